@@ -21,10 +21,11 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Control characters (C0, DEL, C1), line and paragraph separators, and the controls of the bidirectional algorithm.
+/// Control characters (C0, DEL, C1), line and paragraph separators, the controls of the bidirectional algorithm, and the byte
+/// order mark, which nothing shows.
 fn is_control(letter: char) -> bool {
     letter.is_control()
-        || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 #[cfg(test)]
@@ -36,6 +37,7 @@ mod tests {
         for (text, shown) in [
             ("\u{1b}]0;title\u{7}", r"\u{1b}]0;title\u{7}"),
             ("\u{9b}31m\u{85}\u{7f}\0", r"\u{9b}31m\u{85}\u{7f}\u{0}"),
+            ("\u{feff}192.0.2.1", r"\u{feff}192.0.2.1"),
             ("a\r\n\tb\u{2028}\u{2029}", r"a\r\n\tb\u{2028}\u{2029}"),
             (
                 "\u{202e}gpj.exe\u{2066}\u{2069}\u{200f}\u{61c}",

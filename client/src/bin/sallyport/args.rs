@@ -6,11 +6,27 @@ use clap::{
 };
 use clap_complete::Shell;
 use jiff::Timestamp;
-use sallyport_client::{BASE_URL_VARIABLE, GroupFilter, InstanceStatus, Protocol};
+use sallyport_client::{
+    GroupFilter, InstanceStatus, Protocol,
+    contract::{ExtractProxies, SearchStaticInstances},
+};
+
+use crate::parse;
+
+const COUNT_MINIMUM: i64 = ExtractProxies::NUM_MINIMUM;
+const COUNT_MAXIMUM: i64 = ExtractProxies::NUM_MAXIMUM;
+const PAGE_MINIMUM: i64 = SearchStaticInstances::PAGE_MINIMUM;
+const PAGE_MAXIMUM: i64 = SearchStaticInstances::PAGE_MAXIMUM;
+const PAGE_SIZE_MINIMUM: i64 = SearchStaticInstances::PAGE_SIZE_MINIMUM;
+const PAGE_SIZE_MAXIMUM: i64 = SearchStaticInstances::PAGE_SIZE_MAXIMUM;
 
 const HELP: &str = "\
 The token is read from the environment variable SALLYPORT_API_KEY or from --api-key-file. There is no argument for it,
 because every user of the machine could read it there.
+
+A command that fails ends with a line on standard error. With --json, or --format json or jsonl, this line is a JSON object:
+{\"error\": {\"kind\": …, \"message\": …}}, with details, status, code, retryAfter, requestId, traceId and advice where they are
+known.
 
 Exit codes:
   0    success, also with a partial result
@@ -19,6 +35,7 @@ Exit codes:
   3    service unreachable, rate limit exceeded, timeout, or no gateway available; a later try may succeed
   4    cannot write the output
   130  interrupted with Ctrl-C; an extraction prints the request id that repeats it
+  143  terminated with SIGTERM; an extraction prints the request id that repeats it
 
 Examples:
   sallyport extract 5 --region USA | xargs -I{} curl -x http://{} https://example.org
@@ -40,10 +57,11 @@ pub(crate) struct Arguments {
 #[derive(Args)]
 #[command(next_help_heading = "Connection")]
 pub(crate) struct Connection {
-    /// Send requests to this base URL, such as https://api.invalid.
-    #[arg(long, env = BASE_URL_VARIABLE, value_name = "URL", global = true)]
+    /// Send requests to this base URL, such as https://api.invalid [default: that of SALLYPORT_BASE_URL].
+    // clap would take a value of the environment for one of the command line, and name it in every usage.
+    #[arg(long, value_name = "URL", global = true)]
     pub(crate) base_url: Option<String>,
-    /// Read the token from this file, such as /run/secrets/sallyport.
+    /// Read the token from this file, such as /run/secrets/sallyport, or from standard input (-).
     #[arg(long, alias = "token-file", value_name = "FILE", global = true)]
     pub(crate) api_key_file: Option<PathBuf>,
     /// Allow plain http to hosts other than this machine; the token is then sent unencrypted.
@@ -51,13 +69,19 @@ pub(crate) struct Connection {
     pub(crate) allow_http: bool,
     /// End a call with its retries after this time, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 120, global = true)]
-    pub(crate) timeout: u64,
+    #[arg(value_parser = parse::at_least(1), allow_negative_numbers = true)]
+    pub(crate) timeout: u32,
     /// Retry a failed request up to this many times.
     #[arg(long, value_name = "COUNT", default_value_t = 3, global = true)]
+    #[arg(value_parser = parse::at_least(0), allow_negative_numbers = true)]
     pub(crate) retries: u32,
     /// Wait at most this long for a Retry-After of the service, in seconds, such as 30 [default: limited by --timeout only].
     #[arg(long, value_name = "SECONDS", global = true)]
-    pub(crate) max_wait: Option<u64>,
+    #[arg(value_parser = parse::at_least(0), allow_negative_numbers = true)]
+    pub(crate) max_wait: Option<u32>,
+    /// Report each wait before a retry on standard error, as is done on a terminal anyway.
+    #[arg(long, global = true)]
+    pub(crate) verbose: bool,
 }
 
 #[derive(Subcommand)]
@@ -67,6 +91,9 @@ pub(crate) enum Command {
     /// List the account's groups.
     Groups(GroupsOptions),
     /// Search the account's static instances by address.
+    #[command(
+        override_usage = "sallyport search [OPTIONS] <ADDRESSES>...\n       sallyport search [OPTIONS] --file <FILE>"
+    )]
     Search(Box<SearchOptions>),
     /// Print a completion script for a shell.
     Completions {
@@ -82,16 +109,17 @@ pub(crate) enum Command {
 
 #[derive(Args)]
 pub(crate) struct ExtractOptions {
-    /// Extract this many gateways, such as 5.
+    #[arg(help = format!("Extract this many gateways, from {COUNT_MINIMUM} to {COUNT_MAXIMUM}, such as 5"))]
+    #[arg(value_parser = parse::number(COUNT_MINIMUM, COUNT_MAXIMUM), allow_negative_numbers = true)]
     pub(crate) count: u32,
-    /// Extract gateways of this country, by its code, such as USA [default: any country].
-    #[arg(long, value_name = "CODE")]
+    /// Extract gateways of this country, by its code in upper case, such as USA [default: any country].
+    #[arg(long, value_name = "CODE", value_parser = parse::text)]
     pub(crate) region: Option<String>,
     /// Extract gateways of this protocol [default: set by the service].
     #[arg(long, value_parser = PossibleValuesParser::new(Protocol::KNOWN).try_map(|text| text.parse::<Protocol>()))]
     pub(crate) protocol: Option<Protocol>,
     /// Repeat the extraction with this request id; it returns the same gateways [default: a new id].
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = parse::request_id)]
     pub(crate) request_id: Option<String>,
     /// Choose the output format.
     #[arg(long, value_enum, default_value_t)]
@@ -114,25 +142,24 @@ pub(crate) struct GroupsOptions {
 #[derive(Args)]
 pub(crate) struct SearchOptions {
     /// Search these addresses: IP, IPv4:port or [IPv6]:port, such as 203.0.113.7 or [2001:db8::1]:8080.
-    #[arg(required_unless_present = "file")]
     pub(crate) addresses: Vec<String>,
-    /// Read addresses from this file, one per line, or from standard input (-). Skip empty lines and lines starting with #.
+    /// Read addresses from this file, one per line, or from standard input (-); may be repeated. Skip empty lines and lines starting with #.
     #[arg(long, value_name = "FILE")]
-    pub(crate) file: Option<PathBuf>,
+    pub(crate) file: Vec<PathBuf>,
     /// Include only instances of the order with this number, such as SO-2026-000017.
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = parse::text)]
     pub(crate) order: Option<String>,
     /// Include only instances of this group; `none` for instances without a group.
-    #[arg(long, value_name = "NUMBER|none", value_parser = group)]
+    #[arg(long, value_name = "NUMBER|none", value_parser = parse::group, allow_negative_numbers = true)]
     pub(crate) group: Option<GroupFilter>,
     /// The name of `--group none` up to version 0.1.
     #[arg(long, hide = true, conflicts_with = "group")]
     pub(crate) ungrouped: bool,
-    /// Include only instances of this country, by its three-letter code, such as USA.
-    #[arg(long, value_name = "CODE")]
+    /// Include only instances of this country, by its three-letter code in upper case, such as USA.
+    #[arg(long, value_name = "CODE", value_parser = parse::text)]
     pub(crate) country: Option<String>,
-    /// Include only instances of this city, by its code, such as NYC.
-    #[arg(long, value_name = "CODE")]
+    /// Include only instances of this city, by its code, written as in the city directory, such as NYC.
+    #[arg(long, value_name = "CODE", value_parser = parse::text)]
     pub(crate) city: Option<String>,
     /// Include only instances with this status, such as active.
     #[arg(long, value_parser = PossibleValuesParser::new(InstanceStatus::KNOWN).map(|text| InstanceStatus::from(text.as_str())))]
@@ -143,11 +170,16 @@ pub(crate) struct SearchOptions {
     /// Include only instances activated at this time or earlier, such as 2026-06-30T23:59:59+02:00.
     #[arg(long, value_name = "TIME")]
     pub(crate) activated_to: Option<Timestamp>,
-    /// Print only the page with this number, starting at 1 [default: all pages].
+    #[arg(help = format!("Print only the page with this number, from {PAGE_MINIMUM} to {PAGE_MAXIMUM} [default: all pages]"))]
     #[arg(long, value_name = "NUMBER")]
+    #[arg(value_parser = parse::number(PAGE_MINIMUM, PAGE_MAXIMUM), allow_negative_numbers = true)]
     pub(crate) page: Option<u32>,
-    /// Request this many instances per page, such as 100 [default: with --page that of the service, else the maximum].
+    #[arg(help = format!(
+        "Request this many instances per page, from {PAGE_SIZE_MINIMUM} to {PAGE_SIZE_MAXIMUM}, such as 100 \
+         [default: with --page that of the service, else the maximum]"
+    ))]
     #[arg(long, value_name = "COUNT")]
+    #[arg(value_parser = parse::number(PAGE_SIZE_MINIMUM, PAGE_SIZE_MAXIMUM), allow_negative_numbers = true)]
     pub(crate) page_size: Option<u32>,
     /// Choose the output format.
     #[arg(long, value_enum, default_value_t)]
@@ -188,10 +220,32 @@ pub(crate) enum SearchFormat {
     Jsonl,
 }
 
-fn group(text: &str) -> Result<GroupFilter, String> {
-    match text.parse() {
-        _ if text == "none" => Ok(GroupFilter::Ungrouped),
-        Ok(number) => Ok(GroupFilter::Id(number)),
-        Err(_) => Err("expected the number of a group or `none`".to_owned()),
+impl ExtractOptions {
+    pub(crate) fn format(&self) -> ExtractFormat {
+        if self.json { ExtractFormat::Json } else { self.format }
+    }
+}
+
+impl GroupsOptions {
+    pub(crate) fn format(&self) -> GroupsFormat {
+        if self.json { GroupsFormat::Jsonl } else { self.format }
+    }
+}
+
+impl SearchOptions {
+    pub(crate) fn format(&self) -> SearchFormat {
+        if self.json { SearchFormat::Jsonl } else { self.format }
+    }
+}
+
+impl Command {
+    /// Whether the output is JSON, and so the error too.
+    pub(crate) fn is_json(&self) -> bool {
+        match self {
+            Command::Extract(options) => matches!(options.format(), ExtractFormat::Json),
+            Command::Groups(options) => matches!(options.format(), GroupsFormat::Json | GroupsFormat::Jsonl),
+            Command::Search(options) => matches!(options.format(), SearchFormat::Jsonl),
+            Command::Completions { .. } | Command::Man { .. } => false,
+        }
     }
 }

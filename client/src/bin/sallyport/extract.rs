@@ -1,5 +1,4 @@
 use std::{
-    future,
     io::{self, Write},
     pin::pin,
 };
@@ -11,13 +10,13 @@ use serde_json::json;
 use crate::{
     args::{ExtractFormat, ExtractOptions},
     failure::Failure,
-    output, print_error,
+    output, print_error, signals,
 };
 
 /// Extracts gateways and writes them.
 pub(crate) async fn run(client: &Client, options: ExtractOptions) -> Result<(), Failure> {
-    let ExtractOptions { count, region, protocol, request_id, format, json } = options;
-    let format = if json { ExtractFormat::Json } else { format };
+    let format = options.format();
+    let ExtractOptions { count, region, protocol, request_id, .. } = options;
     let mut call = client.extract(count);
     if let Some(region) = region {
         call = call.region(region);
@@ -25,8 +24,14 @@ pub(crate) async fn run(client: &Client, options: ExtractOptions) -> Result<(), 
     if let Some(protocol) = protocol {
         call = call.protocol(protocol);
     }
-    let request_id = request_id.filter(|id| !id.is_empty()).unwrap_or_else(new_request_id);
-    let extraction = send(call.request_id(request_id.as_str()), request_id).await?;
+    let request_id = request_id.unwrap_or_else(new_request_id);
+    let extraction = send(call.request_id(request_id.as_str()), &request_id).await?;
+    // The gateways are extracted by now: whoever cannot write them needs the id to receive them again.
+    write(&extraction, format).map_err(|error| Failure::from(error).of_extraction(&request_id))?;
+    report(&extraction)
+}
+
+fn write(extraction: &Extraction, format: ExtractFormat) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match format {
         ExtractFormat::Lines => {
@@ -47,8 +52,7 @@ pub(crate) async fn run(client: &Client, options: ExtractOptions) -> Result<(), 
             output::json(&mut out, &value)?;
         }
     }
-    out.flush()?;
-    report(&extraction)
+    out.flush()
 }
 
 /// Reports a partial result on standard error. An empty one is a failure: nothing was printed that a script could use.
@@ -66,16 +70,11 @@ fn report(extraction: &Extraction) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Sends the extraction. Ctrl-C ends it with the request id that repeats it: the service may have extracted already.
-async fn send(call: Extract, request_id: String) -> Result<Extraction, Failure> {
-    let interrupted = pin!(async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            // The signal cannot be caught, so it ends the program by itself.
-            future::pending::<()>().await;
-        }
-    });
-    match select(call.into_future(), interrupted).await {
+/// Sends the extraction. A signal ends it with the request id that repeats it: the service may have extracted already.
+async fn send(call: Extract, request_id: &str) -> Result<Extraction, Failure> {
+    let signal = pin!(signals::catch());
+    match select(call.into_future(), signal).await {
         Either::Left((outcome, _)) => Ok(outcome?),
-        Either::Right(((), _)) => Err(Failure::Interrupted { request_id }),
+        Either::Right((signal, _)) => Err(Failure::Interrupted { signal, request_id: request_id.to_owned() }),
     }
 }

@@ -1,51 +1,179 @@
-use std::{fmt, io, process::ExitCode};
+use std::{fmt, io};
 
-use sallyport_client::Error;
+use sallyport_client::{BusinessCode, Error, printable};
+use serde_json::{Map, Value, json};
+
+use crate::signals::Signal;
 
 /// Why the program fails.
 pub(crate) enum Failure {
     /// The client returned an error.
     Client(Error),
     /// An argument is missing or invalid.
-    Usage(String),
+    Usage {
+        /// What is wrong.
+        message: String,
+        /// Each invalid value on a line of its own; empty when there is one alone.
+        details: Vec<String>,
+    },
     /// The output could not be written.
-    Output(io::Error),
+    Output {
+        /// Why.
+        error: io::Error,
+        /// That of the extraction whose gateways could not be written.
+        request_id: Option<String>,
+    },
     /// The extraction returned no gateway.
     Empty(String),
-    /// Ctrl-C during the extraction with this request id.
+    /// A signal during the extraction with this request id.
     Interrupted {
+        /// The signal.
+        signal: Signal,
         /// Repeats the extraction.
         request_id: String,
     },
 }
 
+/// Texts of the library that name its functions, with the options that do the same here.
+const OPTIONS: [(&str, &str); 3] = [
+    ("call allow_http(true)", "pass --allow-http"),
+    ("pass the token to token()", "pass the token with SALLYPORT_API_KEY or --api-key-file"),
+    ("set it to the API token", "set it to the API token, or pass --api-key-file"),
+];
+
 impl Failure {
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Failure::Usage(message.into())
+        Failure::Usage { message: message.into(), details: Vec::new() }
+    }
+
+    /// The failure with the request id of the extraction whose gateways could not be written.
+    pub(crate) fn of_extraction(self, id: &str) -> Self {
+        match self {
+            Failure::Output { error, request_id: None } => {
+                Failure::Output { error, request_id: Some(id.to_owned()) }
+            }
+            other => other,
+        }
     }
 
     /// The codes that `--help` lists.
-    pub(crate) fn exit_code(&self) -> ExitCode {
-        ExitCode::from(match self {
-            Failure::Usage(_) | Failure::Client(Error::Configuration(_) | Error::InvalidArgument(_)) => 2,
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Failure::Usage { .. } | Failure::Client(Error::Configuration(_) | Error::InvalidArgument(_)) => 2,
             Failure::Client(error) if error.is_retryable() => 3,
             Failure::Empty(_) => 3,
             Failure::Client(_) => 1,
-            Failure::Output(_) => 4,
-            Failure::Interrupted { .. } => 130,
-        })
+            Failure::Output { .. } => 4,
+            Failure::Interrupted { signal, .. } => signal.exit_code(),
+        }
+    }
+
+    /// Lines for a person.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut message = self.to_string();
+        if let Some(advice) = self.advice() {
+            // The advice has the id.
+            message = format!("{}; {advice}", without(&message, "request id", self.request_id()));
+        }
+        let details = match self {
+            Failure::Usage { details, .. } => details.as_slice(),
+            _ => &[],
+        };
+        let details = details.iter().map(|detail| format!("  {detail}"));
+        std::iter::once(format!("sallyport: {message}")).chain(details).collect()
+    }
+
+    /// One object for a program: what is not known is left out.
+    pub(crate) fn json(&self) -> Value {
+        let message = without(&self.to_string(), "request id", self.request_id());
+        let mut fields = Map::new();
+        let mut add = |name: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                fields.insert(name.to_owned(), value);
+            }
+        };
+        add("kind", Some(self.kind().into()));
+        if let Failure::Client(error) = self {
+            add("message", Some(without(&message, "trace id", error.trace_id()).into()));
+            add("status", error.status().map(|status| status.as_u16().into()));
+            add(
+                "code",
+                error.code().map(|code| match code {
+                    BusinessCode::Number(number) => (*number).into(),
+                    text => text.to_string().into(),
+                }),
+            );
+            add("retryAfter", error.retry_after().map(|wait| wait.as_secs().into()));
+            add("traceId", error.trace_id().map(Value::from));
+        } else {
+            add("message", Some(message.into()));
+        }
+        if let Failure::Usage { details, .. } = self {
+            add("details", (!details.is_empty()).then(|| json!(details)));
+        }
+        add("requestId", self.request_id().map(Value::from));
+        add("advice", self.advice().map(Value::from));
+        json!({ "error": fields })
+    }
+
+    /// One word for each cause.
+    fn kind(&self) -> &'static str {
+        match self {
+            Failure::Usage { .. } => "usage",
+            Failure::Output { .. } => "output",
+            Failure::Empty(_) => "empty",
+            Failure::Interrupted { .. } => "interrupted",
+            Failure::Client(error) => match error {
+                Error::Configuration(_) => "configuration",
+                Error::Token(_) => "token",
+                Error::InvalidArgument(_) => "invalid_argument",
+                Error::Rejected(_) => "rejected",
+                Error::Throttled(_) => "throttled",
+                Error::Shortage(_) => "shortage",
+                Error::Transport(_) => "transport",
+                Error::Timeout(_) => "timeout",
+                Error::UnexpectedResponse(_) => "unexpected_response",
+                _ => "other",
+            },
+        }
+    }
+
+    /// That of an extraction which was sent.
+    fn request_id(&self) -> Option<&str> {
+        match self {
+            Failure::Client(error) => error.request_id(),
+            Failure::Output { request_id, .. } => request_id.as_deref(),
+            Failure::Interrupted { request_id, .. } => Some(request_id),
+            Failure::Usage { .. } | Failure::Empty(_) => None,
+        }
+    }
+
+    /// How to receive gateways that the service may have extracted.
+    fn advice(&self) -> Option<String> {
+        let is_unknown = match self {
+            Failure::Client(Error::Timeout(_) | Error::Transport(_) | Error::UnexpectedResponse(_)) => true,
+            Failure::Client(error @ Error::Rejected(_)) => error.is_retryable(),
+            Failure::Client(_) => false,
+            _ => true,
+        };
+        let id = self.request_id().filter(|_| is_unknown)?;
+        Some(format!("to receive the gateways of this extraction, repeat it with --request-id {id}"))
     }
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Failure::Client(error)
+        let Error::Configuration(mut text) = error else { return Failure::Client(error) };
+        for (function, option) in OPTIONS {
+            text = text.replace(function, option);
+        }
+        Failure::Client(Error::Configuration(text))
     }
 }
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Failure::Output(error)
+        Failure::Output { error, request_id: None }
     }
 }
 
@@ -53,12 +181,14 @@ impl fmt::Display for Failure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Client(error) => error.fmt(out),
-            Failure::Usage(message) | Failure::Empty(message) => out.write_str(message),
-            Failure::Output(error) => write!(out, "cannot write the output: {error}"),
-            Failure::Interrupted { request_id } => write!(
-                out,
-                "interrupted; to receive the gateways of this extraction, repeat it with --request-id {request_id}"
-            ),
+            Failure::Usage { message, .. } | Failure::Empty(message) => out.write_str(message),
+            Failure::Output { error, .. } => write!(out, "cannot write the output: {error}"),
+            Failure::Interrupted { signal, .. } => out.write_str(signal.name()),
         }
     }
+}
+
+/// The message of an error without an id that is shown elsewhere.
+fn without(message: &str, name: &str, id: Option<&str>) -> String {
+    id.map_or_else(|| message.to_owned(), |id| message.replace(&format!(" [{name} {}]", printable(id)), ""))
 }

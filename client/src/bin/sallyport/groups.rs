@@ -12,8 +12,7 @@ use crate::{
 pub(crate) async fn run(client: &Client, options: GroupsOptions) -> Result<(), Failure> {
     let groups = client.groups().await?;
     let mut out = io::stdout().lock();
-    let format = if options.json { GroupsFormat::Jsonl } else { options.format };
-    match format {
+    match options.format() {
         GroupsFormat::Table => {
             let rows: Vec<Vec<String>> = groups
                 .iter()

@@ -1,34 +1,51 @@
 //! `sallyport`: extraction, groups and searches from the command line.
 
+mod addresses;
 mod args;
+mod connect;
 mod extract;
 mod failure;
 mod groups;
 mod output;
+mod parse;
 mod search;
+mod signals;
+mod waits;
 
-use std::{io, process::ExitCode, time::Duration};
+use std::{
+    env,
+    io::{self, Write},
+    process::ExitCode,
+};
 
 use clap::{CommandFactory, Parser};
-use sallyport_client::{Client, RetryPolicy, printable};
+use sallyport_client::printable;
 
-use args::{Arguments, Command, Connection};
+use args::{Arguments, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
-    let outcome = match Arguments::try_parse() {
-        Ok(arguments) => run(arguments),
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
         Err(error) => return invalid_usage(&error),
     };
-    match outcome {
+    let is_json = arguments.command.is_json();
+    match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader closed the pipe early, as `head` does.
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(failure) => {
-            print_error(&format!("sallyport: {failure}"));
-            failure.exit_code()
-        }
+        Err(Failure::Output { error, .. }) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(failure) => fail(&failure, is_json),
     }
+}
+
+/// Reports a failure, and returns its exit code.
+fn fail(failure: &Failure, is_json: bool) -> ExitCode {
+    if is_json {
+        print_json(&failure.json());
+    } else {
+        failure.lines().iter().for_each(|line| print_error(line));
+    }
+    ExitCode::from(failure.exit_code())
 }
 
 /// Writes a line to standard error.
@@ -37,55 +54,66 @@ fn print_error(line: &str) {
     eprintln!("{}", printable(line));
 }
 
+/// Writes a value as a line of JSON to standard error.
+fn print_json(value: &serde_json::Value) {
+    let mut line = Vec::new();
+    // A vector takes everything.
+    let _ = output::json(&mut line, value);
+    print_error(String::from_utf8_lossy(&line).trim_end());
+}
+
 /// Writes clap's output. An error repeats arguments, whose escape sequences clap would write unchanged; help and version
 /// hold only our own text.
 fn invalid_usage(error: &clap::Error) -> ExitCode {
-    if error.use_stderr() {
-        error.render().to_string().lines().for_each(print_error);
-    } else {
+    let text = error.render().to_string();
+    if !error.use_stderr() {
         // A failure to write cannot be reported anywhere.
         let _ = error.print();
+    } else if asks_for_json() {
+        // The first paragraph says what is wrong; the others are usage and tips.
+        let lines = text.lines().take_while(|line| !line.is_empty()).map(str::trim);
+        let message = lines.collect::<Vec<_>>().join(" ");
+        let message = message.strip_prefix("error: ").unwrap_or(&message);
+        return fail(&Failure::usage(printable(message)), true);
+    } else {
+        text.lines().for_each(print_error);
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
+/// Whether arguments that could not be parsed ask for JSON.
+fn asks_for_json() -> bool {
+    let arguments: Vec<String> =
+        env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let is_json = |format: &str| matches!(format, "json" | "jsonl");
+    arguments
+        .iter()
+        .any(|argument| argument == "--json" || argument.strip_prefix("--format=").is_some_and(is_json))
+        || arguments.windows(2).any(|pair| pair[0] == "--format" && is_json(&pair[1]))
+}
+
 fn run(arguments: Arguments) -> Result<(), Failure> {
-    if let Command::Completions { shell } = arguments.command {
-        clap_complete::generate(shell, &mut Arguments::command(), "sallyport", &mut io::stdout());
-        return Ok(());
+    let Arguments { connection, command } = arguments;
+    if let Command::Completions { shell } = command {
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut Arguments::command(), "sallyport", &mut script);
+        return Ok(io::stdout().write_all(&script)?);
     }
-    if let Command::Man { folder } = arguments.command {
-        return clap_mangen::generate_to(Arguments::command(), &folder).map_err(Failure::Output);
+    if let Command::Man { folder } = command {
+        return Ok(clap_mangen::generate_to(Arguments::command(), &folder)?);
     }
-    let client = connect(&arguments.connection)?;
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::Output)?;
+    if let Command::Search(options) = &command {
+        connect::read_standard_input_once(&connection, &options.file)?;
+    }
+    let client = connect::connect(&connection)?;
+    waits::report(connection.verbose, connection.retries);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        match arguments.command {
+        match command {
             Command::Extract(options) => extract::run(&client, options).await,
             Command::Groups(options) => groups::run(&client, options).await,
             Command::Search(options) => search::run(&client, options).await,
             Command::Completions { .. } | Command::Man { .. } => Ok(()),
         }
     })
-}
-
-fn connect(connection: &Connection) -> Result<Client, Failure> {
-    let Some(base_url) = &connection.base_url else {
-        return Err(Failure::usage("missing base URL; pass --base-url or set SALLYPORT_BASE_URL"));
-    };
-    let builder = Client::builder()
-        .base_url(base_url)
-        .allow_http(connection.allow_http)
-        .total_timeout(Duration::from_secs(connection.timeout))
-        .retry(RetryPolicy {
-            max_retries: connection.retries,
-            max_retry_after: connection.max_wait.map(Duration::from_secs),
-            ..RetryPolicy::default()
-        });
-    let builder = match &connection.api_key_file {
-        Some(path) => builder.token_file(path),
-        None => builder.token_from_env(),
-    };
-    Ok(builder.build()?)
 }

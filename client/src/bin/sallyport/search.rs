@@ -1,11 +1,9 @@
-use std::{
-    io::{self, Read, Write},
-    path::Path,
-};
+use std::io::{self, Write};
 
 use sallyport_client::{Client, GroupFilter, Instance, Search};
 
 use crate::{
+    addresses,
     args::{SearchFormat, SearchOptions},
     failure::Failure,
     output::{csv, json, table},
@@ -27,7 +25,7 @@ const COLUMNS: [&str; 11] = [
 
 /// Searches instances and writes them.
 pub(crate) async fn run(client: &Client, options: Box<SearchOptions>) -> Result<(), Failure> {
-    let format = if options.json { SearchFormat::Jsonl } else { options.format };
+    let format = options.format();
     let page = options.page;
     let search = search(client, *options)?;
     let mut writer = InstanceWriter { out: io::stdout().lock(), format, rows: Vec::new(), has_header: false };
@@ -44,14 +42,14 @@ pub(crate) async fn run(client: &Client, options: Box<SearchOptions>) -> Result<
 }
 
 fn search(client: &Client, options: SearchOptions) -> Result<Search, Failure> {
-    let mut addresses = options.addresses;
-    if let Some(path) = &options.file {
-        let lines = read(path).map_err(|error| {
-            Failure::usage(format!("cannot read the addresses in {}: {error}", path.display()))
-        })?;
-        let is_address = |line: &&str| !line.is_empty() && !line.starts_with('#');
-        addresses.extend(lines.lines().map(str::trim).filter(is_address).map(str::to_owned));
+    if let (Some(from), Some(to)) = (options.activated_from, options.activated_to)
+        && to < from
+    {
+        return Err(Failure::usage(format!(
+            "--activated-to: expected a time not before --activated-from, which is {from}, found {to}"
+        )));
     }
+    let addresses = addresses::read(&options.addresses, &options.file)?;
     let mut search = client.search(addresses).in_batches();
     if let Some(group) = options.group.or(options.ungrouped.then_some(GroupFilter::Ungrouped)) {
         search = search.group(group);
@@ -78,15 +76,6 @@ fn search(client: &Client, options: SearchOptions) -> Result<Search, Failure> {
         search = search.page_size(size);
     }
     Ok(search)
-}
-
-fn read(path: &Path) -> io::Result<String> {
-    if path == Path::new("-") {
-        let mut text = String::new();
-        io::stdin().read_to_string(&mut text)?;
-        return Ok(text);
-    }
-    std::fs::read_to_string(path)
 }
 
 /// Writes instances page by page. A table is buffered, because its column widths depend on all rows.

@@ -150,23 +150,25 @@ fn framing(at: &Item<'_>, section: &Section<'_>) -> Result<Option<Framing>, Conf
     })?;
     let reset = section.get("reset").map(|item| item.boolean()).transpose()?.unwrap_or(false);
     let ways = [
-        slow,
-        number("cut-after", 0..=MAX_BYTES)?.map(|bytes| Framing::Cut(size(bytes))),
-        number("reset-after", 0..=MAX_BYTES)?.map(|bytes| Framing::Reset(Some(size(bytes)))),
-        reset.then_some(Framing::Reset(None)),
-        number("stall-ms", 1..=MAX_WAIT)?.map(|stall| Framing::Silent(time(stall))),
-        number("wrong-length", -MAX_BYTES..=MAX_BYTES)?.map(Framing::WrongLength),
-        number("pad-bytes", 1..=MAX_BYTES)?
-            .map(|blanks| Framing::Padded(u64::try_from(blanks).unwrap_or_default())),
+        ("slow-body", slow),
+        ("cut-after", number("cut-after", 0..=MAX_BYTES)?.map(|bytes| Framing::Cut(size(bytes)))),
+        ("reset-after", number("reset-after", 0..=MAX_BYTES)?.map(|bytes| Framing::Reset(Some(size(bytes))))),
+        ("reset", reset.then_some(Framing::Reset(None))),
+        ("stall-ms", number("stall-ms", 1..=MAX_WAIT)?.map(|stall| Framing::Silent(time(stall)))),
+        ("wrong-length", number("wrong-length", -MAX_BYTES..=MAX_BYTES)?.map(Framing::WrongLength)),
+        (
+            "pad-bytes",
+            number("pad-bytes", 1..=MAX_BYTES)?
+                .map(|blanks| Framing::Padded(u64::try_from(blanks).unwrap_or_default())),
+        ),
     ];
-    let mut ways = ways.into_iter().flatten();
-    let way = ways.next();
-    match ways.next() {
-        Some(_) => Err(at.wrong(
-            "one of `slow-body`, `cut-after`, `reset-after`, `reset`, `stall-ms`, `wrong-length` and `pad-bytes`",
-        )),
-        None => Ok(way),
+    let found: Vec<_> = ways.iter().filter(|(_, way)| way.is_some()).map(|(key, _)| *key).collect();
+    if found.len() > 1 {
+        let quoted = |keys: &[&str]| keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+        let all = ways.each_ref().map(|(key, _)| *key);
+        return Err(at.wrong(&format!("only one of {}, found {}", quoted(&all), quoted(&found))));
     }
+    Ok(ways.into_iter().find_map(|(_, way)| way))
 }
 
 /// The id of a fault or a variation.
@@ -262,7 +264,11 @@ mod tests {
                 "s.toml:2:3: unknown key `stauts` in [search]; did you mean `status`?",
             ),
             ("[[a.any]]\ntimes = 2\nforever = true", "expected either `times` or `forever`"),
-            ("[[a.any]]\nreset = true\ncut-after = 1", "expected one of `slow-body`"),
+            (
+                "[[a.any]]\nreset = true\nstall-ms = 3",
+                "expected only one of `slow-body`, `cut-after`, `reset-after`, `reset`, `stall-ms`, `wrong-length`, \
+                 `pad-bytes`, found `reset`, `stall-ms`",
+            ),
             ("[[a.any]]\nprobability = 1.5", "s.toml:2:15: `probability`: expected a number from 0 to 1"),
             ("[[a.any]]\nfault = 'groups.order/descendin'", "did you mean `groups.order/descending`?"),
             ("[[a.any]]\nredirect-to = 'elsewhere'", "expected a URL such as"),

@@ -1,0 +1,80 @@
+//! The client of a command.
+
+use std::{
+    env,
+    io::{self, Read},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use sallyport_client::{BASE_URL_VARIABLE, Client, Error, RetryPolicy, secrecy::SecretString};
+
+use crate::{addresses::is_standard_input, args::Connection, failure::Failure};
+
+/// Maximum length of a token from standard input, in bytes; the same as that of a file.
+const MAX_TOKEN: u64 = 16 << 10;
+
+/// Refuses arguments that would read standard input twice: the second one would find nothing.
+pub(crate) fn read_standard_input_once(connection: &Connection, files: &[PathBuf]) -> Result<(), Failure> {
+    let token = connection.api_key_file.iter();
+    if token.chain(files).filter(|path| is_standard_input(path)).count() > 1 {
+        return Err(Failure::usage(
+            "standard input can be read once; expected a single `-` among --file and --api-key-file",
+        ));
+    }
+    Ok(())
+}
+
+/// Builds the client.
+pub(crate) fn connect(connection: &Connection) -> Result<Client, Failure> {
+    let of_environment = || env::var(BASE_URL_VARIABLE).ok().filter(|url| !url.is_empty());
+    let Some(base_url) = connection.base_url.clone().or_else(of_environment) else {
+        return Err(Failure::usage(format!("missing base URL; pass --base-url or set {BASE_URL_VARIABLE}")));
+    };
+    let builder = Client::builder()
+        .base_url(base_url)
+        .allow_http(connection.allow_http)
+        .total_timeout(Duration::from_secs(connection.timeout.into()))
+        .retry(RetryPolicy {
+            max_retries: connection.retries,
+            max_retry_after: connection.max_wait.map(|seconds| Duration::from_secs(seconds.into())),
+            ..RetryPolicy::default()
+        });
+    let builder = match &connection.api_key_file {
+        Some(path) if is_standard_input(path) => builder.token(standard_input()?),
+        Some(path) => builder.token_file(path),
+        None => builder.token_from_env(),
+    };
+    builder.build().map_err(|error| match &connection.api_key_file {
+        Some(path) => in_file(error, path),
+        None => error.into(),
+    })
+}
+
+/// The token on standard input. No message holds a part of it.
+fn standard_input() -> Result<SecretString, Failure> {
+    let mut text = String::new();
+    let read = io::stdin().take(MAX_TOKEN + 1).read_to_string(&mut text);
+    let text = SecretString::from(text);
+    let invalid = |reason: &str| Failure::usage(format!("cannot read the token on standard input: {reason}"));
+    read.map_err(|error| invalid(&error.kind().to_string()))?;
+    let token = sallyport_client::secrecy::ExposeSecret::expose_secret(&text).trim();
+    if token.is_empty() {
+        return Err(invalid("it is empty"));
+    }
+    if token.len() as u64 > MAX_TOKEN {
+        return Err(invalid(&format!("expected at most {MAX_TOKEN} bytes, found more")));
+    }
+    Ok(SecretString::from(token))
+}
+
+/// The error of an invalid token with the name of the file that holds it.
+fn in_file(error: Error, path: &Path) -> Failure {
+    let file = if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() };
+    match error {
+        Error::Configuration(text) if text.starts_with("invalid token") && !text.contains(&file) => {
+            Failure::usage(format!("{file}: {text}"))
+        }
+        other => other.into(),
+    }
+}
