@@ -18,10 +18,7 @@ async fn main() -> ExitCode {
     match execute(command).await {
         Ok(verdict) => ExitCode::from(verdict.exit_code()),
         Err(error) => {
-            // Some messages have a line for each mistake.
-            let lines: Vec<_> =
-                error.to_string().lines().map(|line| report::plain(line).into_owned()).collect();
-            let _ = writeln!(std::io::stderr(), "conformance: {}", lines.join("\n"));
+            let _ = writeln!(std::io::stderr(), "conformance: {}", report::plain(&error.to_string()));
             ExitCode::from(Verdict::USAGE)
         }
     }

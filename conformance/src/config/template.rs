@@ -71,7 +71,7 @@ const MIDDLE: &str = r#"
 
 # Limits; reaching one ends the run without a verdict. Each has a default that depends on the profile.
 [budget]
-# requests = 900
+# requests = 1100
 # gateways = 25
 # bytes = 268435456
 # seconds = 1800

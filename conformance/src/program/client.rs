@@ -69,7 +69,9 @@ pub(crate) fn explained(id: &str) -> Option<String> {
     if let Some(from) = duty.inferred_from() {
         text.push_str(&format!("It is inferred from {from}\n\n"));
     }
-    let cases = Contract::embedded().map(|contract| client::cases(contract, &[])).unwrap_or_default();
+    let cases = Contract::embedded()
+        .map(|contract| sallyport_conformance::client::cases(contract, &[]))
+        .unwrap_or_default();
     let cases: Vec<_> = cases.iter().filter(|case| case.duty == duty).collect();
     text.push_str(&format!(
         "What goes wrong\n  {}\n\nA duty of callers: no response of a service shows it; `conformance client` judges it\n\n{}\n",

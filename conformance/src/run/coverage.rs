@@ -64,6 +64,15 @@ impl Coverage {
         Self { clauses: observable.len(), judged: observable.len() - open.len(), not_judged }
     }
 
+    /// Coverage of a run that did not begin, with the reason.
+    pub(super) fn none(catalogue: &Catalogue, reason: &str) -> Self {
+        let mut coverage = Self::new(&[], catalogue);
+        for not_judged in &mut coverage.not_judged {
+            reason.clone_into(&mut not_judged.reason);
+        }
+        coverage
+    }
+
     /// Clauses that were not judged, sorted by id.
     pub fn open(&self) -> impl Iterator<Item = Clause> {
         let open: BTreeSet<Clause> =

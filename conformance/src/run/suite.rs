@@ -234,7 +234,10 @@ impl<'a> Suite<'a> {
         }
         let expectations = expectations(&checks, &self.expected, self.today);
         let totals = Totals::from_results(&checks);
-        let coverage = Coverage::new(&checks, &self.contract.catalogue);
+        let coverage = match &unreachable {
+            Some(reason) => Coverage::none(&self.contract.catalogue, reason),
+            None => Coverage::new(&checks, &self.contract.catalogue),
+        };
         let cases = cases(&self.plan, &checks);
         let detection = Detection::new(self.matrix, &cases);
         let diagnosis = Diagnosis::from_results(&checks, &cases, self.matrix);

@@ -45,7 +45,7 @@ pub enum TargetError {
     #[error("the base URL has {0}: expected scheme, host, port and perhaps a path only")]
     Part(&'static str),
     /// Facts that contradict each other, one sentence per line.
-    #[error("nothing was sent, because these facts cannot be true:\n  {}", .0.join("\n  "))]
+    #[error("nothing was sent, because these facts cannot be true: {}", .0.join("; "))]
     Facts(Vec<String>),
 }
 

@@ -1,6 +1,7 @@
 //! Whatever a server does, the program ends with a clear line, the right exit code and whole reports.
 
-use std::net::TcpStream;
+use std::io::Read as _;
+use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -66,8 +67,18 @@ fn a_link_credential_is_no_token_of_the_account() {
 
 #[test]
 fn the_scheme_of_a_base_url_is_named_where_it_may_be_wrong() {
-    let plain = MisbehavingServer::start(server::a_page);
-    against(&format!("https://{}", plain.address()), UNREACHABLE, "use an http base URL");
+    // It reads no head, since TLS has none, and rejects what it takes for one.
+    let plain = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = plain.local_addr().expect("bound");
+    std::thread::spawn(move || {
+        for stream in plain.incoming() {
+            let _ = stream.and_then(|mut stream| {
+                let _ = stream.read(&mut [0; 1024])?;
+                server::response(&mut stream, "400 Bad Request", &[], b"")
+            });
+        }
+    });
+    against(&format!("https://{address}"), UNREACHABLE, "use an http base URL");
     against(&MisbehavingServer::start(server::garbage).url(), UNREACHABLE, "use an https base URL");
 }
 
@@ -173,7 +184,7 @@ fn a_ceiling_ends_the_run_without_a_verdict() {
 
 #[test]
 fn the_first_failure_ends_the_run_when_asked_to() {
-    let target = MisbehavingServer::start(server::a_page);
+    let target = MisbehavingServer::start(|stream| server::json(stream, b"[]"));
     let arguments = ["run", "--base-url", &target.url(), "--fail-fast", "--concurrency", "1"];
     let output = run(&arguments);
     assert_eq!(code(&output), FINDINGS, "{}", text(&output));
