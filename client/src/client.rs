@@ -34,8 +34,8 @@ impl Client {
         Self { transport }
     }
 
-    /// Extracts up to `count` gateways, from 1 ([`NUM_MINIMUM`](crate::contract::ExtractProxies::NUM_MINIMUM)) to
-    /// 100 ([`NUM_MAXIMUM`](crate::contract::ExtractProxies::NUM_MAXIMUM)) (`extract.num-range`). Await the result to send the request.
+    /// Extracts up to `count` gateways, from [`NUM_MINIMUM`](crate::contract::ExtractProxies::NUM_MINIMUM) to
+    /// [`NUM_MAXIMUM`](crate::contract::ExtractProxies::NUM_MAXIMUM) (`extract.num-range`). Await the result to send the request.
     ///
     /// The service may return fewer ([`Extraction::is_partial`](crate::Extraction::is_partial)), or none with
     /// [`Error::Shortage`](crate::Error::Shortage). Retries repeat the extraction under one request id, so that no gateway is extracted twice;
@@ -62,7 +62,7 @@ impl Client {
     /// Extracts gateways as [`extract`](Self::extract) does, in a plain-text response.
     ///
     /// A [`Separator::Custom`] is a non-empty text of at most
-    /// 32 ([`SB_MAX_UTF8_BYTES`](crate::contract::ExtractProxies::SB_MAX_UTF8_BYTES)) bytes of UTF-8 (`extract.sb-length`). A text without
+    /// [`SB_MAX_UTF8_BYTES`](crate::contract::ExtractProxies::SB_MAX_UTF8_BYTES) bytes of UTF-8 (`extract.sb-length`). A text without
     /// a declared length that does not end with the separator counts as interrupted, because its last port may be cut.
     ///
     /// # Errors
@@ -104,8 +104,8 @@ impl Client {
     /// Searches the account's static instances by address. Add filters to the result, then await it for all instances, or
     /// send it with [`page`](Search::page), [`pages`](Search::pages) or [`stream`](Search::stream).
     ///
-    /// One request takes from 1 ([`IPS_MIN_ITEMS`](crate::contract::SearchStaticInstances::IPS_MIN_ITEMS)) to
-    /// 500 ([`IPS_MAX_DISTINCT`](crate::contract::SearchStaticInstances::IPS_MAX_DISTINCT)) distinct addresses
+    /// One request takes from [`IPS_MIN_ITEMS`](crate::contract::SearchStaticInstances::IPS_MIN_ITEMS) to
+    /// [`IPS_MAX_DISTINCT`](crate::contract::SearchStaticInstances::IPS_MAX_DISTINCT) distinct addresses
     /// (`search.ips-dedup-limit`); call [`in_batches`](Search::in_batches) for more. An address that is not valid
     /// (`search.ips-item`) is an [`Error::InvalidArgument`](crate::Error::InvalidArgument) when the search is sent.
     ///

@@ -116,7 +116,7 @@ macro_rules! options {
             }
 
             /// Request id of the extraction, of at most
-            /// 255 ([`REQUEST_ID_MAX_UTF8_BYTES`](contract::ExtractProxies::REQUEST_ID_MAX_UTF8_BYTES)) bytes of UTF-8. Default, and
+            /// [`REQUEST_ID_MAX_UTF8_BYTES`](contract::ExtractProxies::REQUEST_ID_MAX_UTF8_BYTES) bytes of UTF-8. Default, and
             /// when empty: a random one.
             ///
             /// For a known request id the service returns the same gateways again, so pass

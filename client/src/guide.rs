@@ -53,8 +53,8 @@
 //! | [`retry_budget`](crate::ClientBuilder::retry_budget) | 100 | retries of all calls of a client |
 //!
 //! # Walk a big search
-//! One request takes 500 ([`IPS_MAX_DISTINCT`](crate::contract::SearchStaticInstances::IPS_MAX_DISTINCT)) distinct addresses and
-//! returns 1000 ([`PAGE_SIZE_MAXIMUM`](crate::contract::SearchStaticInstances::PAGE_SIZE_MAXIMUM)) instances.
+//! One request takes [`IPS_MAX_DISTINCT`](crate::contract::SearchStaticInstances::IPS_MAX_DISTINCT) distinct addresses and
+//! returns [`PAGE_SIZE_MAXIMUM`](crate::contract::SearchStaticInstances::PAGE_SIZE_MAXIMUM) instances.
 //! [`in_batches`](crate::Search::in_batches) splits more addresses over several requests, and [`stream`](crate::Search::stream) requests a page when the one before is consumed, so
 //! that memory holds one page however long the result is.
 //!

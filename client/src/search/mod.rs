@@ -148,8 +148,8 @@ impl Search {
     }
 
     /// Maximum number of instances on a page, from
-    /// 1 ([`PAGE_SIZE_MINIMUM`](contract::SearchStaticInstances::PAGE_SIZE_MINIMUM)) to
-    /// 1000 ([`PAGE_SIZE_MAXIMUM`](contract::SearchStaticInstances::PAGE_SIZE_MAXIMUM)) (`search.page-size`).
+    /// [`PAGE_SIZE_MINIMUM`](contract::SearchStaticInstances::PAGE_SIZE_MINIMUM) to
+    /// [`PAGE_SIZE_MAXIMUM`](contract::SearchStaticInstances::PAGE_SIZE_MAXIMUM) (`search.page-size`).
     ///
     /// Default: that of the service for [`page`](Self::page), and the maximum for the other ways to send a search.
     pub fn page_size(mut self, size: u32) -> Self {
@@ -158,15 +158,15 @@ impl Search {
     }
 
     /// Splits more addresses than one request takes
-    /// (500, [`IPS_MAX_DISTINCT`](contract::SearchStaticInstances::IPS_MAX_DISTINCT)) over several requests. Duplicates are sent
+    /// ([`IPS_MAX_DISTINCT`](contract::SearchStaticInstances::IPS_MAX_DISTINCT)) over several requests. Duplicates are sent
     /// once; pages and totals are those of all requests together.
     pub fn in_batches(mut self) -> Self {
         self.in_batches = true;
         self
     }
 
-    /// Sends the search for one page, from 1 ([`PAGE_MINIMUM`](contract::SearchStaticInstances::PAGE_MINIMUM)) to
-    /// 1000000 ([`PAGE_MAXIMUM`](contract::SearchStaticInstances::PAGE_MAXIMUM)) (`search.page`).
+    /// Sends the search for one page, from [`PAGE_MINIMUM`](contract::SearchStaticInstances::PAGE_MINIMUM) to
+    /// [`PAGE_MAXIMUM`](contract::SearchStaticInstances::PAGE_MAXIMUM) (`search.page`).
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] before anything is sent, when the number, an address or a filter is not valid; [`Error::Configuration`]
