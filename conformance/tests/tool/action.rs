@@ -77,4 +77,14 @@ fn the_action_needs_to_be_told_what_to_test() {
     let ran = run("Test the service", folder.path(), &inputs);
     assert_eq!(code(&ran), 2);
     assert!(text(&ran).contains("set the input base-url or config"), "{}", text(&ran));
+
+    let names = |(name, value)| match name {
+        "INPUT_BASE_URL" => (name, "http://127.0.0.1:9"),
+        "SALLYPORT_API_KEY" => (name, ""),
+        _ => (name, value),
+    };
+    let inputs: Vec<(&str, &str)> = inputs.into_iter().map(names).collect();
+    let ran = run("Test the service", folder.path(), &inputs);
+    assert_eq!(code(&ran), 2);
+    assert!(text(&ran).contains("the input api-key is empty"), "{}", text(&ran));
 }
