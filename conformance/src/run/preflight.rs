@@ -160,7 +160,7 @@ const SERVER_ERROR: u16 = 500;
 const NOT_IMPLEMENTED: u16 = 501;
 
 const LINK_CREDENTIAL: &str = "the target rejects the account's token for both static operations (HTTP 403) and accepts it for \
-                               extraction, as it does a link credential: set SALLYPORT_API_KEY to the account's token";
+                               extraction only, as it does a link credential: if it is one, set SALLYPORT_API_KEY to the account's token";
 
 /// No service has given it out.
 const UNKNOWN_TOKEN: &str = "unknown-token-of-the-conformance-suite";

@@ -26,7 +26,7 @@ pub(crate) async fn run(client: &Client, options: ExtractOptions) -> Result<(), 
     }
     let request_id = request_id.unwrap_or_else(new_request_id);
     let extraction = send(call.request_id(request_id.as_str()), &request_id).await?;
-    // The gateways are extracted by now: whoever cannot write them needs the id to receive them again.
+    // The service has extracted the gateways: when they cannot be written, the request id returns them again.
     write(&extraction, format).map_err(|error| Failure::from(error).of_extraction(&request_id))?;
     report(&extraction)
 }
