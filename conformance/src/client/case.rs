@@ -104,6 +104,25 @@ impl ClientCase {
         Self { limit, ..self }
     }
 
+    /// What the service does, for people: a line for each step.
+    #[must_use]
+    pub fn stage_text(&self) -> String {
+        let lines = match (&self.stage, self.place) {
+            (_, Place::Nobody) => "nobody listens at its address".to_owned(),
+            (_, Place::PlainHttp) => {
+                "has an address of plain http outside of the loopback interface".to_owned()
+            }
+            (Stage::Plain, Place::Lab) => "changes nothing".to_owned(),
+            (Stage::Variation(id), Place::Lab) => {
+                let known = crate::lab::variations().into_iter().find(|variation| variation.id == *id);
+                let decides = known.map(|variation| variation.decides).unwrap_or_default();
+                format!("decides unspecified behaviour so: {id}\n{decides}")
+            }
+            (Stage::Scenario(steps), Place::Lab) => format!("plays these steps of a scenario:\n{steps}"),
+        };
+        lines.lines().map(|line| format!("  {line}\n")).collect()
+    }
+
     /// Every problem of the evidence.
     #[must_use]
     pub fn problems(&self, evidence: &Evidence) -> Vec<Problem> {

@@ -95,7 +95,9 @@ impl Duty {
     #[must_use]
     pub const fn inferred_from(self) -> Option<&'static str> {
         match self {
-            Self::Tolerant => Some("what the contract leaves open, which a service may decide in any way"),
+            Self::Tolerant => {
+                Some("1 and 9: what the contract leaves open, and what a later version may add")
+            }
             Self::TextEntries => Some("4.1: `lb` chooses the separator of the entries"),
             Self::Paging => Some("4.3: `page`, `pageSize` and `total`"),
             Self::TimeLimit => Some("7.3: retries are limited"),

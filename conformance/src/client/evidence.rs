@@ -1,5 +1,6 @@
 //! What a case leaves behind, and judgements on it that several cases share.
 
+use std::fmt;
 use std::time::Duration;
 
 use hyper::header::RETRY_AFTER;
@@ -46,6 +47,16 @@ pub enum Exit {
     Killed,
 }
 
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit code {code}"),
+            Self::Signal => f.write_str("a signal"),
+            Self::Killed => f.write_str("its time: it was killed"),
+        }
+    }
+}
+
 /// One execution of the command.
 #[derive(Debug, Clone)]
 pub struct Execution {
@@ -57,8 +68,8 @@ pub struct Execution {
     pub stderr: Vec<u8>,
     /// How long it took.
     pub elapsed: Duration,
-    /// Its answer; none when standard output is not one JSON object of the protocol.
-    pub output: Option<Output>,
+    /// Its answer, or why standard output is not one JSON object of the protocol.
+    pub output: Result<Output, String>,
 }
 
 impl Execution {
@@ -66,7 +77,7 @@ impl Execution {
     #[must_use]
     pub fn has_result(&self) -> bool {
         let is_result = |output: &Output| output.has_result() && output.error.is_none();
-        self.exit == Exit::Code(0) && self.output.as_ref().is_some_and(is_result)
+        self.exit == Exit::Code(0) && self.output.as_ref().is_ok_and(is_result)
     }
 }
 
@@ -98,13 +109,21 @@ pub struct Problem {
     pub expected: String,
     /// What happened.
     pub actual: String,
+    /// The sentences that presuppose what was expected, where the contract does not state it.
+    pub inferred_from: Option<&'static str>,
 }
 
 impl Problem {
     /// A problem.
     #[must_use]
     pub fn new(duty: Duty, expected: impl Into<String>, actual: impl Into<String>) -> Self {
-        Self { duty, expected: expected.into(), actual: actual.into() }
+        Self { duty, expected: expected.into(), actual: actual.into(), inferred_from: duty.inferred_from() }
+    }
+
+    /// The same where a sentence presupposes it, although the contract states the duty.
+    #[must_use]
+    pub(super) fn inferred(self, from: &'static str) -> Self {
+        Self { inferred_from: Some(from), ..self }
     }
 }
 
@@ -314,9 +333,9 @@ fn ending(execution: &Execution) -> String {
         Exit::Killed => "it was killed when its time was over".to_owned(),
         Exit::Signal => "it was ended by a signal".to_owned(),
         Exit::Code(0) => match &execution.output {
-            Some(Output { error: Some(_), .. }) => "an error".to_owned(),
-            Some(_) => "an answer without a result of this operation".to_owned(),
-            None => "standard output without one JSON object".to_owned(),
+            Ok(Output { error: Some(_), .. }) => "an error".to_owned(),
+            Ok(_) => "an answer without a result of this operation".to_owned(),
+            Err(reason) => format!("no answer: standard output is {reason}"),
         },
         Exit::Code(code) => format!("exit code {code}"),
     }
@@ -350,16 +369,21 @@ fn difference(output: &Output, truth: &Output) -> Option<(String, String)> {
     let which = asked.iter().position(|asked| *asked)?;
     let what = ["gateways", "entries", "groups", "instances"].get(which).copied().unwrap_or_default();
     let (found, sent) = (of(output, which), of(truth, which));
-    if found != sent {
-        let mut distinct = found.clone();
-        distinct.dedup();
-        let repeated = found.len() - distinct.len();
-        let lost = sent.iter().filter(|one| !distinct.contains(one)).count();
-        let foreign = distinct.iter().filter(|one| !sent.contains(one)).count();
+    let count = |list: &[String], one: &String| list.iter().filter(|other| *other == one).count();
+    // A service may send a gateway several times, and a caller may drop the repeats.
+    let mut distinct = sent.clone();
+    distinct.dedup();
+    let lost = distinct.iter().filter(|one| !found.contains(one)).count();
+    let mut known = found.clone();
+    known.dedup();
+    let repeated =
+        known.iter().filter(|one| sent.contains(one) && count(&found, one) > count(&sent, one)).count();
+    let foreign = known.iter().filter(|one| !sent.contains(one)).count();
+    if lost + repeated + foreign > 0 {
         return Some((
-            format!("the {} {what} that were sent, each once", sent.len()),
+            format!("the {} {what} that were sent, none more often than it was", sent.len()),
             format!(
-                "{} {what}: {lost} missing, {repeated} repeated, {foreign} that were not sent",
+                "{} {what}: {lost} missing, {repeated} too often, {foreign} that were not sent",
                 found.len()
             ),
         ));

@@ -5,9 +5,12 @@
 
 mod case;
 mod cases;
+mod command;
 mod duty;
 mod evidence;
+mod outcome;
 mod protocol;
+mod recorder;
 mod report;
 mod run;
 

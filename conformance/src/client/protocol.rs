@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::command::MAX_OUTPUT;
+
 /// What a client is asked to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
     /// Extract gateways as JSON. Arguments: those of the document, `num` always.
@@ -36,7 +39,7 @@ impl Operation {
 }
 
 /// A call with its arguments.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Call {
     /// What to do.
     pub operation: Operation,
@@ -45,7 +48,7 @@ pub struct Call {
 }
 
 /// The object on standard input.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Input {
     /// What to do.
     #[serde(flatten)]
@@ -80,6 +83,29 @@ pub struct Output {
 }
 
 impl Output {
+    /// Reads standard output.
+    ///
+    /// # Errors
+    /// What is wrong with it: its size, its JSON, or the place and type of a member.
+    pub(super) fn parse(stdout: &[u8]) -> Result<Self, String> {
+        if stdout.len() > MAX_OUTPUT {
+            return Err(format!("more than {} MiB", MAX_OUTPUT >> 20));
+        }
+        if stdout.iter().all(u8::is_ascii_whitespace) {
+            return Err("empty".to_owned());
+        }
+        let value: Value = serde_json::from_slice(stdout).map_err(|error| format!("no JSON: {error}"))?;
+        if !value.is_object() {
+            return Err("JSON, but no object".to_owned());
+        }
+        let output: Self = serde_path_to_error::deserialize(value)
+            .map_err(|error| format!("`{}`: {}", error.path(), error.inner()))?;
+        if !output.is_answer() {
+            return Err("an object without a result and without `error`".to_owned());
+        }
+        Ok(output)
+    }
+
     /// Whether it holds the result of an operation.
     #[must_use]
     pub fn has_result(&self) -> bool {
@@ -87,9 +113,7 @@ impl Output {
         gateways.is_some() || entries.is_some() || groups.is_some() || instances.is_some()
     }
 
-    /// Whether it holds a result or an error.
-    #[must_use]
-    pub fn is_answer(&self) -> bool {
+    fn is_answer(&self) -> bool {
         self.has_result() || self.error.is_some()
     }
 }

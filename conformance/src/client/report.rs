@@ -10,11 +10,17 @@ use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, 
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::case::ClientCase;
 use super::duty::Duty;
-use super::evidence::Problem;
+use super::evidence::{Evidence, Problem};
+use super::outcome::excerpt;
+use super::protocol::Input;
 use crate::contract::Contract;
 use crate::report::{Format, RenderError, plain, quantity};
 use crate::run::Verdict;
+
+/// So many lines of what a command wrote are shown on a terminal and in JUnit.
+const SHOWN_LINES: usize = 12;
 
 /// The result of all cases.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -72,6 +78,14 @@ pub struct ClientCaseResult {
     pub findings: Vec<ClientFinding>,
     /// The requests that arrived, without any value: time, operation and response. A long list is cut.
     pub requests: Vec<String>,
+    /// What the command was told: operation, arguments and time.
+    pub input: Input,
+    /// How its last execution ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ending: Option<String>,
+    /// The end of its standard output, unless it shows the token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standard_output: Option<String>,
     /// The end of standard error, unless it shows the token.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standard_error: Option<String>,
@@ -111,8 +125,8 @@ pub struct ClientFinding {
 
 impl From<Problem> for ClientFinding {
     fn from(problem: Problem) -> Self {
-        let Problem { duty, expected, actual } = problem;
-        Self { duty, requirement: duty.text(), expected, actual, inferred_from: duty.inferred_from() }
+        let Problem { duty, expected, actual, inferred_from } = problem;
+        Self { duty, requirement: duty.text(), expected, actual, inferred_from }
     }
 }
 
@@ -278,6 +292,46 @@ fn cell(text: &str) -> String {
 }
 
 impl ClientCaseResult {
+    pub(super) fn new(
+        case: &ClientCase,
+        evidence: &Evidence,
+        (outcome, findings): (CaseOutcome, Vec<ClientFinding>),
+        elapsed: Duration,
+    ) -> Self {
+        let last = evidence.executions.last();
+        let requests = evidence
+            .requests
+            .iter()
+            .map(|recorded| format!("{:.3} s: {}", recorded.at.as_secs_f64(), recorded.line()));
+        Self {
+            outcome,
+            findings,
+            requests: requests.take(50).collect(),
+            ending: last.map(|execution| execution.exit.to_string()),
+            standard_output: last.and_then(|execution| excerpt(&execution.stdout, &evidence.token)),
+            standard_error: last.and_then(|execution| excerpt(&execution.stderr, &evidence.token)),
+            elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
+            ..Self::interrupted(case)
+        }
+    }
+
+    /// A case that the end of the run left without a result.
+    pub(super) fn interrupted(case: &ClientCase) -> Self {
+        Self {
+            id: case.id.clone(),
+            duty: case.duty,
+            title: case.title.clone(),
+            outcome: CaseOutcome::Error("the run was interrupted".to_owned()),
+            findings: Vec::new(),
+            requests: Vec::new(),
+            input: Input::new(case.call.clone(), case.limit),
+            ending: None,
+            standard_output: None,
+            standard_error: None,
+            elapsed_ms: 0,
+        }
+    }
+
     /// One line: outcome, id and title.
     #[must_use]
     pub fn line(&self) -> String {
@@ -298,6 +352,10 @@ impl ClientCaseResult {
             CaseOutcome::Failed => None,
             CaseOutcome::Skipped(reason) | CaseOutcome::Error(reason) => Some(reason),
         };
+        if matches!(self.outcome, CaseOutcome::Error(_)) && self.ending.is_none() {
+            // It was not reached; the sum counts it.
+            return text;
+        }
         text.push_str(&self.line());
         if let Some(reason) = reason {
             let _ = writeln!(text, "{:>16} {}", "", plain(reason));
@@ -312,9 +370,21 @@ impl ClientCaseResult {
         for request in &self.requests {
             let _ = writeln!(text, "{:>16} {request}", "");
         }
-        if let Some(error) = &self.standard_error {
-            let _ = writeln!(text, "{:>16} {}", "standard error", plain(error));
+        let mut labelled = |label: &str, value: &str| {
+            for (number, line) in value.lines().take(SHOWN_LINES).enumerate() {
+                let _ = writeln!(text, "{:>16} {}", if number == 0 { label } else { "" }, plain(line));
+            }
+            let more = value.lines().count().saturating_sub(SHOWN_LINES);
+            if more > 0 {
+                let _ = writeln!(text, "{:>16} and {}", "", quantity(more, "more line"));
+            }
+        };
+        if self.ending.is_some() {
+            labelled("input", &serde_json::to_string(&self.input).unwrap_or_default());
         }
+        labelled("ended with", self.ending.as_deref().unwrap_or_default());
+        labelled("standard output", self.standard_output.as_deref().unwrap_or_default());
+        labelled("standard error", self.standard_error.as_deref().unwrap_or_default());
         text
     }
 

@@ -14,6 +14,7 @@ use super::journal::Journal;
 use super::ports::Ports;
 use super::scenario::Scenarios;
 use super::upstream::Handler;
+use crate::report::plain;
 
 /// What the endpoint says of itself.
 const HELP: &str = "\
@@ -56,6 +57,15 @@ impl Control {
         if let Some(reason) = rejected(request) {
             return message(403, reason);
         }
+        // A misspelt parameter would mean all scenarios, those of parallel tests, too.
+        let takes = match request.path.as_str() {
+            "/reset" | "/ports" => &["scenario"][..],
+            _ => &[],
+        };
+        if let Some(other) = unknown_parameter(request, takes) {
+            let known = if takes.is_empty() { "none" } else { "scenario" };
+            return message(400, &format!("unknown parameter `{}`; expected {known}", plain(&other)));
+        }
         match (&request.method, request.path.as_str()) {
             (&Method::GET, "/") => text(HELP),
             (&Method::GET, "/scenarios") => {
@@ -66,14 +76,30 @@ impl Control {
                 let Ok(toml) = std::str::from_utf8(&request.body) else {
                     return message(400, "expected TOML in UTF-8");
                 };
+                if toml.trim().is_empty() {
+                    return message(400, "expected the TOML of the scenarios; the body is empty");
+                }
                 match self.scenarios.replace(Path::new("body"), toml) {
                     Ok(()) => Reply::json_with(200, &json!({"scenarios": self.scenarios.names()})),
                     Err(error) => message(400, &error.to_string()),
                 }
             }
             (&Method::POST, "/reset") => {
-                let instances = self.scenarios.reset(request.param("scenario").as_deref());
-                Reply::json_with(200, &json!({"reset": instances}))
+                let scenario = request.param("scenario");
+                let names = self.scenarios.names();
+                let is_known = |scenario: &str| {
+                    scenario.split('/').next().is_some_and(|name| names.iter().any(|known| known == name))
+                };
+                match scenario.as_deref() {
+                    Some(scenario) if !is_known(scenario) => {
+                        let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                        message(
+                            400,
+                            &format!("unknown scenario `{}`; expected one of: {known}", plain(scenario)),
+                        )
+                    }
+                    scenario => Reply::json_with(200, &json!({"reset": self.scenarios.reset(scenario)})),
+                }
             }
             (&Method::GET, "/log") => {
                 let entries = serde_json::to_value(self.journal.entries()).unwrap_or(Value::Null);
@@ -125,6 +151,13 @@ fn rejected(request: &ProxiedRequest) -> Option<&'static str> {
         None => false,
     });
     (!is_here).then_some("expected a Host of the loopback interface, such as 127.0.0.1 or localhost")
+}
+
+/// The first parameter of the query that is not among these.
+fn unknown_parameter(request: &ProxiedRequest, known: &[&str]) -> Option<String> {
+    let query = request.query.as_deref().unwrap_or_default();
+    let mut names = url::form_urlencoded::parse(query.as_bytes()).map(|(name, _)| name.into_owned());
+    names.find(|name| !known.contains(&name.as_str()))
 }
 
 fn message(status: u16, message: &str) -> Reply {

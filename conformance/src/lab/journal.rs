@@ -33,6 +33,9 @@ pub struct Entry {
     pub method: &'static str,
     /// The operation: `extract`, `groups` or `search`; none for other paths.
     pub operation: Option<&'static str>,
+    /// The run of a scenario that the request selected or got by default: `NAME` or `NAME/RUN`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<String>,
     /// HTTP status of the response. A reset or silent connection shows none to its caller.
     pub status: u16,
     /// Time until the response began, in milliseconds.
@@ -99,6 +102,8 @@ impl Journal {
 tokio::task_local! {
     /// What the layers changed in the request that this task handles.
     static CHANGES: RefCell<Vec<Change>>;
+    /// The run of a scenario that this request belongs to.
+    static SCENARIO: RefCell<Option<String>>;
     /// What the innermost layer of this moment has passed on.
     static PASSED: RefCell<Passed>;
 }
@@ -123,16 +128,17 @@ impl Handler for JournaledServer {
             let begun = Instant::now();
             let operation = Context::new(&self.backend).operation(&request);
             let method = ["GET", "POST"].into_iter().find(|name| request.method.as_str() == *name);
-            let (reply, changes) = CHANGES
-                .scope(RefCell::default(), async {
-                    let reply = self.upstream.call(&request).await;
-                    (reply, CHANGES.with(RefCell::take))
-                })
-                .await;
+            let handled = async {
+                let reply = self.upstream.call(&request).await;
+                (reply, CHANGES.with(RefCell::take), SCENARIO.with(RefCell::take))
+            };
+            let (reply, changes, scenario) =
+                SCENARIO.scope(RefCell::default(), CHANGES.scope(RefCell::default(), handled)).await;
             self.journal.add(Entry {
                 number: self.journal.count.fetch_add(1, Ordering::Relaxed) + 1,
                 method: method.unwrap_or("other"),
                 operation: operation.map(|operation| operation.prefix()),
+                scenario,
                 status: reply.status.as_u16(),
                 elapsed_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
                 changes,
@@ -186,6 +192,12 @@ impl Handler for Layer {
 pub(super) fn note(change: Change) {
     // Without a journal nobody asks.
     let _ = CHANGES.try_with(|changes| changes.borrow_mut().push(change));
+}
+
+/// Names the run of a scenario that the request of this task belongs to.
+pub(super) fn note_scenario(run: &str) {
+    // As above.
+    let _ = SCENARIO.try_with(|scenario| scenario.replace(Some(run.to_owned())));
 }
 
 /// Between a layer and the next one.

@@ -1,6 +1,8 @@
 //! `conformance client`.
 
-use sallyport_conformance::client::{ClientReport, ClientSuite, Duty};
+use sallyport_conformance::client::{
+    ClientCase, ClientCaseResult, ClientReport, ClientSuite, Duty, Expectation,
+};
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::report::quantity;
 use sallyport_conformance::run::Glob;
@@ -32,19 +34,18 @@ pub(crate) async fn client(arguments: ClientArguments) -> Result<Verdict, UsageE
         ..ClientSuite::new(arguments.command)
     };
     let is_quiet = arguments.quiet;
-    let running = suite.run(|result| {
+    let stopped = async {
+        // Without signals nobody can stop it.
+        if interrupted().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    let finished = |result: &ClientCaseResult| {
         if !is_quiet {
             reader.write(&result.line());
         }
-    });
-    // Commands that are still running are killed when they are dropped.
-    let report = tokio::select! {
-        report = running => report?,
-        _ = interrupted() => {
-            reader.write("interrupted: no verdict\n");
-            return Ok(Verdict::Incomplete);
-        }
     };
+    let report = suite.run_until(stopped, finished).await?;
     reader.write(&report.text());
     reports::write_rendered(&arguments.report, &mut reader.writer(), |format| Ok(report.render(format)?))?;
     Ok(report.verdict)
@@ -62,16 +63,42 @@ async fn list(only: &[Glob]) -> Result<Verdict, UsageError> {
     Ok(Verdict::Conforms)
 }
 
-/// The text of `conformance explain` for a duty of callers; none for another id.
+/// The ids that [`explained`] knows.
+pub(crate) fn explained_ids() -> Vec<String> {
+    let duties = Duty::ALL.into_iter().map(|duty| duty.id().to_owned());
+    duties.chain(cases().into_iter().map(|case| case.id)).collect()
+}
+
+fn cases() -> Vec<ClientCase> {
+    // Without the embedded server a search has no addresses, which no text shows.
+    Contract::embedded()
+        .map(|contract| sallyport_conformance::client::cases(contract, &[]))
+        .unwrap_or_default()
+}
+
+/// The text of `conformance explain` for a duty of callers or a case of it; none for another id.
 pub(crate) fn explained(id: &str) -> Option<String> {
+    if let Some(case) = cases().into_iter().find(|case| case.id == id) {
+        let passes = match case.expectation {
+            Expectation::Result => "the result that the service sends",
+            Expectation::Error => "an error",
+            Expectation::Either => "the result that the service sends, or an error where the client gives up",
+        };
+        return Some(format!(
+            "{id}\n  {}\n\nThe command is told\n  {}\n\nThe service\n{}\nA conforming client reports\n  {passes}\n\nIts duty\n  {}  {}\n",
+            case.title,
+            case.call.operation.name(),
+            case.stage_text(),
+            case.duty,
+            case.duty.text()
+        ));
+    }
     let duty = Duty::from_id(id)?;
     let mut text = format!("{duty} (section {})\n\n  \u{201c}{}\u{201d}\n\n", duty.section(), duty.text());
     if let Some(from) = duty.inferred_from() {
         text.push_str(&format!("It is inferred from {from}\n\n"));
     }
-    let cases = Contract::embedded()
-        .map(|contract| sallyport_conformance::client::cases(contract, &[]))
-        .unwrap_or_default();
+    let cases = cases();
     let cases: Vec<_> = cases.iter().filter(|case| case.duty == duty).collect();
     text.push_str(&format!(
         "What goes wrong\n  {}\n\nA duty of callers: no response of a service shows it; `conformance client` judges it\n\n{}\n",

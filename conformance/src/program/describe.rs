@@ -61,16 +61,29 @@ pub(crate) fn explain(id: &str) -> Result<Verdict, UsageError> {
         return Ok(Verdict::Conforms);
     }
     let contract = Contract::embedded()?;
+    if let Some(check) = registry().into_iter().find(|check| check.id == id) {
+        let mut text = format!("{id}\n  {}\n\nWhat goes wrong\n  {}\n\nIt cites\n", check.title, check.why);
+        for clause in check.clauses {
+            let _ = writeln!(text, "  {}  {}", clause.id(), contract.catalogue.clause(*clause).text);
+        }
+        let needs = check.needs.iter().map(|fact| format!("  {fact}\n")).collect::<String>();
+        if !needs.is_empty() {
+            let _ = write!(text, "\nIt needs\n{needs}");
+        }
+        print(&text);
+        return Ok(Verdict::Conforms);
+    }
     let Some(clause) = Clause::from_id(id) else {
-        let known = || Clause::ALL.iter().map(|clause| clause.id());
-        // The id of a check is a likely mistake.
-        let of_check = registry().into_iter().find(|check| check.id == id);
-        let advice = match (of_check, nearest(id, known())) {
-            (Some(check), _) => format!("it is a check; it cites {}", joined(check.clauses, " and ")),
-            (None, Some(nearest)) => format!("did you mean `{nearest}`?"),
-            (None, None) => format!("expected one of: {}", known().collect::<Vec<_>>().join(", ")),
+        let clauses = Clause::ALL.iter().map(|clause| clause.id().to_owned());
+        let mut known: Vec<String> =
+            clauses.chain(registry().iter().map(|check| check.id.to_owned())).collect();
+        #[cfg(feature = "embedded")]
+        known.extend(super::client::explained_ids());
+        let advice = match nearest(id, known.iter().map(String::as_str)) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => "`conformance list` names the checks with their clauses, `conformance client --list` the cases of clients".to_owned(),
         };
-        return Err(format!("unknown clause `{id}`; {advice}").into());
+        return Err(format!("unknown clause, check or case `{id}`; {advice}").into());
     };
     let Explanation { clause, sample, checks } = Explanation::new(contract, clause);
     let mut text = format!(

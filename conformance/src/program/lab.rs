@@ -197,9 +197,10 @@ async fn serve(
 
 /// A line of the log.
 fn line(entry: &Entry) -> String {
-    let Entry { number, method, operation, status, elapsed_ms, changes } = entry;
-    let operation = operation.unwrap_or("other path");
-    let mut text = format!("{number:>5} {method} {operation} {status} {elapsed_ms} ms\n");
+    let Entry { number, method, operation, scenario, status, elapsed_ms, changes } = entry;
+    let operation = operation.unwrap_or("(another path)");
+    let of = scenario.as_deref().map(|run| format!(" ({})", plain(run))).unwrap_or_default();
+    let mut text = format!("{number:>5} {method} {operation} {status} {elapsed_ms} ms{of}\n");
     for change in changes {
         let _ = writeln!(text, "      {}: {}", plain(&change.by), plain(&change.what.join(", ")));
     }

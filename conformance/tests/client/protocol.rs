@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use libtest_mimic::{Failed, Trial};
 use sallyport_conformance::Verdict;
-use sallyport_conformance::client::{CaseOutcome, ClientReport};
+use sallyport_conformance::client::{CaseOutcome, ClientCaseResult, ClientReport, ClientSuite};
 use sallyport_conformance::report::Format;
 
 use crate::{run, this};
@@ -15,6 +15,9 @@ pub fn trials() -> Vec<Trial> {
         Trial::test("a command that breaks the protocol has no verdict", broken),
         Trial::test("a command that does not start is an error of usage", missing),
         Trial::test("a command that outlives its time is killed with its children", killed),
+        Trial::test("a command that writes without end is stopped", endless),
+        Trial::test("a run that is interrupted keeps what it has", interrupted),
+        Trial::test("a failure shows what the command was told and what it wrote", shown),
         Trial::test("no report shows the token", secret),
     ]
 }
@@ -67,6 +70,37 @@ fn killed() -> Result<(), Failed> {
     ensure(report.verdict == Verdict::Findings, &report)?;
     std::thread::sleep(std::time::Duration::from_secs(5));
     ensure(!file.exists(), &report)
+}
+
+fn endless() -> Result<(), Failed> {
+    let report = run(shell("cat >/dev/null; yes"), &["client.paging.several-pages"])?;
+    let case = &report.cases[0];
+    let is_named = matches!(&case.outcome, CaseOutcome::Error(reason) if reason.contains("1 MiB"));
+    ensure(is_named && case.findings.is_empty() && case.elapsed_ms < 10_000, &report)
+}
+
+fn interrupted() -> Result<(), Failed> {
+    let script = "case \"$(cat)\" in *'\"num\":3'*) sleep 60;; esac; echo '{\"groups\": []}'";
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let suite = ClientSuite { concurrency: 1, ..ClientSuite::new(shell(script)) };
+    let stopped = tokio::time::sleep(std::time::Duration::from_secs(2));
+    let report = runtime.block_on(suite.run_until(stopped, |_| {}))?;
+    let is_interrupted = |case: &&ClientCaseResult| matches!(&case.outcome, CaseOutcome::Error(reason) if reason.contains("interrupted"));
+    let count = report.cases.iter().filter(is_interrupted).count();
+    ensure(count > 100 && count == report.totals.errors && report.verdict != Verdict::Conforms, &report)
+}
+
+fn shown() -> Result<(), Failed> {
+    let script =
+        r#"cat >/dev/null; printf 'first\nsecond' >&2; echo '{"error": {"class": "odd", "message": "x"}}'"#;
+    let report = run(shell(script), &["client.both-codes.extract-success"])?;
+    let text = report.text();
+    for expected in [r#""operation":"extract""#, "exit code 0", r#""class": "odd""#, "standard error first\n"]
+    {
+        ensure(text.contains(expected), &report)?;
+    }
+    let json = report.render(Format::Json)?;
+    ensure(json.contains("\"standard_output\"") && report.render(Format::Html)?.contains("extract"), &report)
 }
 
 /// The token of this run is the one that a client logs; no report may show it.

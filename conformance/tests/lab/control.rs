@@ -24,7 +24,41 @@ async fn scenarios_are_replaced_and_a_mistake_leaves_the_old_ones() {
 }
 
 #[tokio::test]
-async fn the_log_names_what_was_changed_and_shows_no_token() {
+async fn mistakes_in_a_request_change_nothing() {
+    let lab = Running::start("[[default.groups]]\nforever = true\nstatus = 503").await;
+    assert_eq!(lab.status(None).await, 503);
+    for (method, path, expected) in [
+        ("PUT", "/scenarios", "the body is empty"),
+        ("POST", "/reset?scenaro=default", "unknown parameter `scenaro`; expected scenario"),
+        ("POST", "/reset?scenario=nope", "unknown scenario `nope`; expected one of: default"),
+        ("DELETE", "/log?all", "unknown parameter `all`; expected none"),
+    ] {
+        let (status, body) = lab.control(method, path, "").await;
+        let message = body["message"].as_str().unwrap_or_default();
+        assert!(status == 400 && message.contains(expected), "{method} {path}: {status} {body}");
+    }
+    let (_, body) = lab.control("GET", "/scenarios", "").await;
+    assert_eq!(body["playing"][0]["requests"]["groups"], 1, "{body}");
+    assert_eq!(lab.control("POST", "/reset?scenario=default", "").await.1["reset"], 1);
+}
+
+#[tokio::test]
+async fn the_log_names_the_run_of_each_request() {
+    let lab = Running::start("[[flaky.groups]]\nstatus = 503").await;
+    for (run, status) in [(Some("flaky/a"), 503), (Some("flaky/a"), 200), (Some("flaky/b"), 503), (None, 200)]
+    {
+        assert_eq!(lab.status(run).await, status, "{run:?}");
+    }
+    let with_token = format!("flaky/{}", lab.token());
+    assert_eq!(lab.status(Some(&with_token)).await, 503);
+    let (_, log) = lab.control("GET", "/log", "").await;
+    let runs: Vec<_> =
+        log["requests"].as_array().into_iter().flatten().map(|entry| entry["scenario"].as_str()).collect();
+    assert_eq!(runs, [Some("flaky/a"), Some("flaky/a"), Some("flaky/b"), None, None], "{log}");
+}
+
+#[tokio::test]
+async fn the_log_names__what_was_changed_and_shows_no_token() {
     let lab = Running::start("[[default.groups]]\nforever = true\nunknown-fields = true").await;
     // The token in every place that a caller may think of, the names of parameters and headers included.
     let odd = lab.groups().query(&[(lab.token(), "1")]).header("x-api-key", lab.token()).send().await;

@@ -7,8 +7,8 @@ use crate::client::case::{ClientCase, Expectation};
 use crate::client::duty::Duty;
 use crate::client::evidence::Problem;
 
-/// More requests than this for one call are no limited number of retries.
-const MOST: usize = 10;
+/// More requests than this for one call are no limited number of retries. The contract names no number.
+const MOST: usize = 30;
 
 pub(super) fn cases(calls: &Calls<'_>) -> Vec<ClientCase> {
     [throttled(calls), shortages(calls), failures(calls), interruptions(calls), stalls(calls)].concat()
@@ -109,7 +109,11 @@ fn failures(calls: &Calls<'_>) -> Vec<ClientCase> {
         ClientCase::new(Duty::LimitedRetries, name, title, call)
             .expects(Expectation::Error)
             .plays(steps)
-            .judged(|evidence| evidence.too_many_requests(Duty::LimitedRetries, MOST))
+            .judged(|evidence| {
+                let problems = evidence.too_many_requests(Duty::LimitedRetries, MOST);
+                let inferred = "7.3: a limited number of times, for which the suite allows a generous one";
+                problems.into_iter().map(|problem| problem.inferred(inferred)).collect()
+            })
     };
     vec![
         case(
@@ -165,7 +169,12 @@ fn interruptions(calls: &Calls<'_>) -> Vec<ClientCase> {
             "an extraction that fails with HTTP 500 is repeated with the same request id",
             calls.extract(),
             "[[extract]]\ntimes = 2\nstatus = 500",
-        ),
+        )
+        .judged(|evidence| {
+            let problems = evidence.request_id_problems();
+            let inferred = "4.1 rule 5: a server error says as little of the outcome as an interruption";
+            problems.into_iter().map(|problem| problem.inferred(inferred)).collect()
+        }),
         same(
             "cut-text",
             "a text that is cut is not taken for a complete list",

@@ -25,6 +25,7 @@ struct CaseView<'a> {
     case: &'a ClientCaseResult,
     tone: &'static str,
     reason: Option<&'a str>,
+    input: String,
 }
 
 /// No other file, no network, no script.
@@ -66,7 +67,7 @@ fn case_view(case: &ClientCaseResult) -> CaseView<'_> {
         CaseOutcome::Skipped(reason) => ("skipped", Some(reason.as_str())),
         CaseOutcome::Error(reason) => ("error", Some(reason.as_str())),
     };
-    CaseView { case, tone, reason }
+    CaseView { case, tone, reason, input: serde_json::to_string(&case.input).unwrap_or_default() }
 }
 
 fn tone_of(verdict: Verdict) -> &'static str {

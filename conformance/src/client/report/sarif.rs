@@ -84,7 +84,14 @@ fn result(
             "logicalLocations": [{ "fullyQualifiedName": case.id, "kind": "case" }],
         }],
         "partialFingerprints": { "finding/v1": format!("{}:{duty}:{number}", case.id) },
-        "properties": { "case": case.id, "requests": case.requests },
+        "properties": {
+            "case": case.id,
+            "requests": case.requests,
+            "input": case.input,
+            "ending": case.ending,
+            "standardOutput": case.standard_output,
+            "standardError": case.standard_error,
+        },
     })
 }
 

@@ -14,7 +14,7 @@ use super::{DEFAULT, SCENARIO_HEADER, Scenario};
 use crate::lab::context::Context;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::fault::FaultyServer;
-use crate::lab::journal::Layer;
+use crate::lab::journal::{Layer, note_scenario};
 use crate::lab::upstream::{Handler, Upstream};
 use crate::lab::variation::VariedServer;
 
@@ -105,6 +105,10 @@ impl Scenarios {
         self.state().scenarios.keys().cloned().collect()
     }
 
+    fn has(&self, name: &str) -> bool {
+        self.state().scenarios.contains_key(name)
+    }
+
     /// The instances that are played.
     #[must_use]
     pub fn progress(&self) -> Vec<Progress> {
@@ -131,6 +135,7 @@ impl Scenarios {
                 return Ok(None);
             }
             let known = scenarios.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+            let known = if known.is_empty() { "none" } else { &known };
             return Err(format!("unknown scenario; expected one of: {known}"));
         };
         if !playing.contains_key(key) && playing.len() >= MAX_RUNS {
@@ -224,7 +229,13 @@ impl Handler for ScenarioServer {
             let Some(operation) = self.context.operation(&request) else {
                 return self.context.upstream.call(&request).await;
             };
-            match self.scenarios.next(key, operation.prefix(), &self.context) {
+            let next = self.scenarios.next(key, operation.prefix(), &self.context);
+            let is_known = next.is_ok() && (selected.is_some() || self.scenarios.has(key));
+            // The name of a run is free, and the log shows no token.
+            if is_known && !key.contains(self.context.backend().token.expose()) {
+                note_scenario(key);
+            }
+            match next {
                 Ok(Some(layer)) => layer.handle(request).await,
                 Ok(None) => self.context.upstream.call(&request).await,
                 Err(reason) => rejection(&reason),

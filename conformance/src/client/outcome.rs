@@ -1,0 +1,127 @@
+//! From the evidence of a case to its problems and its outcome.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::case::ClientCase;
+use super::command::MAX_OUTPUT;
+use super::duty::Duty;
+use super::evidence::{Evidence, Exit, Problem};
+use super::report::{CaseOutcome, ClientFinding};
+use crate::lab::ProxiedRequest;
+use crate::quantity::quantity;
+use crate::target::Secret;
+
+/// Exit code of a command that does not support an operation.
+pub(super) const NOT_SUPPORTED: i32 = 64;
+
+/// A command may take so much longer than the time of the call: it has to start, too.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The problems of the case, and those that are judged in every case.
+pub(super) fn problems(case: &ClientCase, evidence: &Evidence) -> Vec<Problem> {
+    let mut problems = case.problems(evidence);
+    let mut begun = Duration::ZERO;
+    for (number, execution) in evidence.executions.iter().enumerate() {
+        for (name, text) in [("output", &execution.stdout), ("error", &execution.stderr)] {
+            if shows(text, &evidence.token) {
+                problems.push(Problem::new(
+                    Duty::TokenPrivate,
+                    format!("standard {name} without the token"),
+                    "the token stands in it".to_owned(),
+                ));
+            }
+        }
+        // A busy machine starts a command late: its time counts from its first request.
+        let first = evidence.requests.iter().find(|recorded| recorded.execution == number);
+        let starting = first.map_or(Duration::ZERO, |recorded| recorded.at.saturating_sub(begun));
+        begun += execution.elapsed;
+        if execution.elapsed.saturating_sub(starting) > case.limit + GRACE || execution.exit == Exit::Killed {
+            let actual = match execution.exit {
+                Exit::Killed => format!("it was killed after {:.1} s", execution.elapsed.as_secs_f64()),
+                _ => format!("it took {:.1} s", execution.elapsed.as_secs_f64()),
+            };
+            let expected = format!("the call ends within its {} s", case.limit.as_secs_f64());
+            problems.push(Problem::new(Duty::TimeLimit, expected, actual));
+        }
+    }
+    let leaked = evidence.elsewhere.iter().filter(|request| carries(request, &evidence.token)).count();
+    if leaked > 0 {
+        problems.push(Problem::new(
+            Duty::TokenPrivate,
+            "no token at the other host that a redirect names",
+            format!("{} there with the token", quantity(leaked, "request")),
+        ));
+    }
+    problems.dedup();
+    problems
+}
+
+/// The outcome of a case with these findings.
+pub(super) fn of(evidence: &Evidence, findings: &[ClientFinding]) -> CaseOutcome {
+    let never_began = evidence.executions.iter().any(|execution| match execution.exit {
+        Exit::Code(0) => execution.output.is_err(),
+        Exit::Code(1) | Exit::Killed => false,
+        Exit::Code(_) | Exit::Signal => evidence.requests.is_empty() && execution.output.is_err(),
+    });
+    let is_endless = evidence.executions.iter().any(|execution| execution.stdout.len() > MAX_OUTPUT);
+    if is_endless {
+        return CaseOutcome::Error(format!("it wrote more than {} MiB to standard output", MAX_OUTPUT >> 20));
+    }
+    // A command that cannot even start, or breaks the protocol, shows nothing of the client.
+    let shows_token = findings.iter().any(|finding| finding.duty == Duty::TokenPrivate);
+    if !findings.is_empty() && (!never_began || shows_token) {
+        return CaseOutcome::Failed;
+    }
+    let broken = evidence.executions.iter().find_map(|execution| match execution.exit {
+        Exit::Code(0) => execution.output.as_ref().err().map(|reason| {
+            format!("standard output is not one JSON object with a result or an error: {reason}")
+        }),
+        Exit::Code(1) => None,
+        Exit::Code(code) => Some(format!("exit code {code}; expected 0, 1 or {NOT_SUPPORTED}")),
+        Exit::Signal => Some("ended by a signal".to_owned()),
+        Exit::Killed => Some("killed".to_owned()),
+    });
+    broken.map_or(CaseOutcome::Passed, CaseOutcome::Error)
+}
+
+/// The forms in which a text may show the token.
+fn forms(token: &Secret) -> Vec<String> {
+    let token = token.expose();
+    let percent = utf8_percent_encode(token, NON_ALPHANUMERIC).to_string();
+    let mut base64 = BASE64_STANDARD.encode(token);
+    // The last characters depend on what follows.
+    base64.truncate(base64.len().saturating_sub(4));
+    let mut forms = vec![token.to_owned(), percent.to_lowercase(), percent, base64];
+    forms.retain(|form| form.len() >= 6);
+    forms
+}
+
+pub(super) fn shows(text: &[u8], token: &Secret) -> bool {
+    let text = String::from_utf8_lossy(text);
+    forms(token).iter().any(|form| text.contains(form.as_str()))
+}
+
+fn carries(request: &ProxiedRequest, token: &Secret) -> bool {
+    let headers = request.headers.values().any(|value| shows(value.as_bytes(), token));
+    let line = format!("{} {}", request.path, request.query.as_deref().unwrap_or_default());
+    headers || shows(line.as_bytes(), token) || shows(&request.body, token)
+}
+
+/// The end of what a command wrote, for the report; none where it shows the token.
+pub(super) fn excerpt(text: &[u8], token: &Secret) -> Option<String> {
+    const MOST: usize = 400;
+    if shows(text, token) {
+        return None;
+    }
+    let text = String::from_utf8_lossy(text);
+    let text = text.trim();
+    if text.is_empty() {
+        return None;
+    }
+    let start = text.char_indices().rev().nth(MOST - 1).map_or(0, |(index, _)| index);
+    Some(text.get(start..).unwrap_or_default().to_owned())
+}

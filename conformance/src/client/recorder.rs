@@ -1,0 +1,95 @@
+//! What arrives at the lab and at the other host.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use futures::future::BoxFuture;
+use serde_json::json;
+
+use super::evidence::Recorded;
+use crate::lab::{Backend, Context, Framing, Handler, ProxiedRequest, Reply, Upstream};
+
+/// What is kept of the requests of a case.
+const MAX_REQUESTS: usize = 1_000;
+
+/// Another host, which records what arrives.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Elsewhere(Arc<Mutex<Vec<ProxiedRequest>>>);
+
+impl Elsewhere {
+    pub(super) fn seen(&self) -> Vec<ProxiedRequest> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Handler for Elsewhere {
+    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.len() < MAX_REQUESTS {
+            seen.push(request);
+        }
+        let reply = Reply::json_with(404, &json!({"code": 40400, "message": "this is another host"}));
+        Box::pin(std::future::ready(reply))
+    }
+}
+
+/// Records what arrives at the lab, and what it responds.
+pub(super) struct Recorder {
+    begun: Instant,
+    /// Number of the execution that runs now, from 0.
+    pub(super) execution: AtomicUsize,
+    recorded: Mutex<Vec<Recorded>>,
+    context: Context,
+}
+
+impl Recorder {
+    pub(super) fn new(backend: &Arc<Backend>, upstream: Upstream) -> Arc<Self> {
+        let context = Context::before(upstream, backend);
+        Arc::new(Self {
+            begun: Instant::now(),
+            execution: AtomicUsize::new(0),
+            recorded: Mutex::default(),
+            context,
+        })
+    }
+
+    pub(super) fn recorded(&self) -> std::sync::MutexGuard<'_, Vec<Recorded>> {
+        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Handler for Arc<Recorder> {
+    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+        let recorder = Self::clone(self);
+        Box::pin(async move {
+            let (at, execution) = (recorder.begun.elapsed(), recorder.execution.load(Ordering::Relaxed));
+            let operation = recorder.context.operation(&request);
+            // Where the caller leaves, this future ends; the request has arrived all the same.
+            let index = {
+                let mut recorded = recorder.recorded();
+                if recorded.len() < MAX_REQUESTS {
+                    recorded.push(Recorded {
+                        execution,
+                        at,
+                        replied: at,
+                        replied_at: SystemTime::now(),
+                        operation,
+                        request: request.clone(),
+                        reply: Reply {
+                            framing: Framing::Silent(Duration::ZERO),
+                            ..Reply::json_with(504, &serde_json::Value::Null)
+                        },
+                    });
+                }
+                recorded.len() - 1
+            };
+            let reply = recorder.context.upstream.call(&request).await;
+            let (replied, replied_at) = (recorder.begun.elapsed(), SystemTime::now());
+            if let Some(place) = recorder.recorded().get_mut(index) {
+                *place = Recorded { replied, replied_at, reply: reply.clone(), ..place.clone() };
+            }
+            reply
+        })
+    }
+}
