@@ -8,6 +8,9 @@ use crate::contract::Clause;
 /// A response that is half a success is taken too: its envelope breaks the schema or the status.
 pub(super) fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let operation = observed.contract.operation(observed.operation);
+    if let Some(finding) = no_json(observed) {
+        return Some(vec![finding]);
+    }
     let successful = matches!(observed.class, ResponseClass::Accepted | ResponseClass::Ambiguous(_));
     if !successful || observed.form != Form::Json {
         return None;
@@ -38,6 +41,28 @@ pub(super) fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFindin
         });
     }
     Some(findings)
+}
+
+/// A response under the status of a success that says it is JSON, and is none: no caller can read it, whatever it means.
+fn no_json(observed: &ObservedExchange<'_>) -> Option<PassiveFinding> {
+    let success = &observed.contract.operation(observed.operation).success;
+    let response = observed.response;
+    let says_json = response.header("Content-Type").is_some_and(|kind| {
+        let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        kind == "application/json"
+    });
+    let is_broken = response.status == success.status
+        && success.has_body
+        && says_json
+        && !response.body().is_empty()
+        && response.json().is_none();
+    is_broken.then(|| PassiveFinding {
+        clause: success.clause(),
+        key: "no JSON".to_owned(),
+        severity: Severity::Fail,
+        expected: format!("JSON, as HTTP {} with Content-Type application/json says", response.status),
+        actual: "a body that is no JSON".to_owned(),
+    })
 }
 
 /// A successful static response whose `X-Request-Id` is there and blank; its form is open, but a blank one is none.

@@ -3,7 +3,7 @@
 use crate::check::{Probe, Stop};
 use crate::contract::Clause;
 use crate::target::Secret;
-use crate::wire::{QuerySpelling, Request};
+use crate::wire::{Exchange, QuerySpelling, Request};
 
 /// A token that no account has.
 pub(super) const UNKNOWN: &str = "sallyport-unknown-token-0000000000000000";
@@ -27,10 +27,18 @@ pub(super) enum WrongToken {
     AlteredFirst,
     /// The account's token with the case of its letters changed.
     OtherCase,
+    /// The account's token and, behind a NUL, one more character.
+    BehindNul,
+    /// What databases match with any text.
+    Wildcard,
+    /// What programs write for a token that they lack.
+    Null,
+    Undefined,
+    Zero,
 }
 
 impl WrongToken {
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 14] = [
         Self::Empty,
         Self::Blank,
         Self::Unknown,
@@ -40,7 +48,17 @@ impl WrongToken {
         Self::Altered,
         Self::AlteredFirst,
         Self::OtherCase,
+        Self::BehindNul,
+        Self::Wildcard,
+        Self::Null,
+        Self::Undefined,
+        Self::Zero,
     ];
+
+    /// Those that a header can carry.
+    pub(super) fn in_header() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|wrong| *wrong != Self::BehindNul)
+    }
 
     /// For the label of a case.
     pub(super) const fn label(self) -> &'static str {
@@ -54,6 +72,11 @@ impl WrongToken {
             Self::Altered => "altered",
             Self::AlteredFirst => "altered-first",
             Self::OtherCase => "other-case",
+            Self::BehindNul => "behind-nul",
+            Self::Wildcard => "wildcard",
+            Self::Null => "null",
+            Self::Undefined => "undefined",
+            Self::Zero => "zero",
         }
     }
 
@@ -69,6 +92,11 @@ impl WrongToken {
             Self::Altered => "the last character of the token is another",
             Self::AlteredFirst => "the first character of the token is another",
             Self::OtherCase => "the letters of the token are in the other case",
+            Self::BehindNul => "there is a NUL behind the token, and one more character",
+            Self::Wildcard => "the token is a percent sign",
+            Self::Null => "the token is the word null",
+            Self::Undefined => "the token is the word undefined",
+            Self::Zero => "the token is 0",
         }
     }
 
@@ -88,6 +116,11 @@ impl WrongToken {
             Self::Altered => altered(token),
             Self::AlteredFirst => format!("~{}", token.without_first_character()),
             Self::OtherCase => token.in_other_case(),
+            Self::BehindNul => format!("{}\0~", token.expose()),
+            Self::Wildcard => "%".to_owned(),
+            Self::Null => "null".to_owned(),
+            Self::Undefined => "undefined".to_owned(),
+            Self::Zero => "0".to_owned(),
         };
         let mut known = std::iter::once(token).chain(probe.facts().secrets());
         if text.is_empty() || known.any(|secret| secret.expose() == text) {
@@ -140,4 +173,13 @@ pub(super) async fn read_anywhere(
 /// The token with another last character, one that tokens hardly have.
 pub(super) fn altered(token: &Secret) -> String {
     format!("{}~", token.without_last_character())
+}
+
+/// Whether two rejections have the same status and the same code.
+pub(super) fn rejected_alike(one: &Exchange, other: &Exchange) -> bool {
+    let outline = |exchange: &Exchange| {
+        let response = exchange.result.as_ref().ok()?;
+        Some((response.status, response.at("/code").cloned()))
+    };
+    outline(one).is_some() && outline(one) == outline(other)
 }

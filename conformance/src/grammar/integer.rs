@@ -9,7 +9,7 @@ use super::{Spelling, distinct};
 /// Texts that are no integer of the range, for a query parameter. What may be read as one of the range is not among them:
 /// `1.0`, `+1`, leading zeros and spaces are unspecified.
 pub(crate) fn integer_texts(range: &RangeInclusive<i64>) -> Vec<Spelling> {
-    const NO_INTEGER: [(&str, &str); 23] = [
+    const NO_INTEGER: [(&str, &str); 24] = [
         ("0.5", "a fraction"),
         ("1.5", "a fraction"),
         ("1,5", "a decimal comma"),
@@ -23,6 +23,7 @@ pub(crate) fn integer_texts(range: &RangeInclusive<i64>) -> Vec<Spelling> {
         ("NaN", "not a number"),
         ("Infinity", "infinity"),
         ("-Infinity", "negative infinity"),
+        ("1abc", "a number and letters"),
         ("one", "a word"),
         ("true", "a boolean"),
         ("null", "null"),

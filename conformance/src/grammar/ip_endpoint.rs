@@ -209,7 +209,7 @@ fn ipv6(random: &mut Rng, spellings: &mut Vec<Spelling>) {
 
 /// Items whose address is complete and whose port is out of range or no number (`search.ips-port`).
 pub(crate) fn ip_ports(seed: u64, ports: &RangeInclusive<i64>) -> Vec<Spelling> {
-    const PORTS: [(&str, &str); 22] = [
+    const PORTS: [(&str, &str); 24] = [
         ("", "an empty port"),
         ("0", "port 0"),
         ("65536", "a port above 65535"),
@@ -230,6 +230,8 @@ pub(crate) fn ip_ports(seed: u64, ports: &RangeInclusive<i64>) -> Vec<Spelling> 
         ("80,81", "a list of ports"),
         ("*", "any port"),
         ("80:81", "two ports"),
+        ("80abc", "a port and letters"),
+        ("80:user:pass", "a user and a password behind the port"),
         ("80/tcp", "a port with a protocol"),
         ("\u{668}\u{660}", "a port in digits of another script"),
     ];
@@ -251,6 +253,8 @@ fn separators(random: &mut Rng, spellings: &mut Vec<Spelling>, ports: &RangeIncl
     spellings.extend([
         Spelling::malformed(format!("{v6}:{port}"), "an IPv6 address with a port and no brackets"),
         Spelling::malformed(format!("[{v6}]{port}"), "no colon before the port"),
+        Spelling::malformed(format!("[{v6}]abc:{port}"), "letters behind the bracket"),
+        Spelling::malformed(format!("user:pass@{v4}:{port}"), "a user and a password before the address"),
         Spelling::malformed(format!("[{v6}:{port}"), "no closing bracket"),
         Spelling::malformed(format!("[{v6}"), "no closing bracket"),
         Spelling::malformed(format!("{v6}]"), "no opening bracket"),
@@ -277,9 +281,10 @@ fn separators(random: &mut Rng, spellings: &mut Vec<Spelling>, ports: &RangeIncl
 
 /// An address with something around it: networks, ranges, URLs, quotes.
 fn wrappings(random: &mut Rng, spellings: &mut Vec<Spelling>) {
-    const AROUND: [(&str, &str, &str); 21] = [
+    const AROUND: [(&str, &str, &str); 22] = [
         ("", "/32", "a network in CIDR form"),
         ("", "/24", "a network in CIDR form"),
+        ("", "/64", "a network in CIDR form"),
         ("", "/0", "a network in CIDR form"),
         ("", "/128", "a network in CIDR form"),
         ("", "/255.255.255.0", "a network with its mask"),

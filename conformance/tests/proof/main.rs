@@ -3,7 +3,7 @@
 //! `cargo test --workspace --test proof -- fault::search.page`.
 //!
 //! Which case notices which fault stands in `src/detection/generated/proof.jsonl`. A test of a fault runs the cheapest of its
-//! cases for each check that cites the clause, and all of them when that does not suffice. `… --test proof -- --record [TEXT]` runs all cases of those checks against the
+//! cases for each check that cites the clause, and all of them when that does not suffice. `… --test proof -- --record [TEXT,…]` runs all cases of those checks against the
 //! faults with that text in their id, and writes the file anew.
 
 #![expect(

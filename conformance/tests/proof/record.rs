@@ -17,10 +17,12 @@ pub const AT_ONCE: usize = 4;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/detection/generated/proof.jsonl");
 
-/// Runs the checks that cite the clause of each fault with that text in its id, and writes which cases failed.
-pub fn record(text: &str) {
+/// Runs the checks that cite the clause of each fault with one of these texts in its id, and writes which cases failed. The
+/// texts stand apart by commas.
+pub fn record(texts: &str) {
     let judge = Judge::start();
-    let chosen: Vec<&Arc<Fault>> = judge.faults().iter().filter(|fault| fault.id.contains(text)).collect();
+    let is_chosen = |fault: &&Arc<Fault>| texts.split(',').any(|text| fault.id.contains(text));
+    let chosen: Vec<&Arc<Fault>> = judge.faults().iter().filter(is_chosen).collect();
     let stored = std::fs::read_to_string(FILE).unwrap_or_default();
     let old = Matrix::from_text(&stored).unwrap_or_default();
     let mut matrix = Matrix::default();

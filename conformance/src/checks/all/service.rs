@@ -278,7 +278,7 @@ async fn without(probe: &Probe<'_>, (called, wrong): (ValidRequest, Option<Wrong
 
 pub(super) static TOKEN_REVOKED: Check = Check {
     id: "all.token-required.revoked",
-    title: "a call with a revoked token is rejected",
+    title: "a call with the token that was supplied as revoked is rejected",
     why: "A customer that revokes a leaked token believes that it is safe, and is not.",
     operation: None,
     clauses: &[Clause::AllTokenRequired],

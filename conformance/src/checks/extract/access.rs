@@ -2,10 +2,9 @@
 //! that a token which extraction must reject is a valid one.
 
 use super::forms::{Context, Transport, rejects};
-use super::supply::rejected_alike;
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
-use crate::checks::token::UNKNOWN;
+use crate::checks::token::{UNKNOWN, rejected_alike};
 use crate::contract::{Clause, OperationId};
 use crate::target::{Fact, Facts, Secret};
 use crate::wire::is_loopback;
@@ -94,7 +93,22 @@ pub(super) static ENTITLEMENT: Check = Check {
 
 /// A case for each form, and a second call in the plain one: the rule holds on every call.
 fn without(scope: &Scope<'_>, lack: UnmetRequirement) -> Vec<Case> {
-    Context::all(&scope.contract.extract).into_iter().map(|context| lacking(context, lack, None)).collect()
+    let forms = Context::all(&scope.contract.extract).into_iter().map(|context| lacking(context, lack, None));
+    let several =
+        Case::with("json/several", Cost::requests(1), lack, |probe, lack| Box::pin(several(probe, lack)));
+    let several = Context::PLAIN.share(several).sharing("groups", Cost::requests(1));
+    forms.chain([several]).collect()
+}
+
+/// The rule holds for each number of gateways.
+async fn several(probe: &Probe<'_>, lack: UnmetRequirement) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let token = probe.required(lack.fact, lack.token)?;
+    Context::PLAIN.control(probe).await?;
+    is_alive(probe, token, lack.fact).await?;
+    let num = (*extract.num_range.start() + 2).min(*extract.num_range.end());
+    let request = Context::PLAIN.with_token(probe, token.expose()).query(&extract.num.name, num);
+    rejects(probe, lack.clause, &format!("{}, {}={num}", lack.reason, extract.num.name), &request).await
 }
 
 /// A header in which proxies pass on the address of the caller.

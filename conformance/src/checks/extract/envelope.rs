@@ -265,7 +265,9 @@ fn judge_error(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let in_words = || observed.form == Form::Text && says_error(response);
     let is_rejected = match observed.class {
         ResponseClass::Rejected(_) | ResponseClass::Shortage(_) => true,
-        ResponseClass::ServerError(_) => code.is_some_and(|code| !code.is_null()),
+        ResponseClass::ServerError(_) | ResponseClass::Throttled(_) => {
+            code.is_some_and(|code| !code.is_null())
+        }
         ResponseClass::Accepted => in_words(),
         _ => false,
     };

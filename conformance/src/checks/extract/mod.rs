@@ -45,6 +45,7 @@ pub(super) static CHECKS: &[&Check] = &[
     &request_id::QUERY,
     &replay::TRANSPORTS,
     &token::LINK,
+    &token::LINK_LIMITS,
     &num::BOUNDARIES,
     &num::MAXIMUM,
     &num::MINIMUM,

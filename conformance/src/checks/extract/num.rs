@@ -1,7 +1,7 @@
 //! `num`: required, from 1 to 100, and never exceeded.
 
 use super::content;
-use super::forms::Context;
+use super::forms::{Context, default_of};
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
@@ -77,11 +77,28 @@ pub(super) static BOUNDARIES: Check = Check {
         let contexts = Context::all(extract);
         let everywhere =
             near.iter().flat_map(|value| contexts.iter().map(|context| (context.clone(), value.clone())));
+        let beside_country = near.iter().map(|value| {
+            let what = format!("{}={}, beside {}", extract.num.name, value.text, extract.country.name);
+            let why = format!(
+                "{}={}, {}, beside {}",
+                extract.num.name, value.text, value.reason, extract.country.name
+            );
+            let text = value.text.clone();
+            Context::PLAIN.invalid(what, Clause::ExtractNumRange, why, move |probe, request| {
+                let extract = &probe.contract().extract;
+                let region = request.query_value(&extract.regions.name).map(str::to_owned);
+                let region = region.unwrap_or_else(|| default_of(&extract.regions));
+                let request =
+                    request.without_query(&extract.regions.name).query(&extract.country.name, region);
+                request.query(&extract.num.name, &text)
+            })
+        });
         let pairs = everywhere.chain(Context::some_for_each(&contexts, far));
         pairs
             .map(|(context, value)| {
                 context.invalid_value(&extract.num, &value.text, Clause::ExtractNumRange, value.reason)
             })
+            .chain(beside_country)
             .collect()
     }),
 };

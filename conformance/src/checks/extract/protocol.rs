@@ -113,9 +113,9 @@ pub(super) static UNLISTED: Check = Check {
 };
 
 /// Values that callers take for protocols: the contract names the first one, and the others are known from proxy URLs.
-const NEAR: [&str; 12] = [
-    "https", "socks", "socks4", "socks4a", "socks5h", "sock5", "socks6", "ftp", "htt", "http2", "httphttp",
-    "any",
+const NEAR: [&str; 13] = [
+    "https", "HTTPS", "socks", "socks4", "socks4a", "socks5h", "sock5", "socks6", "ftp", "htt", "http2",
+    "httphttp", "any",
 ];
 
 fn unlisted(scope: &Scope<'_>) -> Vec<Case> {

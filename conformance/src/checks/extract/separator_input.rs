@@ -70,8 +70,8 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
     alone.chain(beside).chain(custom).collect()
 }
 
-/// What other APIs call a separator.
-const NAMES: [&str; 6] = ["LF", "crlf", "\\n", "abc", "default", "99"];
+/// What other APIs call a separator, or take for one.
+const NAMES: [&str; 8] = ["LF", "crlf", "\\n", "abc", "default", "99", ";", "|"];
 
 /// A custom separator that no service has a reason to reject.
 const SEPARATOR: &str = "|";
@@ -81,7 +81,7 @@ const CONTROL: &str = "with a custom separator";
 
 pub(super) static REQUIRED: Check = Check {
     id: "extract.sb-required.absent",
-    title: "`lb=6` is rejected without `sb` and with an empty one",
+    title: "`lb=6` is rejected without `sb` and with an empty one, and not with one that is 0",
     why: "Without a separator nothing shows where one gateway ends and the next begins.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractSbRequired],
@@ -103,7 +103,14 @@ pub(super) static REQUIRED: Check = Check {
                 Case::with(label, Cost::requests(1), data, |probe, data| Box::pin(required(probe, data)));
             shared.share_with(case, &control, gateways)
         };
-        Context::in_text(extract).into_iter().flat_map(of_context).map(case).collect()
+        let (lb, sb, code) =
+            (extract.lb.name.clone(), extract.sb.name.clone(), extract.custom_separator.clone());
+        let reason = format!("{sb}=0, which is not empty");
+        let zero = Context { is_text: true, ..Context::PLAIN };
+        let zero = zero.valid("zero", Clause::ExtractSbRequired, reason, move |_, request| {
+            request.query(&lb, &code).query(&sb, 0)
+        });
+        Context::in_text(extract).into_iter().flat_map(of_context).map(case).chain([zero]).collect()
     }),
 };
 

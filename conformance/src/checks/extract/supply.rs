@@ -6,6 +6,7 @@ use crate::check::{
     Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity, Stop,
 };
 use crate::checks::Requests;
+use crate::checks::token::rejected_alike;
 use crate::contract::{Clause, OperationId, Unspecified};
 use crate::quantity::quantity;
 use crate::target::Fact;
@@ -175,7 +176,7 @@ pub(super) static SHORTAGE: Check = Check {
     title: "a shortage carries Retry-After",
     why: "Callers that do not know how long to wait either give up or retry at once, which makes the shortage worse.",
     operation: Some(OperationId::Extract),
-    clauses: &[Clause::ExtractShortageRetryAfter],
+    clauses: &[Clause::ExtractErrorEnvelope, Clause::ExtractShortageRetryAfter],
     needs: &[Fact::EmptyRegion],
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
@@ -227,6 +228,9 @@ async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, String, i64
         }
         _ => {}
     }
+    if context.is_text && tells_when(&exchange) {
+        in_plain_text(probe, &exchange, &short()).await?;
+    }
     if exchange.result.is_err() || tells_when(&exchange) {
         return Ok(());
     }
@@ -260,13 +264,22 @@ async fn is_like_unknown(probe: &Probe<'_>, empty: &Exchange, request: &Request)
     Ok(rejected_alike(empty, &unknown))
 }
 
-/// Whether two rejections have the same status and the same code.
-pub(super) fn rejected_alike(one: &Exchange, other: &Exchange) -> bool {
-    let outline = |exchange: &Exchange| {
-        let response = exchange.result.as_ref().ok()?;
-        Some((response.status, response.at("/code").cloned()))
-    };
-    outline(one).is_some() && outline(one) == outline(other)
+/// What stands before a service may say in any form that it is busy; where the same call as JSON has a code, it is the service
+/// that leaves it out as text.
+async fn in_plain_text(probe: &Probe<'_>, exchange: &Exchange, short: &Request) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let has_code =
+        |exchange: &Exchange| exchange.result.as_ref().is_ok_and(|response| response.at("/code").is_some());
+    if has_code(exchange) {
+        return Ok(());
+    }
+    let (as_json, _) = probe.send_once(&short.clone().without_query(&extract.return_type.name)).await?;
+    let (again, _) = probe.send_once(short).await?;
+    if has_code(&as_json) && again.result.is_ok() && !has_code(&again) {
+        let expected = "a code and a message as JSON, whatever form is asked for";
+        probe.finding(Clause::ExtractErrorEnvelope, expected, "neither, as text", &[&again, &as_json]);
+    }
+    Ok(())
 }
 
 fn tells_when(exchange: &Exchange) -> bool {

@@ -227,6 +227,8 @@ pub(super) static CUSTOM: Check = Check {
         let values = [
             "&=+%2C $1.\\n<br>\"#?/{}\u{e9}A\u{20ac}",
             "|",
+            "a&b;c",
+            "e\u{301}",
             ",",
             ";",
             " ",

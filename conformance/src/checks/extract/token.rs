@@ -1,7 +1,9 @@
 //! The token of an extraction: its transports, several at once, and the legacy API Link credential.
 
+use super::content::gateways;
 use super::forms::{Context, Transport, rejects};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
+use crate::checks::Requests;
 use crate::checks::token::{UNKNOWN, WrongToken, altered};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
@@ -251,7 +253,11 @@ pub(super) static WRONG: Check = Check {
         let others = Context::all(&scope.contract.extract).into_iter();
         let (combined, others): (Vec<_>, Vec<_>) =
             others.filter(|context| !json.contains(context)).partition(Context::is_combined);
-        let each = |context: Context| WrongToken::ALL.map(|wrong| (context.clone(), wrong));
+        let each = |context: Context| {
+            let in_query = context.transport == Transport::Query;
+            let wrong = WrongToken::in_header().chain(in_query.then_some(WrongToken::BehindNul));
+            wrong.map(|wrong| (context.clone(), wrong)).collect::<Vec<_>>()
+        };
         let some =
             |context: Context| [WrongToken::Empty, WrongToken::Unknown].map(|wrong| (context.clone(), wrong));
         let case = |data: (Context, WrongToken)| {
@@ -275,7 +281,7 @@ async fn wrong(probe: &Probe<'_>, (context, wrong): (Context, WrongToken)) -> Re
 
 pub(super) static REVOKED: Check = Check {
     id: "extract.token-transport.revoked",
-    title: "a revoked token is rejected in the query, in `X-API-Key` and in `Authorization`",
+    title: "the token that was supplied as revoked is rejected in the query, in `X-API-Key` and in `Authorization`",
     why: "A customer that revokes a leaked token believes that it is safe, and is not.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::AllTokenRequired],
@@ -298,6 +304,77 @@ async fn revoked(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     context.without_transport().control(probe).await?;
     let why = format!("the token was revoked, by {}, {}", Fact::RevokedToken, context.name());
     rejects(probe, Clause::AllTokenRequired, &why, &context.with_token(probe, revoked.expose())).await
+}
+
+pub(super) static LINK_LIMITS: Check = Check {
+    id: "extract.link-credential.limits",
+    title: "a legacy API Link credential is under the limits of every extraction",
+    why: "An older way in that checks less lets callers take more than they may, and hides their mistakes.",
+    operation: Some(OperationId::Extract),
+    clauses: &[
+        Clause::ExtractIdempotent,
+        Clause::ExtractNumRange,
+        Clause::ExtractNumRequired,
+        Clause::ExtractProtocol,
+        Clause::ExtractSeparatorRange,
+    ],
+    needs: &[Fact::LinkCredential],
+    run: Run::Cases(|scope| {
+        let extract = &scope.contract.extract;
+        let (start, end) = (extract.num_range.start(), extract.num_range.end());
+        let beyond =
+            [start - 1, end + 1].map(|num| (Clause::ExtractNumRange, &extract.num.name, num.to_string()));
+        let text = format!("{}0", extract.custom_separator);
+        let others = [
+            (Clause::ExtractNumRequired, &extract.num.name, String::new()),
+            (Clause::ExtractProtocol, &extract.protocol.name, "https".to_owned()),
+            (Clause::ExtractSeparatorRange, &extract.lb.name, text),
+        ];
+        let case = |(clause, name, value): (Clause, &String, String)| {
+            let (label, data) = (format!("{name}={value}"), (clause, name.clone(), value));
+            Case::with(label, Cost::extraction(2, 1), data, |probe, data| Box::pin(link_limit(probe, data)))
+        };
+        let repeated =
+            Case::new("a request id", Cost::extraction(3, 4), |probe| Box::pin(link_repeated(probe)));
+        beyond.into_iter().chain(others).map(case).chain([repeated]).collect()
+    }),
+};
+
+/// An extraction with the legacy credential, in the way in which the service takes it.
+async fn by_link(probe: &Probe<'_>, is_text: bool) -> Result<Request, Stop> {
+    let credential = probe.required(Fact::LinkCredential, |facts| facts.link_credential.as_ref())?;
+    for transport in Transport::ALL {
+        let request = Context { transport, is_text, ..Context::PLAIN }.with_token(probe, credential.expose());
+        if probe.is_accepted(&request).await?.1 {
+            return Ok(request);
+        }
+    }
+    Err(probe.skip("the legacy credential is not accepted; see extract.link-credential.accepted"))
+}
+
+async fn link_limit(probe: &Probe<'_>, (clause, name, value): (Clause, String, String)) -> Result<(), Stop> {
+    let is_text = clause == Clause::ExtractSeparatorRange;
+    let invalid = by_link(probe, is_text).await?.query(&name, &value);
+    rejects(probe, clause, &format!("{name}={value:?} with the legacy credential"), &invalid).await
+}
+
+async fn link_repeated(probe: &Probe<'_>) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let num = (*extract.num_range.start() + 2).min(*extract.num_range.end());
+    let request = by_link(probe, false).await?;
+    let request =
+        request.query(&extract.num.name, num).query(&extract.request_id.name, probe.fresh_request_id());
+    let before = probe.control(&request).await?;
+    let first = gateways(&before.response);
+    let why = "a request id with the legacy credential, sent again";
+    let again = request.giving_again(first.clone());
+    let Some(after) = probe.accepts(Clause::ExtractIdempotent, why, &again).await? else { return Ok(()) };
+    if first != gateways(&after.response) {
+        let expected = format!("the same gateways: {why}");
+        let exchanges = [&before.exchange, &after.exchange];
+        probe.finding(Clause::ExtractIdempotent, &expected, "other gateways", &exchanges);
+    }
+    Ok(())
 }
 
 pub(super) static LINK: Check = Check {

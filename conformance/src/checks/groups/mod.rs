@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::relation::survey;
-use crate::checks::token::{UNKNOWN, WrongToken, read_anywhere};
+use crate::checks::token::{UNKNOWN, WrongToken, read_anywhere, rejected_alike};
 use crate::checks::{Requests, schema, success};
 use crate::contract::{Clause, OperationId};
 use crate::quantity::quantity;
-use crate::target::Fact;
+use crate::target::{Fact, Secret};
 use crate::wire::Request;
 
 pub(super) static CHECKS: &[&Check] =
@@ -29,6 +29,14 @@ async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
     let name = &probe.contract().groups.api_key.name;
     probe.control_once(&probe.groups()).await?;
     let request = probe.groups().query(name, token.expose());
+    if is_unknown(probe, &request, token).await? {
+        let reason = format!(
+            "list groups and search reject the token as they do an unknown one, so that nothing shows it to be valid: \
+             expected {}",
+            Fact::EmptyToken
+        );
+        return Err(probe.inconclusive(&reason));
+    }
     let Some(accepted) = probe.accepts(Clause::GroupsEmpty, "an account without groups", &request).await?
     else {
         return Ok(());
@@ -48,6 +56,18 @@ async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
             Ok(())
         }
     }
+}
+
+/// Whether neither static operation knows the token.
+async fn is_unknown(probe: &Probe<'_>, listing: &Request, token: &Secret) -> Result<bool, Stop> {
+    if probe.is_accepted(listing).await?.1 {
+        return Ok(false);
+    }
+    let name = &probe.contract().search.api_key.name;
+    let search = |token: &str| probe.any_search().query(name, token);
+    let ((supplied, is_accepted), (unknown, _)) =
+        (probe.is_accepted(&search(token.expose())).await?, probe.is_accepted(&search(UNKNOWN)).await?);
+    Ok(!is_accepted && rejected_alike(&supplied, &unknown))
 }
 
 static COMPLETE: Check = Check {
@@ -145,8 +165,23 @@ static SUCCESS: Check = Check {
     operation: Some(OperationId::Groups),
     clauses: &[Clause::GroupsEnvelope],
     needs: &[],
-    run: Run::Cases(|_| Case::single(Cost::requests(1), |probe| Box::pin(succeeds(probe)))),
+    run: Run::Cases(|_| {
+        vec![
+            Case::new("", Cost::requests(1), |probe| Box::pin(succeeds(probe))),
+            Case::new("with a request id of the caller", Cost::requests(2), |probe| {
+                Box::pin(succeeds_with_id(probe))
+            }),
+        ]
+    }),
 };
+
+/// What a success needs beside its body is judged in every response; here it meets a header that gateways add.
+async fn succeeds_with_id(probe: &Probe<'_>) -> Result<(), Stop> {
+    probe.control_once(&probe.groups()).await?;
+    let header = &probe.contract().extract.request_id_header.name;
+    success::judge(probe, Clause::GroupsEnvelope, &probe.groups().header(header, probe.fresh_request_id()))
+        .await
+}
 
 async fn succeeds(probe: &Probe<'_>) -> Result<(), Stop> {
     success::judge(probe, Clause::GroupsEnvelope, &probe.groups()).await

@@ -156,7 +156,7 @@ const BESIDE_OWN: &str = "beside an own address";
 /// What else a search for a foreign address asks for.
 type OtherParameters = fn(&Search, Request) -> Request;
 
-const OTHER_PARAMETERS: [(&str, OtherParameters); 6] = [
+const OTHER_PARAMETERS: [(&str, OtherParameters); 7] = [
     ("alone", |_, request| request),
     (BESIDE_OWN, |_, request| request),
     ("on a page of the smallest size", |search, request| {
@@ -164,6 +164,9 @@ const OTHER_PARAMETERS: [(&str, OtherParameters); 6] = [
     }),
     ("on the second page", |search, request| request.field(&search.page.name, *search.pages.start() + 1)),
     ("ungrouped", |search, request| request.field(&search.group_id.name, 0)),
+    ("activated since long ago", |search, request| {
+        request.field(&search.activated_from.name, "2000-01-01T00:00:00Z")
+    }),
     ("of a status", |search, request| request.field(&search.status.name, search.statuses[0].as_str())),
 ];
 

@@ -15,9 +15,10 @@ pub(super) type Change = fn(&Search, Request) -> Request;
 
 /// Filters that a search may carry, under which the rest of it is judged all the same. The bounds on the activation time are
 /// not among them, because some of these cases are about these bounds.
-pub(super) const FILTERS: [(&str, Change); 5] = [
+pub(super) const FILTERS: [(&str, Change); 6] = [
     ("a status", |search, good| good.field(&search.status.name, search.statuses[0].as_str())),
     ("a group", |search, good| good.field(&search.group_id.name, 0)),
+    ("the id of a group", |search, good| good.field(&search.group_id.name, 1)),
     ("a country", |search, good| good.field(&search.country_code.name, "USA")),
     ("a city", |search, good| good.field(&search.city_code.name, "NYC")),
     ("an order number", |search, good| good.field(&search.order_no.name, "SO-1")),

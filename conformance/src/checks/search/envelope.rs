@@ -85,8 +85,12 @@ const CLAUSES: &[Clause] =
 /// Brings about successes of every kind, which the schema check looks at too.
 fn variety_cases() -> Vec<Case> {
     type Plain = fn(&Probe<'_>) -> Request;
-    const PLAIN: [(&str, Plain); 4] = [
+    const PLAIN: [(&str, Plain); 5] = [
         ("one address", |probe| probe.any_search()),
+        ("with a request id of the caller", |probe| {
+            let header = &probe.contract().extract.request_id_header.name;
+            probe.any_search().header(header, probe.fresh_request_id())
+        }),
         ("an address that nobody has", |probe| probe.search([UNKNOWN_ADDRESS])),
         ("several addresses that nobody has", |probe| probe.search(addresses::several_unknown(3))),
         ("as many addresses as there may be", |probe| {

@@ -105,7 +105,12 @@ pub(super) static EXCLUDING: Check = Check {
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|scope| {
         let cases = combinations(2).into_iter().map(|kinds| (describe_kinds(scope, &kinds), 1, kinds));
-        surveyed(cases, |probe, kinds| Box::pin(exclude(probe, kinds)))
+        let mut cases = surveyed(cases, |probe, kinds| Box::pin(exclude(probe, kinds)));
+        let odd = FilterKind::ALL
+            .into_iter()
+            .map(|kind| (format!("all but {}", format!("{kind:?}").to_lowercase()), 1, kind));
+        cases.extend(surveyed(odd, |probe, kind| Box::pin(exclude_among_all(probe, kind))));
+        cases
     }),
 };
 
@@ -247,6 +252,52 @@ async fn exclude(probe: &Probe<'_>, kinds: Vec<FilterKind>) -> Result<(), Stop> 
     }
     comparison.conclude(probe).await
 }
+
+/// Every filter admits one instance, but for one that admits another.
+async fn exclude_among_all(probe: &Probe<'_>, odd: FilterKind) -> Result<(), Stop> {
+    const MOST_INSTANCES: usize = 40;
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let instances = || survey.instances.values().take(MOST_INSTANCES);
+    let pairs = instances().flat_map(|one| instances().map(move |other| (one, other)));
+    let chosen = pairs.filter(|(one, other)| one.ip != other.ip).find_map(|(one, other)| {
+        let of =
+            |kind: FilterKind| Filter::matching(kind, if kind == odd { other } else { one }, &survey.orders);
+        let filters: Vec<Filter> = FilterKind::ALL.into_iter().filter_map(of).collect();
+        let bound = |wanted: FilterKind| {
+            filters.iter().find_map(|filter| match filter {
+                Filter::ActivatedFrom(at) if wanted == FilterKind::ActivatedFrom => Some(at),
+                Filter::ActivatedTo(at) if wanted == FilterKind::ActivatedTo => Some(at),
+                _ => None,
+            })
+        };
+        let in_order = bound(FilterKind::ActivatedFrom)
+            .zip(bound(FilterKind::ActivatedTo))
+            .is_none_or(|(from, to)| from <= to);
+        let has_odd = of(odd).is_some_and(|filter| !survey.admitted(&[filter]).contains(&one.id));
+        (has_odd && in_order && filters.len() >= ENOUGH && survey.admitted(&filters).is_empty())
+            .then_some((filters, [one.ip, other.ip]))
+    });
+    let Some((filters, addresses)) = chosen else {
+        return Err(probe.skip_lacking(
+            "no two surveyed instances differ in this value and have the others",
+            "more addresses",
+            Fact::OwnAddresses,
+        ));
+    };
+    let mut comparison = Comparison::with(survey);
+    let request = apply(search, probe.search(addresses.map(|ip| survey.spelt(ip))), &filters);
+    let what = Filter::describe_all(&filters);
+    // As above.
+    let found = read_unless_rejected(probe, Clause::SearchIntersection, &what, &request).await?;
+    if let Some(found) = found {
+        comparison.same(Clause::SearchIntersection, &what, &BTreeSet::new(), &found);
+    }
+    comparison.conclude(probe).await
+}
+
+/// So many filters are more than any two or three.
+const ENOUGH: usize = 5;
 
 fn page_cases(scope: &Scope<'_>) -> Vec<Case> {
     const SETS: [&[FilterKind]; 6] = [

@@ -1,7 +1,7 @@
 //! Which instances an item finds, with a port and without one.
 
 use std::collections::BTreeSet;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::addresses;
 use super::cases::{BATCHES, batch, surveyed};
@@ -54,9 +54,11 @@ pub(super) static ANY_PORT_SUBSET: Check = Check {
     clauses: &[Clause::SearchMatchAnyPort],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
-        surveyed(FAMILIES.map(|(label, v6)| (label.to_owned(), 5, v6)), |probe, v6| {
-            Box::pin(any_port(probe, v6))
-        })
+        let cases = FAMILIES.map(|(label, v6)| (label.to_owned(), 5, v6));
+        let mut cases = surveyed(cases, |probe, v6| Box::pin(any_port(probe, v6)));
+        let alike = [("addresses with a part in common".to_owned(), 1, ())];
+        cases.extend(surveyed(alike, |probe, ()| Box::pin(halves_of_addresses(probe))));
+        cases
     }),
 };
 
@@ -261,6 +263,24 @@ async fn hidden_ports(probe: &Probe<'_>) -> Result<(), Stop> {
         }
     }
     comparison.conclude(probe).await
+}
+
+/// Addresses that share a half with one of the account are others.
+async fn halves_of_addresses(probe: &Probe<'_>) -> Result<(), Stop> {
+    const MOST_ADDRESSES: usize = 20;
+    let survey = survey(probe).await?;
+    let like = |ip: &IpAddr| match ip {
+        IpAddr::V4(ip) => [0x0001_0000_u32, 0x1].map(|bit| Ipv4Addr::from_bits(ip.to_bits() ^ bit).into()),
+        IpAddr::V6(ip) => [1_u128 << 96, 1 << 32].map(|bit| Ipv6Addr::from_bits(ip.to_bits() ^ bit).into()),
+    };
+    let alike: BTreeSet<IpAddr> = survey.addresses.iter().take(MOST_ADDRESSES).flat_map(like).collect();
+    let found = read(probe, &probe.search(alike.iter().map(ToString::to_string))).await?;
+    if let Some(other) = found.instances.values().find(|instance| !alike.contains(&instance.ip)) {
+        let expected = "instances of the addresses that were asked for";
+        let actual = format!("an instance of {}, which shares a part with one of them", other.ip);
+        probe.finding(Clause::SearchMatchAnyPort, expected, &actual, &found.evidence());
+    }
+    Ok(())
 }
 
 async fn any_port(probe: &Probe<'_>, is_v6: bool) -> Result<(), Stop> {

@@ -232,7 +232,8 @@ async fn end(probe: &Probe<'_>, pages: usize) -> Result<(), Stop> {
 /// A page size for a number of instances.
 type Size = fn(usize) -> usize;
 
-const SIZES: [(&str, u32, Size); 7] = [
+const SIZES: [(&str, u32, Size); 8] = [
+    ("pages of one", 20, |_| 1),
     ("pages of three", 10, |_| 3),
     ("pages of five", 6, |_| 5),
     ("a size that divides the total", 8, |count| {

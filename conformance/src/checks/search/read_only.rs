@@ -4,10 +4,11 @@ use serde_json::Value;
 
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
-use crate::checks::relation::{FilterKind, ResultSet, Survey, apply, read, survey};
+use crate::checks::relation::{Filter, FilterKind, ResultSet, Survey, apply, read, survey};
 use crate::contract::{Clause, OperationId};
+use crate::quantity::quantity;
 use crate::target::Fact;
-use crate::wire::Request;
+use crate::wire::{Request, Response};
 
 pub(super) static REPEAT: Check = Check {
     id: "search.read-only.repeat",
@@ -19,6 +20,9 @@ pub(super) static REPEAT: Check = Check {
     run: Run::Cases(|_| {
         vec![
             Case::new("first and second search", Cost::requests(3 * BATCHES), |probe| Box::pin(first(probe))),
+            Case::new("groups, by each of them", Cost::requests(2 + 3 * GROUPS), |probe| {
+                Box::pin(each_group(probe))
+            }),
             Case::new("rounds", Cost::requests(17), |probe| Box::pin(run(probe))),
         ]
     }),
@@ -53,6 +57,42 @@ async fn first(probe: &Probe<'_>) -> Result<(), Stop> {
     if changes >= ENOUGH {
         let expected = "the same instances when a search is repeated";
         let actual = format!("fields or instances of {changes} batches changed right after the first search");
+        probe.finding(Clause::SearchReadOnly, expected, &actual, &evidence.iter().collect::<Vec<_>>());
+    }
+    Ok(())
+}
+
+/// Groups that are searched one by one.
+const GROUPS: u32 = 4;
+
+/// A group that changes right when it is searched first does so by the search, when others do the same.
+async fn each_group(probe: &Probe<'_>) -> Result<(), Stop> {
+    let survey = survey(probe).await?;
+    let held = survey.values(|instance| instance.group);
+    if held.is_empty() {
+        return Err(probe.skip_lacking(
+            "no surveyed instance is in a group",
+            "addresses of such instances",
+            Fact::OwnAddresses,
+        ));
+    }
+    let mut evidence = Vec::new();
+    for group in held.into_iter().take(usize::try_from(GROUPS).unwrap_or(1)) {
+        let before = probe.control(&probe.groups()).await?;
+        let filter = Filter::Group(Some(group)).on(&probe.contract().search, survey.request.clone());
+        read(probe, &filter).await?;
+        let after = probe.control(&probe.groups()).await?;
+        let shown = |response: &Response| {
+            let items = response.at("/data/items").and_then(Value::as_array);
+            items.into_iter().flatten().find(|item| item["groupId"] == group).cloned()
+        };
+        if shown(&before.response) != shown(&after.response) {
+            evidence.extend([before.exchange, after.exchange]);
+        }
+    }
+    if evidence.len() > 2 {
+        let expected = "the same group before and after a search by it";
+        let actual = format!("{} changed at the first search", quantity(evidence.len() / 2, "group"));
         probe.finding(Clause::SearchReadOnly, expected, &actual, &evidence.iter().collect::<Vec<_>>());
     }
     Ok(())

@@ -6,6 +6,7 @@ pub(crate) mod edit;
 mod extract_access;
 mod extract_choice;
 mod extract_combined;
+mod extract_contexts;
 mod extract_count;
 mod extract_identity;
 mod extract_response;
@@ -14,6 +15,7 @@ mod groups;
 mod search;
 mod search_account;
 mod search_combined;
+mod search_contexts;
 mod search_filter;
 mod search_input;
 mod search_intersection;
@@ -40,12 +42,14 @@ pub(crate) fn all() -> Vec<Fault> {
         extract_response::faults,
         extract_choice::faults,
         extract_combined::faults,
+        extract_contexts::faults,
         extract_count::faults,
         extract_identity::faults,
         extract_text::faults,
         groups::faults,
         search_account::faults,
         search_combined::faults,
+        search_contexts::faults,
         search_filter::faults,
         search_input::faults,
         search_intersection::faults,

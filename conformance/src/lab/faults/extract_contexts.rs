@@ -1,0 +1,313 @@
+//! Faults in extractions that show with an unusual input, credential or request id alone.
+
+use hyper::header::CONTENT_TYPE;
+use serde_json::Value;
+
+use super::all::credentials;
+use super::condition::{in_text, num, request_id};
+use crate::contract::OperationId;
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::{Context, Fault};
+use crate::target::{Facts, Secret};
+
+/// All of them.
+pub(crate) fn faults() -> Vec<Fault> {
+    [inputs(), separators(), link(), ids(), accounts(), tokens(), errors()].into_iter().flatten().collect()
+}
+
+fn most(context: &Context) -> i64 {
+    *context.contract.extract.num_range.end()
+}
+
+fn as_most(context: &Context, seen: &mut ProxiedRequest) {
+    seen.set_param(&context.contract.extract.num.name, &most(context).to_string());
+}
+
+fn above(context: &Context, seen: &ProxiedRequest) -> bool {
+    num(context, seen).is_some_and(|num| num > most(context))
+}
+
+fn inputs() -> Vec<Fault> {
+    vec![
+        Fault::request(
+            "extract.num-range/letters-behind",
+            "Letters behind num are ignored.",
+            |context, seen| {
+                let name = &context.contract.extract.num.name;
+                let sent = seen.param(name).unwrap_or_default();
+                let digits = sent.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+                if digits != sent && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+                    seen.set_param(name, digits);
+                }
+            },
+        ),
+        Fault::request(
+            "extract.num-range/beside-country",
+            "Beside country a num above the largest value is taken for it.",
+            as_most,
+        )
+        .when(above)
+        .when(|context, seen| seen.param(&context.contract.extract.country.name).is_some()),
+        Fault::request("extract.protocol/capitals", "HTTPS in capitals is accepted.", |context, seen| {
+            seen.drop_param(&context.contract.extract.protocol.name);
+        })
+        .when(|context, seen| {
+            seen.param(&context.contract.extract.protocol.name).as_deref() == Some("HTTPS")
+        }),
+    ]
+}
+
+fn sb(context: &Context, seen: &ProxiedRequest) -> Option<String> {
+    seen.param(&context.contract.extract.sb.name)
+}
+
+/// Lets another text take the place of `sb`.
+fn altered(
+    id: &'static str,
+    breaks: &'static str,
+    how: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+) -> Fault {
+    Fault::request(id, breaks, move |context, seen| {
+        if let Some(text) = sb(context, seen).and_then(|text| how(&text)) {
+            seen.set_param(&context.contract.extract.sb.name, &text);
+        }
+    })
+}
+
+fn separators() -> Vec<Fault> {
+    let up_to = |mark: char| {
+        move |text: &str| {
+            let (before, _) = text.split_once(mark)?;
+            (!before.is_empty()).then(|| before.to_owned())
+        }
+    };
+    vec![
+        altered("extract.separator/up-to-semicolon", "sb ends before a semicolon.", up_to(';')),
+        altered("extract.separator/up-to-ampersand", "sb ends before an ampersand.", up_to('&')),
+        altered(
+            "extract.separator/composed",
+            "A letter and its accent become one character in sb.",
+            |text| text.contains("e\u{301}").then(|| text.replace("e\u{301}", "\u{e9}")),
+        ),
+        Fault::request("extract.sb-required/zero", "An sb of 0 counts as empty.", Context::reject)
+            .when(|context, seen| sb(context, seen).as_deref() == Some("0")),
+        Fault::request(
+            "extract.separator-range/itself",
+            "An lb that is not listed is the separator itself.",
+            |context, seen| {
+                let extract = &context.contract.extract;
+                let lb = seen.param(&extract.lb.name).unwrap_or_default();
+                if !lb.is_empty() && !lb.chars().any(char::is_alphanumeric) {
+                    seen.set_param(&extract.lb.name, &extract.custom_separator);
+                    seen.set_param(&extract.sb.name, &lb);
+                }
+            },
+        )
+        .when(in_text),
+    ]
+}
+
+fn by(context: &Context, seen: &ProxiedRequest, token: impl Fn(&Facts) -> Option<&Secret>) -> bool {
+    let token = token(&context.facts);
+    token.is_some_and(|token| credentials(context, seen).iter().any(|sent| sent == token.expose()))
+}
+
+fn by_link(context: &Context, seen: &ProxiedRequest) -> bool {
+    by(context, seen, |facts| facts.link_credential.as_ref())
+}
+
+fn forget(context: &Context, seen: &mut ProxiedRequest) {
+    seen.drop_param(&context.contract.extract.request_id.name);
+    seen.headers.remove(context.contract.extract.request_id_header.name.as_str());
+}
+
+fn link() -> Vec<Fault> {
+    vec![
+        Fault::request(
+            "extract.num-range/link-credential",
+            "With a link credential a num above the largest value is taken for it.",
+            as_most,
+        )
+        .when(above)
+        .when(by_link),
+        Fault::request(
+            "extract.num-required/link-credential",
+            "With a link credential num may be empty.",
+            as_most,
+        )
+        .when(|context, seen| {
+            seen.param(&context.contract.extract.num.name).is_some_and(|num| num.is_empty())
+        })
+        .when(by_link),
+        Fault::request(
+            "extract.protocol/link-credential",
+            "With a link credential any protocol is accepted.",
+            |context, seen| {
+                let extract = &context.contract.extract;
+                let sent = seen.param(&extract.protocol.name);
+                if sent.is_some_and(|protocol| !extract.protocols.contains(&protocol)) {
+                    seen.drop_param(&extract.protocol.name);
+                }
+            },
+        )
+        .when(by_link),
+        Fault::request(
+            "extract.separator-range/link-credential",
+            "With a link credential any lb is accepted.",
+            |context, seen| {
+                let extract = &context.contract.extract;
+                let sent = seen.param(&extract.lb.name);
+                if sent.is_some_and(|lb| extract.separators.iter().all(|separator| separator.code != lb)) {
+                    seen.drop_param(&extract.lb.name);
+                }
+            },
+        )
+        .when(|context, seen| {
+            let extract = &context.contract.extract;
+            seen.param(&extract.lb.name).as_ref() != Some(&extract.custom_separator)
+        })
+        .when(by_link),
+        Fault::request(
+            "extract.idempotent/link-credential",
+            "With a link credential no request id is remembered.",
+            forget,
+        )
+        .when(by_link),
+    ]
+}
+
+fn ids() -> Vec<Fault> {
+    vec![
+        Fault::request(
+            "extract.idempotent/long-id",
+            "A request id of more than 32 characters is not remembered.",
+            forget,
+        )
+        .when(|context, seen| request_id(context, seen).is_some_and(|id| id.len() > 32)),
+        Fault::request("extract.idempotent/one-entry", "For one entry no request id is remembered.", forget)
+            .when(|context, seen| num(context, seen) == Some(1)),
+        Fault::reply(
+            "extract.count/id-in-other-letters",
+            "A request id in other letters returns the earlier extraction, however large it is.",
+            |context, seen, reply| replay(context, seen, reply, |id| id.to_lowercase()),
+        )
+        .when(|context, seen| credentials(context, seen) == [context.token.expose()]),
+        Fault::reply(
+            "all.own-account/shared-request-id",
+            "The same extraction under the request id of another account returns its gateways.",
+            |context, seen, reply| {
+                let num = num(context, seen).unwrap_or_default();
+                replay(context, seen, reply, |id| format!("{id} {num}"));
+            },
+        )
+        .only(OperationId::Extract)
+        .when(|context, seen| !in_text(context, seen)),
+    ]
+}
+
+/// The first success under a key takes the place of the later ones.
+fn replay(context: &Context, seen: &ProxiedRequest, reply: &mut Reply, key: impl Fn(&str) -> String) {
+    let Some(id) = request_id(context, seen) else { return };
+    if !context.accepted(seen, reply) {
+        return;
+    }
+    match context.memory.recall(&key(&id)) {
+        Some(earlier) => reply.body = earlier.body,
+        None => context.memory.keep(&key(&id), reply),
+    }
+}
+
+fn accounts() -> Vec<Fault> {
+    let several = |id, breaks, token: fn(&Facts) -> Option<&Secret>| {
+        Fault::request(id, breaks, Context::as_main)
+            .when(|context, seen| num(context, seen).is_some_and(|num| num > 1))
+            .when(move |context, seen| by(context, seen, token))
+    };
+    vec![
+        several("extract.real-name/several", "Verification is checked for one gateway only.", |facts| {
+            facts.token_not_verified.as_ref()
+        }),
+        several("extract.entitlement/several", "The entitlement is checked for one gateway only.", |facts| {
+            facts.token_not_entitled.as_ref()
+        }),
+        Fault::request(
+            "all.own-account/after-extraction",
+            "The listing after an extraction is that of the account that extracted.",
+            |context, seen| match context.operation(seen) {
+                Some(OperationId::Extract) if by(context, seen, |facts| facts.second_token.as_ref()) => {
+                    context.memory.calls_of("extractions");
+                }
+                Some(OperationId::Groups)
+                    if context.memory.count("extractions") > context.memory.count("listings") =>
+                {
+                    context.memory.calls_of("listings");
+                    if let Some(second) = &context.facts.second_token {
+                        context.act_as(seen, second.expose());
+                    }
+                }
+                _ => {}
+            },
+        ),
+    ]
+}
+
+fn tokens() -> Vec<Fault> {
+    let served = |id, breaks, is_served: fn(&Context, &str) -> bool| {
+        Fault::request(id, breaks, Context::as_main).when(move |context, seen| {
+            let sent = credentials(context, seen);
+            !sent.is_empty() && sent.iter().all(|token| is_served(context, token))
+        })
+    };
+    vec![
+        served("all.token-required/wildcard", "A percent sign matches every token.", |_, token| token == "%"),
+        served("all.token-required/null", "The token null is served.", |_, token| token == "null"),
+        served("all.token-required/undefined", "The token undefined is served.", |_, token| {
+            token == "undefined"
+        }),
+        served("all.token-required/zero", "The token 0 is served.", |_, token| token == "0"),
+        served("all.token-required/behind-nul", "A token is read up to a NUL.", |context, token| {
+            token.split_once('\0').is_some_and(|(before, _)| before == context.token.expose())
+        }),
+    ]
+}
+
+fn errors() -> Vec<Fault> {
+    vec![
+        Fault::rejection(
+            "extract.error-envelope/shortage-without-message",
+            "The message of a shortage is called msg.",
+            |_, _, reply| {
+                reply.edit(|body| {
+                    if let Some(message) = body.as_object_mut().and_then(|body| body.shift_remove("message"))
+                    {
+                        body["msg"] = message;
+                    }
+                });
+            },
+        )
+        .when(super::condition::of_empty_region),
+        Fault::rejection(
+            "extract.error-envelope/shortage-in-words",
+            "A shortage of a text extraction is a sentence.",
+            |_, _, reply| {
+                reply.body = "no gateways".into();
+                reply.set_header(CONTENT_TYPE.as_str(), "text/plain");
+            },
+        )
+        .when(super::condition::of_empty_region)
+        .when(in_text),
+        Fault::reply("extract.envelope/no-json", "A comma is too much in the JSON of a success.", no_json)
+            .when(|context, seen| !in_text(context, seen)),
+        Fault::reply("groups.envelope/no-json", "A comma is too much in the JSON of a listing.", no_json),
+        Fault::reply("search.envelope/no-json", "A comma is too much in the JSON of a result.", no_json),
+    ]
+}
+
+fn no_json(context: &Context, seen: &ProxiedRequest, reply: &mut Reply) {
+    if context.accepted(seen, reply) && reply.json() != Value::Null {
+        let text = String::from_utf8_lossy(&reply.body).into_owned();
+        if let Some(open) = text.strip_suffix('}') {
+            reply.body = format!("{open},}}").into();
+        }
+    }
+}

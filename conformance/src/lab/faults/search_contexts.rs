@@ -1,0 +1,180 @@
+//! Faults in searches and listings that show with an unusual item, filter or header alone.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use futures::future::BoxFuture;
+use serde_json::json;
+
+use super::search::{
+    NOBODY, asks, distinct, edit_ips, filters, ignore, ips, is_v6, items, map_ips, page, value,
+};
+use crate::contract::OperationId;
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::{Context, Fault};
+
+/// All of them.
+pub(crate) fn faults() -> Vec<Fault> {
+    [items_of_batches(), limits(), results(), changes(), headers()].into_iter().flatten().collect()
+}
+
+/// Items that a search finds nothing for, in place of rejecting them.
+fn items_of_batches() -> Vec<Fault> {
+    let found = |id, breaks, is_odd: fn(&str) -> bool| {
+        Fault::request(id, breaks, move |context, seen| {
+            map_ips(context, seen, |_, item| if is_odd(item) { NOBODY } else { item }.to_owned());
+        })
+    };
+    vec![
+        found("search.ips-item/prefix-64", "A network of 64 bits is accepted.", |item| item.ends_with("/64")),
+        found("search.ips-item/behind-bracket", "Letters behind a bracket are overlooked.", |item| {
+            item.split_once(']').is_some_and(|(_, rest)| {
+                rest.split_once(':').is_some_and(|(letters, _)| {
+                    letters.chars().all(char::is_alphabetic) && !letters.is_empty()
+                })
+            })
+        }),
+        found(
+            "search.ips-item/user-and-password",
+            "A user and a password before an address are overlooked.",
+            |item| item.split_once('@').is_some_and(|(user, _)| user.contains(':')),
+        ),
+        found("search.ips-port/letters-behind", "Letters behind a port are overlooked.", |item| {
+            item.rsplit_once(':').is_some_and(|(_, port)| {
+                port.starts_with(|c: char| c.is_ascii_digit()) && port.ends_with("abc")
+            })
+        }),
+        found(
+            "search.ips-port/user-and-password",
+            "A user and a password behind a port are overlooked.",
+            |item| item.ends_with(":user:pass"),
+        ),
+    ]
+}
+
+fn limits() -> Vec<Fault> {
+    vec![
+        Fault::request(
+            "search.ips-all-or-nothing/beside-group-id",
+            "Beside the id of a group any number of items is accepted.",
+            |context, seen| {
+                let most = context.contract.search.distinct_items;
+                edit_ips(context, seen, |items| items.truncate(most));
+            },
+        )
+        .when(|context, seen| distinct(context, seen) > context.contract.search.distinct_items)
+        .when(|context, seen| {
+            value(context, seen, |search| &search.group_id)
+                .and_then(|id| id.as_i64())
+                .is_some_and(|id| id > 0)
+        }),
+    ]
+}
+
+fn results() -> Vec<Fault> {
+    vec![
+        Fault::request(
+            "search.intersection/country-of-many",
+            "Beside four other filters the country is ignored.",
+            ignore(|search| &search.country_code),
+        )
+        .when(|context, seen| filters(context, seen) >= 5),
+        Fault::success(
+            "search.paging/tenth-page",
+            "Pages from the tenth on begin one instance late.",
+            |context, seen, body| {
+                if page(context, seen) >= 10
+                    && let Some(items) = items(body)
+                    && !items.is_empty()
+                {
+                    items.remove(0);
+                }
+            },
+        ),
+        Fault::request(
+            "search.no-reveal/of-a-time",
+            "With a lower bound the instances of all accounts are found.",
+            |context, seen| {
+                let foreign = &context.facts.foreign_addresses;
+                let asked = ips(context, seen);
+                if let (Some(second), true) =
+                    (&context.facts.second_token, asked.iter().any(|item| foreign.contains(item)))
+                {
+                    context.act_as(seen, second.expose());
+                }
+            },
+        )
+        .when(asks(|search| &search.activated_from)),
+        Fault::request(
+            "search.match-any-port/lower-half",
+            "Of an IPv6 address the lower half is compared alone.",
+            |context, seen| {
+                let own: Vec<Ipv6Addr> =
+                    context.facts.own_addresses.iter().filter_map(|item| item.parse().ok()).collect();
+                let low = |address: &Ipv6Addr| address.to_bits() & u128::from(u64::MAX);
+                map_ips(context, seen, |_, item| {
+                    let alike = |asked: Ipv6Addr| own.iter().find(|address| low(address) == low(&asked));
+                    let stored = item.parse().ok().filter(|_| is_v6(item)).and_then(alike);
+                    stored.map_or_else(|| item.to_owned(), ToString::to_string)
+                });
+            },
+        ),
+        Fault::request(
+            "search.match-any-port/other-first-part",
+            "The second part of an IPv4 address is compared by its upper bits.",
+            |context, seen| {
+                map_ips(context, seen, |_, item| match item.parse() {
+                    Ok(IpAddr::V4(address)) if !context.facts.own_addresses.iter().any(|own| own == item) => {
+                        let even = std::net::Ipv4Addr::from_bits(address.to_bits() ^ 0x0001_0000).to_string();
+                        if context.facts.own_addresses.contains(&even) { even } else { item.to_owned() }
+                    }
+                    _ => item.to_owned(),
+                });
+            },
+        ),
+    ]
+}
+
+/// What a search leaves behind.
+fn changes() -> Vec<Fault> {
+    vec![Fault::serve(
+        "search.read-only/group-touched",
+        "A search by a group changes its updatedAt.",
+        touched,
+    )]
+}
+
+fn touched(context: &Context, seen: ProxiedRequest) -> BoxFuture<'_, Reply> {
+    Box::pin(async move {
+        let operation = context.operation(&seen);
+        let group = value(context, &seen, |search| &search.group_id).and_then(|id| id.as_i64());
+        if let (Some(OperationId::Search), Some(group)) = (operation, group) {
+            context.memory.calls_of(&group.to_string());
+        }
+        let mut reply = context.upstream.call(&seen).await;
+        if operation == Some(OperationId::Groups) && context.accepted(&seen, &reply) {
+            reply.edit(|body| {
+                for group in items(body).into_iter().flatten() {
+                    if context.memory.count(&group["groupId"].to_string()) > 0 {
+                        group["updatedAt"] = json!("2026-06-01T00:00:00Z");
+                    }
+                }
+            });
+        }
+        reply
+    })
+}
+
+fn headers() -> Vec<Fault> {
+    let lost = |id, breaks| {
+        Fault::reply(id, breaks, |context, _, reply| {
+            reply.headers.remove(context.contract.extract.request_id_header.name.as_str());
+        })
+        .when(|context, seen| {
+            seen.headers.contains_key(context.contract.extract.request_id_header.name.as_str())
+        })
+    };
+    vec![
+        lost("groups.headers/beside-the-callers", "Beside a request id of the caller a listing has none."),
+        lost("search.headers/beside-the-callers", "Beside a request id of the caller a result has none."),
+    ]
+}
