@@ -33,9 +33,7 @@ pub fn connect(input: &Value) -> Result<Client, Error> {
 /// Makes the call, and says what the client understood.
 pub async fn answer(client: &Client, input: &Value) -> Result<Value, Error> {
     let arguments = &input["arguments"];
-    let number = |name: &str| {
-        arguments[name].as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or_default()
-    };
+    let number = |name: &str| arguments[name].as_i64().unwrap_or_default();
     match input["operation"].as_str() {
         Some("extract") => {
             let extraction = client.extract(number("num")).await?;

@@ -68,6 +68,7 @@ pub mod generated;
 mod groups;
 pub mod guide;
 mod hooks;
+mod integer;
 mod lenient;
 mod middleware;
 mod operation;
@@ -111,6 +112,7 @@ pub use generated::types::{
 };
 pub use groups::ListGroups;
 pub use hooks::Hooks;
+pub use integer::Integer;
 pub use middleware::{Attempt, Middleware, MiddlewareFuture, Next};
 pub use printable::printable;
 pub use retry::{RetryPolicy, new_request_id};

@@ -74,6 +74,33 @@ fn every_future_can_be_spawned() {
     stream::<Instances>();
 }
 
+/// Limits, arguments and fields of results fit together without a cast, whatever number the document sets.
+#[tokio::test]
+async fn limits_and_fields_are_arguments() {
+    use sallyport_client::{contract::ExtractProxies, testing};
+
+    let gateways = ["gw.invalid:8080"];
+    let replies = Replies::new().partial(gateways, ExtractProxies::NUM_MAXIMUM, None).gateways(gateways);
+    let client = replies.builder().build().unwrap();
+    let first = client.extract(ExtractProxies::NUM_MAXIMUM).await.unwrap();
+    assert_eq!(first.headers.x_proxy_requested_count, Some(first.requested));
+    assert_eq!(first.requested - first.returned, ExtractProxies::NUM_MAXIMUM - 1);
+    client.extract(first.endpoints.len()).await.unwrap();
+    assert!(client.extract(u64::MAX).await.unwrap_err().to_string().contains("found `9223372036854775807`"));
+
+    let instance = testing::instance(1, "203.0.113.7", first.endpoints[0].port);
+    let ip = instance.ip_addr().unwrap();
+    assert_eq!(Address::with_port(ip, instance.port).unwrap().port(), instance.port_u16());
+    for port in [-1, 0, i64::from(u16::MAX) + 1] {
+        assert!(Address::with_port(ip, port).unwrap_err().found.contains(&port.to_string()));
+    }
+    let replies = Replies::new().page(1, [instance.clone()], 2).page(2u8, [instance], 2usize);
+    let client = replies.builder().build().unwrap();
+    let page = client.search([ip]).page_size(1).page(1).await.unwrap();
+    client.search([ip]).page_size(page.page_size).page(page.page + 1).await.unwrap();
+    assert!(client.search([ip]).page(page.total).await.is_err(), "no reply is left");
+}
+
 /// A result holds its error, and a future its call, so that both stay small enough to be moved around. The numbers are upper
 /// bounds with a little room; raise one only with a reason.
 #[test]

@@ -3,7 +3,10 @@ use std::collections::{HashSet, VecDeque};
 use futures_util::stream::{self, Stream};
 
 use super::{Search, SearchPage};
-use crate::{Address, Error, Instance, contract::SearchStaticInstances, response::unexpected_success};
+use crate::{
+    Address, Error, Instance, contract::SearchStaticInstances, integer::sealed::ToI64,
+    response::unexpected_success,
+};
 
 /// The pages of a search, each requested when it is asked for.
 ///
@@ -144,7 +147,7 @@ impl Pages {
                 return Ok((!is_over).then(|| self.buffered_page()));
             };
             let mut page = self.search.send(addresses, self.page, Some(self.size)).await?;
-            let count = i64::try_from(page.items.len()).unwrap_or(i64::MAX);
+            let count = page.items.len().to_i64();
             let received = self.received.saturating_add(count);
             let is_last = count == 0 || received >= page.total;
             self.walk.add(&page, received, is_last)?;
