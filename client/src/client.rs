@@ -73,7 +73,9 @@ impl Client {
     /// use sallyport_client::Separator;
     ///
     /// let text = client.extract_text(10, Separator::Lf).await?;
-    /// std::fs::write("gateways.txt", &text.raw).expect("the file can be written");
+    /// for entry in &text.entries {
+    ///     println!("{entry}");
+    /// }
     /// # Ok(())
     /// # }
     /// ```

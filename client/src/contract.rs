@@ -116,6 +116,20 @@ impl Separator {
             Self::Custom(text) => text,
         }
     }
+    /// The separator that is sent as `code`, one of [`KNOWN`](types::SeparatorCode::KNOWN); `None` for another text. Only `Custom` takes the text `custom`.
+    pub fn from_code(code: &str, custom: impl Into<String>) -> Option<Self> {
+        Some(
+            match code {
+                "1" => Self::CrLf,
+                "2" => Self::Br,
+                "3" => Self::Cr,
+                "4" => Self::Lf,
+                "5" => Self::Tab,
+                "6" => Self::Custom(custom.into()),
+                _ => return None,
+            },
+        )
+    }
     pub(crate) fn code(&self) -> types::SeparatorCode {
         match self {
             Self::CrLf => types::SeparatorCode::X1,

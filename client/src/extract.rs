@@ -9,14 +9,14 @@ use bytes::Bytes;
 use futures_util::TryStreamExt;
 
 use crate::{
-    Client, Endpoint, Error, Protocol, Separator, WithResponse,
+    Client, Endpoint, Error, Protocol, Separator, TextEntry, WithResponse,
     contract::{self, ExtractProxiesHeaders},
     generated::types,
     integer::sealed::ToI64,
     options::{CallOptions, call_options},
     response::bare_unexpected_response,
     retry::{new_request_id, retry_after},
-    text::{Entries, entries},
+    text::entries,
     with_response::Recorder,
 };
 
@@ -72,6 +72,8 @@ pub struct Extraction {
 pub struct TextExtraction {
     /// The body of the response.
     pub raw: String,
+    /// All entries, in the order of the text.
+    pub entries: Vec<TextEntry>,
     /// The gateways of the entries in the form `host:port`.
     pub endpoints: Vec<Endpoint>,
     /// The entries in another form: the contract leaves the layout open (`open.extract.txt-layout`), and some services add
@@ -237,13 +239,21 @@ impl ExtractText {
         // The transport has read and checked the body already, so neither of the following fails.
         let body: Vec<Bytes> = response.into_inner_stream().try_collect().await.unwrap_or_default();
         let raw = String::from_utf8_lossy(&body.concat()).into_owned();
-        let Entries { endpoints, unparsed } = entries(&raw, &separator)
+        let entries = entries(&raw, &separator)
             .map_err(|reason| bare_unexpected_response(reason, status).with_request_id(&request_id))?;
+        let (mut endpoints, mut unparsed) = (Vec::new(), Vec::new());
+        for entry in &entries {
+            match entry {
+                TextEntry::Endpoint(endpoint) => endpoints.push(endpoint.clone()),
+                TextEntry::Unparsed(text) => unparsed.push(text.clone()),
+            }
+        }
         Ok(TextExtraction {
-            is_partial: (endpoints.len() + unparsed.len()).to_i64() < requested,
+            is_partial: entries.len().to_i64() < requested,
             headers,
             retry_after,
             raw,
+            entries,
             endpoints,
             unparsed,
             requested,

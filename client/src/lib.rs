@@ -117,6 +117,7 @@ pub use middleware::{Attempt, Middleware, MiddlewareFuture, Next};
 pub use printable::printable;
 pub use retry::{RetryPolicy, new_request_id};
 pub use search::{GroupFilter, Pages, Search, SearchPage};
+pub use text::TextEntry;
 pub use token_source::{TokenFile, TokenFuture, TokenSource, TokenSourceError, TokenVariable};
 pub use validate::InvalidArgument;
 pub use with_response::WithResponse;

@@ -9,7 +9,7 @@ use std::{
 };
 
 use faulty::{CANARY, FaultyServer, Reply, no_groups, ok, one_gateway, reply};
-use sallyport_client::{Client, Error, Host, RetryBudget, RetryPolicy, Separator};
+use sallyport_client::{Client, Error, Host, RetryBudget, RetryPolicy, Separator, TextEntry};
 
 const EMPTY_PAGE: &str =
     r#"{"code":200,"message":"ok","requestId":"r","data":{"items":[],"page":1,"pageSize":20,"total":0}}"#;
@@ -36,6 +36,13 @@ async fn a_partial_result_tells_what_the_service_sent() {
     let text = server.client().extract_text(3, Separator::CrLf).await.unwrap();
     assert_eq!((text.is_partial, text.retry_after), (true, Some(Duration::from_secs(7))));
     assert_eq!(text.headers.x_proxy_partial.as_deref(), Some("Yes"));
+
+    let mixed = reply(200, &[], "a.invalid:1:user:pass\r\nb.invalid:2\r\nc.invalid:3:user:pass\r\n");
+    let text =
+        FaultyServer::start(vec![mixed]).await.client().extract_text(3, Separator::CrLf).await.unwrap();
+    assert_eq!((text.endpoints.len(), text.unparsed.len(), text.is_partial), (1, 2, false));
+    assert!(matches!(&text.entries[1], TextEntry::Endpoint(endpoint) if *endpoint == text.endpoints[0]));
+    assert_eq!([text.entries[0].to_string(), text.entries[2].to_string()].as_slice(), text.unparsed);
 
     let server = FaultyServer::start(vec![one_gateway()]).await;
     let whole = server.client().extract(1).await.unwrap();
