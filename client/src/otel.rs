@@ -26,11 +26,7 @@ mod on {
         header::{HeaderMap, HeaderName, HeaderValue},
     };
 
-    use crate::{
-        Error,
-        operation::Operation,
-        telemetry::{kind, path},
-    };
+    use crate::{Error, operation::Operation, telemetry::path};
 
     /// Scope of spans and metrics.
     const SCOPE: &str = env!("CARGO_PKG_NAME");
@@ -118,13 +114,13 @@ mod on {
 
         pub(crate) fn retrying(&self, wait: Duration, error: &Error) {
             let operation = KeyValue::new("sallyport.operation", self.operation.id);
-            let reason = KeyValue::new("error.type", kind(error));
+            let reason = KeyValue::new("error.type", error.kind());
             self.telemetry.retries.add(1, &[operation.clone(), reason]);
             self.telemetry.waits.record(wait.as_secs_f64(), &[operation]);
         }
 
         pub(crate) fn end(mut self, error: Option<&Error>) {
-            self.finish(error.map(kind));
+            self.finish(error.map(Error::kind));
         }
 
         fn finish(&mut self, error: Option<&'static str>) {
@@ -171,7 +167,7 @@ mod on {
         }
 
         pub(crate) fn end(mut self, error: Option<&Error>) {
-            self.finish(error.map(kind));
+            self.finish(error.map(Error::kind));
         }
 
         fn finish(&mut self, error: Option<&'static str>) {
