@@ -44,9 +44,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    Attempt, Capabilities, Client, ClientBuilder, Endpoint, Error, Extraction, Group, Instance,
-    InstanceStatus, Integer, Middleware, MiddlewareFuture, Next, Rejection, RetryPolicy, TimeoutError,
-    TransportError, contract, generated::types, integer::sealed::ToI64, operation::Operation,
+    Attempt, Capabilities, Client, ClientBuilder, Endpoint, Error, ExtractProxiesHeaders, Extraction, Group,
+    Instance, InstanceStatus, Integer, Middleware, MiddlewareFuture, Next, Rejection, RetryPolicy,
+    TimeoutError, TransportError, contract, generated::types, integer::sealed::ToI64, operation::Operation,
     validate::quoted,
 };
 
@@ -127,9 +127,9 @@ impl Replies {
         let returned = gateways.len();
         let reply = gateways_response(gateways).map(|mut response| {
             let headers = response.headers_mut();
-            headers.insert("x-proxy-requested-count", HeaderValue::from(requested.to_i64()));
-            headers.insert("x-proxy-returned-count", HeaderValue::from(returned));
-            headers.insert("x-proxy-partial", HeaderValue::from_static("true"));
+            headers.insert(ExtractProxiesHeaders::X_PROXY_REQUESTED_COUNT, requested.to_i64().into());
+            headers.insert(ExtractProxiesHeaders::X_PROXY_RETURNED_COUNT, returned.into());
+            headers.insert(ExtractProxiesHeaders::X_PROXY_PARTIAL, HeaderValue::from_static("true"));
             if let Some(wait) = retry_after {
                 headers.insert(RETRY_AFTER, HeaderValue::from(wait.as_secs()));
             }
@@ -284,7 +284,7 @@ pub fn extraction<I: IntoIterator<Item = Endpoint>>(endpoints: I, requested: imp
         requested,
         returned,
         is_partial: returned < requested,
-        headers: contract::ExtractProxiesHeaders::default(),
+        headers: ExtractProxiesHeaders::default(),
         retry_after: None,
         request_ip: Some(std::net::Ipv4Addr::LOCALHOST),
         request_id: "request-of-a-test".to_owned(),

@@ -4,11 +4,11 @@
 use std::{collections::BTreeMap, fmt::Debug, fs, path::Path};
 
 use sallyport_client::{
-    Address, Attempt, BusinessCode, Client, ClientBuilder, Endpoint, Error, Extract, ExtractText, Extraction,
-    Group, GroupFilter, Instance, InstanceStatus, Instances, InvalidArgument, ListGroups, Next, Pages,
-    Protocol, Rejection, RetryBudget, RetryPolicy, Search, SearchPage, Separator, TermRule, TextExtraction,
-    TimeoutError, TokenFile, TokenVariable, TransportError, UnexpectedResponse, WithResponse, generated,
-    testing::Replies,
+    Address, Attempt, BusinessCode, Client, ClientBuilder, Endpoint, Error, Extract, ExtractProxiesHeaders,
+    ExtractText, Extraction, Group, GroupFilter, Instance, InstanceStatus, Instances, InvalidArgument,
+    ListGroups, Next, Pages, Protocol, Rejection, RetryBudget, RetryPolicy, Search, SearchPage, Separator,
+    TermRule, TextExtraction, TimeoutError, TokenFile, TokenVariable, TransportError, UnexpectedResponse,
+    WithResponse, generated, http, testing::Replies,
 };
 use syn::{Item, Visibility};
 
@@ -99,6 +99,15 @@ async fn limits_and_fields_are_arguments() {
     let page = client.search([ip]).page_size(1).page(1).await.unwrap();
     client.search([ip]).page_size(page.page_size).page(page.page + 1).await.unwrap();
     assert!(client.search([ip]).page(page.total).await.is_err(), "no reply is left");
+}
+
+/// A test that stands in for the service writes the headers that the client reads, by their names in the document.
+#[test]
+fn headers_are_written_and_read_by_one_name() {
+    let mut headers = http::HeaderMap::new();
+    headers.insert(ExtractProxiesHeaders::X_PROXY_PARTIAL, http::HeaderValue::from_static("Yes"));
+    assert_eq!(ExtractProxiesHeaders::read(&headers).x_proxy_partial.as_deref(), Some("Yes"));
+    assert!(!include_str!("../src/testing.rs").contains("\"x-"), "a header is typed by hand");
 }
 
 /// A result holds its error, and a future its call, so that both stay small enough to be moved around. The numbers are upper

@@ -279,7 +279,7 @@ pub(super) fn headers(document: &Document, contract: &Contract) -> Result<TokenS
     let mut made = TokenStream::new();
     for operation in contract.operations.iter().filter(|operation| !operation.success.headers.is_empty()) {
         let title = name::pascal(&format!("{}_headers", operation.id));
-        let (mut fields, mut reads) = (Vec::new(), Vec::new());
+        let (mut fields, mut names, mut reads) = (Vec::new(), Vec::new(), Vec::new());
         for Header { name, description, schema, pointer, .. } in &operation.success.headers {
             let field = name::snake(name);
             let doc = name::sentence(description.as_deref().unwrap_or(name));
@@ -293,7 +293,10 @@ pub(super) fn headers(document: &Document, contract: &Contract) -> Result<TokenS
                 }
             };
             fields.push(quote!(#[doc = #doc] pub #field: Option<#ty>));
-            reads.push(quote!(#field: crate::lenient::header::#read(headers, #name)));
+            let constant = name::constant(name);
+            let doc = format!(" Name of the header of [`{field}`](Self::{field}).");
+            names.push(quote!(#[doc = #doc] pub const #constant: &'static str = #name;));
+            reads.push(quote!(#field: crate::lenient::header::#read(headers, Self::#constant)));
         }
         let doc = format!(
             " Response headers of a successful `{}`. A header that is absent or invalid is `None`.",
@@ -306,6 +309,8 @@ pub(super) fn headers(document: &Document, contract: &Contract) -> Result<TokenS
             pub struct #title { #(#fields),* }
 
             impl #title {
+                #(#names)*
+
                 /// Reads the headers of a response.
                 pub fn read(headers: &reqwest::header::HeaderMap) -> Self {
                     Self { #(#reads),* }
