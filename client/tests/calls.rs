@@ -129,6 +129,21 @@ async fn headers_of_the_client_are_not_replaced() {
 }
 
 #[tokio::test]
+async fn timeouts_of_zero_are_refused() {
+    let server = FaultyServer::start(vec![no_groups()]).await;
+    let (client, zero) = (server.client(), Duration::ZERO);
+    for (name, error) in [
+        ("request_timeout", client.groups().request_timeout(zero).await.unwrap_err()),
+        ("total_timeout", client.groups().total_timeout(zero).await.unwrap_err()),
+        ("request_timeout", client.extract(1).request_timeout(zero).await.unwrap_err()),
+        ("total_timeout", client.search(["192.0.2.1"]).total_timeout(zero).await.unwrap_err()),
+    ] {
+        assert!(matches!(&error, Error::Configuration(message) if message.contains(name)), "{error:?}");
+    }
+    assert!(server.seen().is_empty());
+}
+
+#[tokio::test]
 async fn every_call_takes_timeouts_and_retries_of_its_own() {
     let server = FaultyServer::start(vec![reply(503, &[], "")]).await;
     let client = server.client();
