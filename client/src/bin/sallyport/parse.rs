@@ -12,13 +12,8 @@ pub(crate) fn number<T: TryFrom<i64>>(
 ) -> impl Fn(&str) -> Result<T, String> + Clone {
     move |text| {
         let number = text.parse().ok().filter(|number| (minimum..=maximum).contains(number));
-        number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| {
-            if maximum >= i64::from(u32::MAX) {
-                format!("expected a number of at least {minimum}")
-            } else {
-                format!("expected a number from {minimum} to {maximum}")
-            }
-        })
+        let number = number.and_then(|number| T::try_from(number).ok());
+        number.ok_or_else(|| format!("expected a number from {minimum} to {maximum}"))
     }
 }
 
