@@ -163,13 +163,10 @@ impl Error {
     /// [`trace_id`](Self::trace_id).
     pub fn request_id(&self) -> Option<&str> {
         match self {
-            Error::Rejected(rejection) | Error::Throttled(rejection) | Error::Shortage(rejection) => {
-                rejection.request_id.as_deref()
-            }
             Error::Transport(error) => error.request_id.as_deref(),
             Error::Timeout(error) => error.request_id.as_deref(),
             Error::UnexpectedResponse(error) => error.request_id.as_deref(),
-            Error::Configuration(_) | Error::Token(_) | Error::InvalidArgument(_) => None,
+            _ => self.rejection()?.request_id.as_deref(),
         }
     }
 

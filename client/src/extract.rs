@@ -240,7 +240,7 @@ impl ExtractText {
         let body: Vec<Bytes> = response.into_inner_stream().try_collect().await.unwrap_or_default();
         let raw = String::from_utf8_lossy(&body.concat()).into_owned();
         let entries = entries(&raw, &separator)
-            .map_err(|reason| bare_unexpected_response(reason, status).with_request_id(&request_id))?;
+            .map_err(|reason| bare_unexpected_response(reason, status, None).with_request_id(&request_id))?;
         let (mut endpoints, mut unparsed) = (Vec::new(), Vec::new());
         for entry in &entries {
             match entry {

@@ -18,41 +18,44 @@ fn moved<T: Send>(_: T) {}
 
 #[test]
 fn every_type_can_be_shared_between_threads() {
-    shared::<Address>();
-    shared::<Attempt>();
-    shared::<BusinessCode>();
-    shared::<Client>();
-    shared::<ClientBuilder>();
-    shared::<Endpoint>();
-    shared::<Error>();
-    shared::<Extract>();
-    shared::<ExtractText>();
-    shared::<Extraction>();
-    shared::<Group>();
-    shared::<GroupFilter>();
-    shared::<Instance>();
-    shared::<InstanceStatus>();
-    shared::<InvalidArgument>();
-    shared::<ListGroups>();
-    shared::<Next<'static>>();
-    shared::<Pages>();
-    shared::<Protocol>();
-    shared::<Rejection>();
-    shared::<Replies>();
-    shared::<RetryBudget>();
-    shared::<RetryPolicy>();
-    shared::<Search>();
-    shared::<SearchPage>();
-    shared::<Separator>();
-    shared::<TermRule>();
-    shared::<TextExtraction>();
-    shared::<TimeoutError>();
-    shared::<TokenFile>();
-    shared::<TokenVariable>();
-    shared::<TransportError>();
-    shared::<UnexpectedResponse>();
-    shared::<WithResponse<Extraction>>();
-    shared::<generated::Client>();
+    macro_rules! all_shared { ($($name:ty),* $(,)?) => { $(shared::<$name>();)* }; }
+    all_shared![
+        Address,
+        Attempt,
+        BusinessCode,
+        Client,
+        ClientBuilder,
+        Endpoint,
+        Error,
+        Extract,
+        ExtractText,
+        Extraction,
+        Group,
+        GroupFilter,
+        Instance,
+        InstanceStatus,
+        InvalidArgument,
+        ListGroups,
+        Next<'static>,
+        Pages,
+        Protocol,
+        Rejection,
+        Replies,
+        RetryBudget,
+        RetryPolicy,
+        Search,
+        SearchPage,
+        Separator,
+        TermRule,
+        TextExtraction,
+        TimeoutError,
+        TokenFile,
+        TokenVariable,
+        TransportError,
+        UnexpectedResponse,
+        WithResponse<Extraction>,
+        generated::Client,
+    ];
 }
 
 #[test]

@@ -1,11 +1,12 @@
 use std::collections::{HashSet, VecDeque};
 
 use futures_util::stream::{self, Stream};
+use reqwest::StatusCode;
 
 use super::{Search, SearchPage};
 use crate::{
     Address, Error, Instance, contract::SearchStaticInstances, integer::sealed::ToI64,
-    response::unexpected_success,
+    response::bare_unexpected_response,
 };
 
 /// The pages of a search, each requested when it is asked for.
@@ -103,7 +104,8 @@ impl Walk {
 }
 
 fn invalid(page: &SearchPage, found: &str) -> Error {
-    unexpected_success(format!("{found}; the pages overlap or leave gaps"), page.trace_id.clone())
+    let reason = format!("{found}; the pages overlap or leave gaps");
+    bare_unexpected_response(reason, StatusCode::OK, page.trace_id.clone())
 }
 
 impl Pages {

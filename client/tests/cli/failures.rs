@@ -11,17 +11,7 @@ use serde_json::Value;
 use sallyport_client::contract::{ExtractProxies, SearchStaticInstances};
 
 use crate::faulty::{CANARY, FaultyServer, Reply, no_groups, ok, one_gateway, reply};
-use crate::{run, start, stdout};
-
-fn program(server: &FaultyServer, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
-    command.env("SALLYPORT_BASE_URL", server.base_url()).env("SALLYPORT_API_KEY", CANARY).args(arguments);
-    command
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
+use crate::{program, run, start, stderr, stdout};
 
 /// The object on the last line of standard error.
 #[track_caller]

@@ -41,6 +41,14 @@ fn main() -> ExitCode {
     }
 }
 
+/// `call` with the value of an option, where there is one.
+fn set<C, T>(call: C, value: Option<T>, setter: impl FnOnce(C, T) -> C) -> C {
+    match value {
+        Some(value) => setter(call, value),
+        None => call,
+    }
+}
+
 /// Reports a failure, and returns its exit code.
 fn fail(failure: &Failure, is_json: bool) -> ExitCode {
     if is_json {
