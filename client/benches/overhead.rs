@@ -28,7 +28,7 @@ const TOKEN: &str = "bench-token";
 fn main() {
     // One thread, so that every allocation of a call is one of the thread that counts.
     let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let base = serve(page(100, 100));
+    let base = serve(vec![page(0, 100, 100)]);
     // The pool of connections belongs to the runtime that they were opened on.
     set_telemetry();
     let file = std::env::temp_dir().join(format!("sallyport-bench-token-{}", std::process::id()));
@@ -137,7 +137,8 @@ fn processor_time() -> u64 {
 
 async fn stream_a_million() {
     const TOTAL: usize = 1_000_000;
-    let base = serve(page(1000, TOTAL));
+    // Two pages that follow each other must not share an instance.
+    let base = serve(vec![page(0, 1000, TOTAL), page(1000, 1000, TOTAL)]);
     let client = Client::builder().base_url(base).token(TOKEN).build().unwrap();
     let mut instances = client.search(["203.0.113.7"]).stream();
     let (mut count, mut early) = (0usize, 0);
@@ -160,12 +161,12 @@ fn peak_memory() -> u64 {
     line.and_then(|value| value.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
 }
 
-/// A page of `count` instances out of `total`.
-fn page(count: usize, total: usize) -> String {
+/// A page of `count` instances out of `total`, which follows after `before` others.
+fn page(before: usize, count: usize, total: usize) -> String {
     let items: Vec<_> = (0..count)
         .map(|id| {
             serde_json::json!({
-                "instanceId": 9001 + id, "offerId": 31, "status": "active", "ip": "203.0.113.7", "port": 20001,
+                "instanceId": 9001 + before + id, "offerId": 31, "status": "active", "ip": "203.0.113.7", "port": 20001,
                 "protocols": ["http", "socks5"], "countryCode": "USA", "cityCode": "NYC", "ispType": 1,
                 "expiresAt": "2026-12-31T23:59:59Z", "activatedAt": null,
                 "capabilities": {"renew": {"allowedDays": [30, 90]}, "trialDays": 0}, "groupId": null,
@@ -176,30 +177,32 @@ fn page(count: usize, total: usize) -> String {
     serde_json::json!({"code": 200, "message": "ok", "requestId": "r", "data": data}).to_string()
 }
 
-/// Starts a server that responds to every request with `body`, on a thread of its own.
-fn serve(body: String) -> String {
-    let response = format!(
-        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
-    );
+/// Starts a server that responds to the requests of each connection with these bodies in turn, on a thread of its own.
+fn serve(bodies: Vec<String>) -> String {
+    let response = |body: String| {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length";
+        format!("{head}: {}\r\n\r\n{body}", body.len())
+    };
+    let responses: Vec<String> = bodies.into_iter().map(response).collect();
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || {
         let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             tell.send(format!("http://{}", listener.local_addr().unwrap())).unwrap();
-            let response: &'static str = response.leak();
+            let responses: &'static [String] = responses.leak();
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(connection(stream, response));
+                tokio::spawn(connection(stream, responses));
             }
         });
     });
     told.recv().unwrap()
 }
 
-async fn connection(mut stream: TcpStream, response: &str) {
+async fn connection(mut stream: TcpStream, responses: &[String]) {
     stream.set_nodelay(true).unwrap();
     let (mut buffer, mut filled) = (vec![0; 1 << 16], 0);
+    let mut responses = responses.iter().cycle();
     loop {
         match stream.read(&mut buffer[filled..]).await {
             Ok(count) if count > 0 => filled += count,
@@ -208,6 +211,7 @@ async fn connection(mut stream: TcpStream, response: &str) {
         // Every request here is small and ends with its JSON body.
         if buffer[..filled].ends_with(b"}") && buffer[..filled].windows(4).any(|four| four == b"\r\n\r\n") {
             filled = 0;
+            let Some(response) = responses.next() else { return };
             if stream.write_all(response.as_bytes()).await.is_err() {
                 return;
             }

@@ -33,9 +33,7 @@ pub fn connect(input: &Value) -> Result<Client, Error> {
 /// Makes the call, and says what the client understood.
 pub async fn answer(client: &Client, input: &Value) -> Result<Value, Error> {
     let arguments = &input["arguments"];
-    let number = |name: &str| {
-        arguments[name].as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or_default()
-    };
+    let number = |name: &str| arguments[name].as_i64().unwrap_or_default();
     match input["operation"].as_str() {
         Some("extract") => {
             let extraction = client.extract(number("num")).await?;
@@ -43,17 +41,10 @@ pub async fn answer(client: &Client, input: &Value) -> Result<Value, Error> {
             Ok(json!({ "gateways": gateways }))
         }
         Some("extract_text") => {
-            let separator = match arguments["lb"].as_str() {
-                Some("2") => Separator::Br,
-                Some("3") => Separator::Cr,
-                Some("4") => Separator::Lf,
-                Some("5") => Separator::Tab,
-                Some("6") => Separator::Custom(arguments["sb"].as_str().unwrap_or_default().to_owned()),
-                _ => Separator::CrLf,
-            };
+            let text = |name: &str| arguments[name].as_str().unwrap_or_default();
+            let separator = Separator::from_code(text("lb"), text("sb")).unwrap_or(Separator::CrLf);
             let extraction = client.extract_text(number("num"), separator).await?;
-            let endpoints = extraction.endpoints.iter().map(ToString::to_string);
-            let entries: Vec<String> = endpoints.chain(extraction.unparsed).collect();
+            let entries: Vec<String> = extraction.entries.iter().map(ToString::to_string).collect();
             Ok(json!({ "entries": entries }))
         }
         Some("groups") => {

@@ -8,6 +8,7 @@ use std::{
 };
 
 use crate::{
+    Integer,
     contract::{ADDRESS_CLAUSE, ADDRESS_PORT_CLAUSE, ADDRESS_PORTS},
     validate::{InvalidArgument, quoted},
 };
@@ -68,12 +69,12 @@ impl Address {
     ///
     /// # Errors
     /// [`InvalidArgument`] when the port is outside that range.
-    pub fn with_port(ip: impl Into<IpAddr>, port: u16) -> Result<Self, InvalidArgument> {
-        let ip = ip.into().to_canonical();
-        if !ADDRESS_PORTS.contains(&port) {
-            return Err(invalid_port(&port.to_string()));
+    pub fn with_port(ip: impl Into<IpAddr>, port: impl Integer) -> Result<Self, InvalidArgument> {
+        let (ip, number) = (ip.into().to_canonical(), port.to_i64());
+        match u16::try_from(number) {
+            Ok(port) if ADDRESS_PORTS.contains(&port) => Ok(Self { ip, port: Some(port), written: None }),
+            _ => Err(invalid_port(&number.to_string())),
         }
-        Ok(Self { ip, port: Some(port), written: None })
     }
 
     fn parse(text: &str) -> Result<Self, InvalidArgument> {

@@ -91,7 +91,7 @@ mod tests {
     use reqwest::StatusCode;
 
     use super::*;
-    use crate::{Rejection, TransportError};
+    use crate::{TransportError, testing};
 
     fn interrupted() -> Error {
         Error::Transport(Box::new(TransportError::new("reset")))
@@ -113,14 +113,9 @@ mod tests {
     #[test]
     fn what_the_service_paces_is_free() {
         let budget = RetryBudget::new(0);
-        let throttled = Error::Throttled(Box::new(Rejection {
-            status: StatusCode::TOO_MANY_REQUESTS,
-            code: None,
-            message: String::new(),
-            request_id: None,
-            trace_id: None,
-            retry_after: Some(Duration::ZERO),
-        }));
+        let mut rejection = testing::rejection(StatusCode::TOO_MANY_REQUESTS, "");
+        rejection.retry_after = Some(Duration::ZERO);
+        let throttled = Error::Throttled(Box::new(rejection));
         assert!(budget.take(&throttled) && !budget.take(&interrupted()));
         let unlimited = RetryBudget::unlimited();
         assert!(unlimited.take(&interrupted()) && unlimited.remaining().is_none());

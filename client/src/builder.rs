@@ -5,7 +5,8 @@ use secrecy::SecretString;
 
 use crate::{
     Client, Error, Middleware, RetryBudget, RetryPolicy, TokenFile, TokenSource, contract::PATH_PREFIX,
-    middleware::Chain, secret::Token, telemetry::Telemetry, token_source::Tokens, transport::Transport,
+    middleware::Chain, options::not_zero, secret::Token, telemetry::Telemetry, token_source::Tokens,
+    transport::Transport,
 };
 
 /// The environment variable that [`ClientBuilder::token_from_env`] reads.
@@ -207,16 +208,10 @@ impl ClientBuilder {
         if !HAS_TLS && self.http.is_none() && url.scheme() == "https" {
             return Err(no_tls());
         }
-        for (name, is_zero) in [
-            ("connect_timeout", self.connect_timeout.is_zero()),
-            ("request_timeout", self.request_timeout.is_zero()),
-            ("total_timeout", self.total_timeout.is_zero()),
-            ("max_body_bytes", self.max_body == 0),
-        ] {
-            if is_zero {
-                return Err(Error::configuration(format!("invalid `{name}`: expected more than 0, found 0")));
-            }
-        }
+        not_zero("connect_timeout", self.connect_timeout.is_zero())?;
+        not_zero("request_timeout", self.request_timeout.is_zero())?;
+        not_zero("total_timeout", self.total_timeout.is_zero())?;
+        not_zero("max_body_bytes", self.max_body == 0)?;
         let tokens = match self.token {
             Some(TokenChoice::Fixed(token)) => Tokens::Fixed(Arc::new(Token::new(token)?)),
             Some(TokenChoice::Variable(name)) => {

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use crate::{
-    Address, ClientBuilder, Extract, ExtractText, InvalidArgument, ListGroups, Search, Separator, generated,
-    hooks::Hooks, options::CallOptions, transport::Transport, with_response::Recorder,
+    Address, ClientBuilder, Extract, ExtractText, Integer, InvalidArgument, ListGroups, Search, Separator,
+    generated, hooks::Hooks, options::CallOptions, transport::Transport, with_response::Recorder,
 };
 
 /// Calls the service with the token of one account. Clones share connections and settings.
@@ -55,8 +55,8 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn extract(&self, count: u32) -> Extract {
-        Extract::new(self.clone(), count)
+    pub fn extract(&self, count: impl Integer) -> Extract {
+        Extract::new(self.clone(), count.to_i64())
     }
 
     /// Extracts gateways as [`extract`](Self::extract) does, in a plain-text response.
@@ -73,12 +73,14 @@ impl Client {
     /// use sallyport_client::Separator;
     ///
     /// let text = client.extract_text(10, Separator::Lf).await?;
-    /// std::fs::write("gateways.txt", &text.raw).expect("the file can be written");
+    /// for entry in &text.entries {
+    ///     println!("{entry}");
+    /// }
     /// # Ok(())
     /// # }
     /// ```
-    pub fn extract_text(&self, count: u32, separator: Separator) -> ExtractText {
-        ExtractText::new(self.clone(), count, separator)
+    pub fn extract_text(&self, count: impl Integer, separator: Separator) -> ExtractText {
+        ExtractText::new(self.clone(), count.to_i64(), separator)
     }
 
     /// Lists all groups of the account, ascending by id (`groups.order`); empty when there are none. Await the result to send

@@ -116,6 +116,20 @@ impl Separator {
             Self::Custom(text) => text,
         }
     }
+    /// The separator that is sent as `code`, one of [`KNOWN`](types::SeparatorCode::KNOWN); `None` for another text. Only `Custom` takes the text `custom`.
+    pub fn from_code(code: &str, custom: impl Into<String>) -> Option<Self> {
+        Some(
+            match code {
+                "1" => Self::CrLf,
+                "2" => Self::Br,
+                "3" => Self::Cr,
+                "4" => Self::Lf,
+                "5" => Self::Tab,
+                "6" => Self::Custom(custom.into()),
+                _ => return None,
+            },
+        )
+    }
     pub(crate) fn code(&self) -> types::SeparatorCode {
         match self {
             Self::CrLf => types::SeparatorCode::X1,
@@ -236,18 +250,24 @@ pub struct ExtractProxiesHeaders {
     pub x_proxy_partial: Option<String>,
 }
 impl ExtractProxiesHeaders {
+    /// Name of the header of [`x_proxy_requested_count`](Self::x_proxy_requested_count).
+    pub const X_PROXY_REQUESTED_COUNT: &'static str = "X-Proxy-Requested-Count";
+    /// Name of the header of [`x_proxy_returned_count`](Self::x_proxy_returned_count).
+    pub const X_PROXY_RETURNED_COUNT: &'static str = "X-Proxy-Returned-Count";
+    /// Name of the header of [`x_proxy_partial`](Self::x_proxy_partial).
+    pub const X_PROXY_PARTIAL: &'static str = "X-Proxy-Partial";
     /// Reads the headers of a response.
     pub fn read(headers: &reqwest::header::HeaderMap) -> Self {
         Self {
             x_proxy_requested_count: crate::lenient::header::integer(
                 headers,
-                "X-Proxy-Requested-Count",
+                Self::X_PROXY_REQUESTED_COUNT,
             ),
             x_proxy_returned_count: crate::lenient::header::integer(
                 headers,
-                "X-Proxy-Returned-Count",
+                Self::X_PROXY_RETURNED_COUNT,
             ),
-            x_proxy_partial: crate::lenient::header::text(headers, "X-Proxy-Partial"),
+            x_proxy_partial: crate::lenient::header::text(headers, Self::X_PROXY_PARTIAL),
         }
     }
 }
@@ -261,11 +281,15 @@ pub struct ListStaticGroupsHeaders {
     pub x_request_id: Option<String>,
 }
 impl ListStaticGroupsHeaders {
+    /// Name of the header of [`cache_control`](Self::cache_control).
+    pub const CACHE_CONTROL: &'static str = "Cache-Control";
+    /// Name of the header of [`x_request_id`](Self::x_request_id).
+    pub const X_REQUEST_ID: &'static str = "X-Request-Id";
     /// Reads the headers of a response.
     pub fn read(headers: &reqwest::header::HeaderMap) -> Self {
         Self {
-            cache_control: crate::lenient::header::text(headers, "Cache-Control"),
-            x_request_id: crate::lenient::header::text(headers, "X-Request-Id"),
+            cache_control: crate::lenient::header::text(headers, Self::CACHE_CONTROL),
+            x_request_id: crate::lenient::header::text(headers, Self::X_REQUEST_ID),
         }
     }
 }
@@ -279,11 +303,15 @@ pub struct SearchStaticInstancesHeaders {
     pub x_request_id: Option<String>,
 }
 impl SearchStaticInstancesHeaders {
+    /// Name of the header of [`cache_control`](Self::cache_control).
+    pub const CACHE_CONTROL: &'static str = "Cache-Control";
+    /// Name of the header of [`x_request_id`](Self::x_request_id).
+    pub const X_REQUEST_ID: &'static str = "X-Request-Id";
     /// Reads the headers of a response.
     pub fn read(headers: &reqwest::header::HeaderMap) -> Self {
         Self {
-            cache_control: crate::lenient::header::text(headers, "Cache-Control"),
-            x_request_id: crate::lenient::header::text(headers, "X-Request-Id"),
+            cache_control: crate::lenient::header::text(headers, Self::CACHE_CONTROL),
+            x_request_id: crate::lenient::header::text(headers, Self::X_REQUEST_ID),
         }
     }
 }

@@ -115,6 +115,22 @@ pub struct UnexpectedResponse {
 }
 
 impl Error {
+    /// A word for the variant, for logs, metrics and machine-readable messages, such as `invalid_argument`: it never changes, and
+    /// holds nothing of the service. `error.type` of telemetry and `kind` of the program's JSON are this word.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Error::Configuration(_) => "configuration",
+            Error::Token(_) => "token",
+            Error::InvalidArgument(_) => "invalid_argument",
+            Error::Rejected(_) => "rejected",
+            Error::Throttled(_) => "throttled",
+            Error::Shortage(_) => "shortage",
+            Error::Transport(_) => "transport",
+            Error::Timeout(_) => "timeout",
+            Error::UnexpectedResponse(_) => "unexpected_response",
+        }
+    }
+
     /// Whether the same call may succeed later. The client has already retried as often as its
     /// [`RetryPolicy`](crate::RetryPolicy) allows.
     pub fn is_retryable(&self) -> bool {
@@ -147,13 +163,10 @@ impl Error {
     /// [`trace_id`](Self::trace_id).
     pub fn request_id(&self) -> Option<&str> {
         match self {
-            Error::Rejected(rejection) | Error::Throttled(rejection) | Error::Shortage(rejection) => {
-                rejection.request_id.as_deref()
-            }
             Error::Transport(error) => error.request_id.as_deref(),
             Error::Timeout(error) => error.request_id.as_deref(),
             Error::UnexpectedResponse(error) => error.request_id.as_deref(),
-            Error::Configuration(_) | Error::Token(_) | Error::InvalidArgument(_) => None,
+            _ => self.rejection()?.request_id.as_deref(),
         }
     }
 
@@ -311,6 +324,7 @@ mod tests {
             request_id: Some(text()),
             trace_id: Some(text()),
         };
+        let mut kinds = std::collections::HashSet::new();
         for error in [
             Error::Configuration(text()),
             Error::Token(text()),
@@ -327,6 +341,13 @@ mod tests {
             Error::Timeout(Box::new(timeout)),
             Error::UnexpectedResponse(Box::new(unexpected_response)),
         ] {
+            // The variant in snake case, as `Debug` writes it in camel case.
+            let kind = error.kind();
+            assert!(
+                format!("{error:?}").to_lowercase().starts_with(&kind.replace('_', "")),
+                "{kind}: {error:?}"
+            );
+            assert!(kinds.insert(kind), "{kind} twice");
             for shown in [error.to_string(), format!("{error:?}")] {
                 assert!(
                     !STEERING.chars().any(|letter| !letter.is_ascii_graphic() && shown.contains(letter)),

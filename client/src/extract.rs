@@ -9,13 +9,14 @@ use bytes::Bytes;
 use futures_util::TryStreamExt;
 
 use crate::{
-    Client, Endpoint, Error, Protocol, Separator, WithResponse,
+    Client, Endpoint, Error, Protocol, Separator, TextEntry, WithResponse,
     contract::{self, ExtractProxiesHeaders},
     generated::types,
+    integer::sealed::ToI64,
     options::{CallOptions, call_options},
     response::bare_unexpected_response,
     retry::{new_request_id, retry_after},
-    text::{Entries, entries},
+    text::entries,
     with_response::Recorder,
 };
 
@@ -45,10 +46,10 @@ pub struct Extraction {
     /// The gateways, in the order of the response.
     pub endpoints: Vec<Endpoint>,
     /// Number of gateways that were requested.
-    pub requested: u32,
+    pub requested: i64,
     /// Number of gateways that the service declares to have returned (`X-Proxy-Returned-Count`); that of `endpoints` when it
     /// declares none.
-    pub returned: usize,
+    pub returned: i64,
     /// Whether `endpoints` holds fewer gateways than were requested (`extract.partial`).
     pub is_partial: bool,
     /// The counts and the flag of a partial result as the service sent them, for comparison; `is_partial` relies on the
@@ -71,13 +72,15 @@ pub struct Extraction {
 pub struct TextExtraction {
     /// The body of the response.
     pub raw: String,
+    /// All entries, in the order of the text.
+    pub entries: Vec<TextEntry>,
     /// The gateways of the entries in the form `host:port`.
     pub endpoints: Vec<Endpoint>,
     /// The entries in another form: the contract leaves the layout open (`open.extract.txt-layout`), and some services add
     /// user and password.
     pub unparsed: Vec<String>,
     /// Number of gateways that were requested.
-    pub requested: u32,
+    pub requested: i64,
     /// Whether the text has fewer entries than were requested.
     pub is_partial: bool,
     /// See [`Extraction::headers`].
@@ -90,7 +93,7 @@ pub struct TextExtraction {
 
 #[derive(Clone, Debug)]
 struct Options {
-    count: u32,
+    count: i64,
     region: Option<String>,
     protocol: Option<Protocol>,
     request_id: Option<String>,
@@ -184,7 +187,7 @@ options!(Extract, Extraction);
 options!(ExtractText, TextExtraction);
 
 impl Extract {
-    pub(crate) fn new(client: Client, count: u32) -> Self {
+    pub(crate) fn new(client: Client, count: i64) -> Self {
         Self { client, options: Options::new(count) }
     }
 
@@ -200,10 +203,12 @@ impl Extract {
         let headers = ExtractProxiesHeaders::read(response.headers());
         let retry_after = retry_after(response.headers(), SystemTime::now());
         let types::ExtractSuccess { data, msg, request_ip, code: _, success: _ } = response.into_inner();
+        let received = data.len().to_i64();
         Ok(Extraction {
             requested,
-            returned: returned(&headers).unwrap_or(data.len()),
-            is_partial: is_partial(requested, data.len()),
+            returned: headers.x_proxy_returned_count.filter(|count| *count >= 0).unwrap_or(received),
+            // The contract leaves the value of `X-Proxy-Partial` open, so the number of gateways decides.
+            is_partial: received < requested,
             headers,
             retry_after,
             request_ip: request_ip.and_then(|ip| ip.parse().ok()),
@@ -215,7 +220,7 @@ impl Extract {
 }
 
 impl ExtractText {
-    pub(crate) fn new(client: Client, count: u32, separator: Separator) -> Self {
+    pub(crate) fn new(client: Client, count: i64, separator: Separator) -> Self {
         Self { client, options: Options::new(count), separator }
     }
 
@@ -234,13 +239,21 @@ impl ExtractText {
         // The transport has read and checked the body already, so neither of the following fails.
         let body: Vec<Bytes> = response.into_inner_stream().try_collect().await.unwrap_or_default();
         let raw = String::from_utf8_lossy(&body.concat()).into_owned();
-        let Entries { endpoints, unparsed } = entries(&raw, &separator)
-            .map_err(|reason| bare_unexpected_response(reason, status).with_request_id(&request_id))?;
+        let entries = entries(&raw, &separator)
+            .map_err(|reason| bare_unexpected_response(reason, status, None).with_request_id(&request_id))?;
+        let (mut endpoints, mut unparsed) = (Vec::new(), Vec::new());
+        for entry in &entries {
+            match entry {
+                TextEntry::Endpoint(endpoint) => endpoints.push(endpoint.clone()),
+                TextEntry::Unparsed(text) => unparsed.push(text.clone()),
+            }
+        }
         Ok(TextExtraction {
-            is_partial: is_partial(requested, endpoints.len() + unparsed.len()),
+            is_partial: entries.len().to_i64() < requested,
             headers,
             retry_after,
             raw,
+            entries,
             endpoints,
             unparsed,
             requested,
@@ -250,7 +263,7 @@ impl ExtractText {
 }
 
 impl Options {
-    fn new(count: u32) -> Self {
+    fn new(count: i64) -> Self {
         Self { count, region: None, protocol: None, request_id: None, call: CallOptions::default() }
     }
 
@@ -260,7 +273,7 @@ impl Options {
         let is_present = |text: &String| !text.is_empty();
         let request_id = self.request_id.filter(is_present).unwrap_or_else(new_request_id);
         let input = contract::ExtractProxies {
-            num: self.count.into(),
+            num: self.count,
             regions: self.region.filter(is_present),
             protocol: self.protocol,
             return_type: separator.map(|_| types::ReturnType::Txt),
@@ -273,13 +286,4 @@ impl Options {
         };
         (input, request_id, self.call)
     }
-}
-
-/// The contract leaves the value of `X-Proxy-Partial` open, so the counts decide.
-fn is_partial(requested: u32, returned: usize) -> bool {
-    usize::try_from(requested).is_ok_and(|requested| returned < requested)
-}
-
-fn returned(headers: &ExtractProxiesHeaders) -> Option<usize> {
-    usize::try_from(headers.x_proxy_returned_count?).ok()
 }

@@ -56,7 +56,7 @@ impl generated::Client {
         match error {
             generated::Error::UnexpectedResponse(mut response) => {
                 response.extensions_mut().remove::<Error>().unwrap_or_else(|| {
-                    bare_unexpected_response("the response carries no error", response.status())
+                    bare_unexpected_response("the response carries no error", response.status(), None)
                 })
             }
             generated::Error::InvalidRequest(reason) => Error::Configuration(reason),
@@ -68,6 +68,7 @@ impl generated::Client {
             other => bare_unexpected_response(
                 "the generated client failed without a cause",
                 other.status().unwrap_or_default(),
+                None,
             ),
         }
     }

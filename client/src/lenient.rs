@@ -9,7 +9,7 @@ use jiff::{
 };
 use serde::{
     Deserialize, Deserializer,
-    de::{self, SeqAccess, Visitor},
+    de::{self, Visitor},
 };
 
 /// An integer, or its decimal text.
@@ -26,7 +26,8 @@ pub(crate) fn optional_integer<'de, D: Deserializer<'de>>(deserializer: D) -> Re
 
 /// A list of integers, each possibly as decimal text; null is an empty list.
 pub(crate) fn integers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<i64>, D::Error> {
-    deserializer.deserialize_any(WholeList)
+    let numbers = Option::<Vec<Number>>::deserialize(deserializer)?.unwrap_or_default();
+    Ok(numbers.into_iter().map(|Number(number)| number).collect())
 }
 
 /// A time of RFC 3339; see [`timestamp`].
@@ -92,28 +93,6 @@ impl Visitor<'_> for Whole {
 
     fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
         Ok(None)
-    }
-}
-
-struct WholeList;
-
-impl<'de> Visitor<'de> for WholeList {
-    type Value = Vec<i64>;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a list of integers")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-        let mut numbers = Vec::new();
-        while let Some(Number(number)) = items.next_element()? {
-            numbers.push(number);
-        }
-        Ok(numbers)
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
-        Ok(Vec::new())
     }
 }
 

@@ -73,29 +73,21 @@ pub(crate) enum Credential {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use reqwest::StatusCode;
 
     use super::*;
-    use crate::{Rejection, TimeoutError, TransportError};
+    use crate::{TransportError, testing};
 
     #[test]
     fn what_must_not_be_repeated_is_so_only_where_nothing_was_done() {
-        let rejection = |status| {
-            Box::new(Rejection {
-                status,
-                code: None,
-                message: String::new(),
-                request_id: None,
-                trace_id: None,
-                retry_after: None,
-            })
-        };
+        let rejection = |status| Box::new(testing::rejection(status, ""));
         let throttled = Error::Throttled(rejection(StatusCode::TOO_MANY_REQUESTS));
         let transport = |is_connect| {
             Error::Transport(Box::new(TransportError { is_connect, ..TransportError::new("reset") }))
         };
-        let timeout =
-            Error::Timeout(Box::new(TimeoutError { is_total: false, limit: None, request_id: None }));
+        let timeout = Error::Timeout(Box::new(testing::timeout(Duration::ZERO)));
         for (error, did_nothing) in [
             (throttled, true),
             (Error::Token("the vault is sealed".to_owned()), true),

@@ -50,8 +50,10 @@ impl CallOptions {
         }
     }
 
-    /// Adds the headers to a request.
+    /// Checks the options, and adds the headers to a request.
     pub(crate) fn apply(&self, request: &mut Request) -> Result<(), Error> {
+        not_zero("request_timeout", self.request_timeout == Some(Duration::ZERO))?;
+        not_zero("total_timeout", self.total_timeout == Some(Duration::ZERO))?;
         if let Some(name) = &self.invalid {
             return Err(Error::configuration(format!(
                 "invalid header `{name}`: expected a name and a value that HTTP allows"
@@ -68,6 +70,14 @@ impl CallOptions {
         }
         Ok(())
     }
+}
+
+/// Refuses a setting that is zero, with which no call could succeed.
+pub(crate) fn not_zero(name: &str, is_zero: bool) -> Result<(), Error> {
+    if is_zero {
+        return Err(Error::configuration(format!("invalid `{name}`: expected more than 0, found 0")));
+    }
+    Ok(())
 }
 
 /// Without the values of headers, which may be secrets.
@@ -97,7 +107,8 @@ macro_rules! call_options {
     ($name:ident, $($field:ident).+) => {
         impl $name {
             /// Maximum time for one request of this call, in place of the client's
-            /// [`request_timeout`](crate::ClientBuilder::request_timeout).
+            /// [`request_timeout`](crate::ClientBuilder::request_timeout). Zero is an
+            /// [`Error::Configuration`](crate::Error::Configuration) when the call is sent.
             pub fn request_timeout(mut self, limit: std::time::Duration) -> Self {
                 self.$($field).+.request_timeout = Some(limit);
                 self
@@ -105,6 +116,7 @@ macro_rules! call_options {
 
             /// Maximum time for this call with all its retries and waits, in place of the client's
             /// [`total_timeout`](crate::ClientBuilder::total_timeout). For a search it counts for each page.
+            /// Zero is an [`Error::Configuration`](crate::Error::Configuration) when the call is sent.
             pub fn total_timeout(mut self, limit: std::time::Duration) -> Self {
                 self.$($field).+.total_timeout = Some(limit);
                 self

@@ -26,11 +26,7 @@ mod on {
         header::{HeaderMap, HeaderName, HeaderValue},
     };
 
-    use crate::{
-        Error,
-        operation::Operation,
-        telemetry::{kind, path},
-    };
+    use crate::{Error, operation::Operation, telemetry::path};
 
     /// Scope of spans and metrics.
     const SCOPE: &str = env!("CARGO_PKG_NAME");
@@ -51,13 +47,13 @@ mod on {
         durations: Histogram<f64>,
     }
 
-    /// A call with its span. Dropped before its end it counts as cancelled.
+    /// A call with its span, which end where it is dropped; before [`end`](Self::end) it counts as cancelled.
     pub(crate) struct CallTelemetry<'a> {
         telemetry: &'a Telemetry,
         operation: &'static Operation,
         url: &'a Url,
         context: Context,
-        is_ended: bool,
+        error: Option<&'static str>,
     }
 
     /// One request of a call, with its span.
@@ -66,7 +62,7 @@ mod on {
         context: Context,
         started: Instant,
         status: Option<StatusCode>,
-        is_ended: bool,
+        error: Option<&'static str>,
     }
 
     impl Telemetry {
@@ -93,7 +89,7 @@ mod on {
             let parent = Context::current();
             let span = self.tracer.build_with_context(builder, &parent);
             let context = parent.with_span(span);
-            CallTelemetry { telemetry: self, operation, url, context, is_ended: false }
+            CallTelemetry { telemetry: self, operation, url, context, error: Some(CANCELLED) }
         }
     }
 
@@ -113,26 +109,24 @@ mod on {
             global::get_text_map_propagator(|propagator| {
                 propagator.inject_context(&context, &mut Headers(request.headers_mut()));
             });
-            AttemptTelemetry { call: self, context, started: Instant::now(), status: None, is_ended: false }
+            AttemptTelemetry {
+                call: self,
+                context,
+                started: Instant::now(),
+                status: None,
+                error: Some(CANCELLED),
+            }
         }
 
         pub(crate) fn retrying(&self, wait: Duration, error: &Error) {
             let operation = KeyValue::new("sallyport.operation", self.operation.id);
-            let reason = KeyValue::new("error.type", kind(error));
+            let reason = KeyValue::new("error.type", error.kind());
             self.telemetry.retries.add(1, &[operation.clone(), reason]);
             self.telemetry.waits.record(wait.as_secs_f64(), &[operation]);
         }
 
         pub(crate) fn end(mut self, error: Option<&Error>) {
-            self.finish(error.map(kind));
-        }
-
-        fn finish(&mut self, error: Option<&'static str>) {
-            self.is_ended = true;
-            let mut attributes = vec![KeyValue::new("sallyport.operation", self.operation.id)];
-            attributes.extend(error.map(|error| KeyValue::new("error.type", error)));
-            self.telemetry.calls.add(1, &attributes);
-            close(&self.context, error);
+            self.error = error.map(Error::kind);
         }
 
         /// Attributes of the span and the metric of one request.
@@ -157,9 +151,10 @@ mod on {
 
     impl Drop for CallTelemetry<'_> {
         fn drop(&mut self) {
-            if !self.is_ended {
-                self.finish(Some(CANCELLED));
-            }
+            let mut attributes = vec![KeyValue::new("sallyport.operation", self.operation.id)];
+            attributes.extend(self.error.map(|error| KeyValue::new("error.type", error)));
+            self.telemetry.calls.add(1, &attributes);
+            close(&self.context, self.error);
         }
     }
 
@@ -171,25 +166,18 @@ mod on {
         }
 
         pub(crate) fn end(mut self, error: Option<&Error>) {
-            self.finish(error.map(kind));
-        }
-
-        fn finish(&mut self, error: Option<&'static str>) {
-            self.is_ended = true;
-            let mut attributes = self.call.attributes();
-            let status = self.status.map(|status| i64::from(status.as_u16()));
-            attributes.extend(status.map(|status| KeyValue::new("http.response.status_code", status)));
-            attributes.extend(error.map(|error| KeyValue::new("error.type", error)));
-            self.call.telemetry.durations.record(self.started.elapsed().as_secs_f64(), &attributes);
-            close(&self.context, error);
+            self.error = error.map(Error::kind);
         }
     }
 
     impl Drop for AttemptTelemetry<'_> {
         fn drop(&mut self) {
-            if !self.is_ended {
-                self.finish(Some(CANCELLED));
-            }
+            let mut attributes = self.call.attributes();
+            let status = self.status.map(|status| i64::from(status.as_u16()));
+            attributes.extend(status.map(|status| KeyValue::new("http.response.status_code", status)));
+            attributes.extend(self.error.map(|error| KeyValue::new("error.type", error)));
+            self.call.telemetry.durations.record(self.started.elapsed().as_secs_f64(), &attributes);
+            close(&self.context, self.error);
         }
     }
 

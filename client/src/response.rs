@@ -93,24 +93,16 @@ pub(crate) fn unexpected_response(reason: &str, response: &RawResponse, token: &
     }))
 }
 
-/// Like [`unexpected_response`], for a response without further details.
-pub(crate) fn bare_unexpected_response(reason: &str, status: StatusCode) -> Error {
+/// Like [`unexpected_response`], for a response without further details; `reason` holds no text of the service.
+pub(crate) fn bare_unexpected_response(
+    reason: impl Into<String>,
+    status: StatusCode,
+    trace_id: Option<String>,
+) -> Error {
     Error::UnexpectedResponse(Box::new(UnexpectedResponse {
         status,
         headers: Vec::new(),
-        reason: reason.to_owned(),
-        excerpt: String::new(),
-        request_id: None,
-        trace_id: None,
-    }))
-}
-
-/// The error for a success whose content contradicts the contract; `reason` holds no text of the service.
-pub(crate) fn unexpected_success(reason: String, trace_id: Option<String>) -> Error {
-    Error::UnexpectedResponse(Box::new(UnexpectedResponse {
-        status: StatusCode::OK,
-        headers: Vec::new(),
-        reason,
+        reason: reason.into(),
         excerpt: String::new(),
         request_id: None,
         trace_id,

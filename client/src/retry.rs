@@ -111,22 +111,15 @@ mod tests {
     use reqwest::{StatusCode, header::HeaderValue};
 
     use super::*;
-    use crate::Rejection;
+    use crate::{Rejection, testing};
 
     fn headers(value: &'static str) -> HeaderMap {
         HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_static(value))])
     }
 
     fn throttled(retry_after: Option<Duration>) -> Error {
-        let status = StatusCode::TOO_MANY_REQUESTS;
-        Error::Throttled(Box::new(Rejection {
-            status,
-            code: None,
-            message: String::new(),
-            request_id: None,
-            trace_id: None,
-            retry_after,
-        }))
+        let rejection = testing::rejection(StatusCode::TOO_MANY_REQUESTS, "");
+        Error::Throttled(Box::new(Rejection { retry_after, ..rejection }))
     }
 
     #[test]
@@ -170,18 +163,6 @@ mod tests {
     }
 
     #[test]
-    fn retry_after_zero_waits_the_backoff() {
-        let policy = RetryPolicy { max_retries: 40, ..RetryPolicy::default() };
-        for done in 0..40 {
-            let full =
-                policy.initial_backoff.saturating_mul(2u32.saturating_pow(done)).min(policy.max_backoff);
-            let wait = policy.wait(done, &throttled(Some(Duration::ZERO))).unwrap();
-            assert!(wait >= full / 2 && wait <= full, "{done}: {wait:?}");
-        }
-        assert_eq!(policy.wait(40, &throttled(Some(Duration::ZERO))), None);
-    }
-
-    #[test]
     fn jitter_spreads_clients_with_the_same_retry_after() {
         let policy = RetryPolicy::default();
         for seconds in [0, 1, 30] {
@@ -194,15 +175,17 @@ mod tests {
     }
 
     #[test]
-    fn backoff_doubles_up_to_its_maximum() {
+    fn backoff_doubles_up_to_its_maximum_and_counts_for_a_retry_after_of_zero() {
         let policy = RetryPolicy { max_retries: 40, ..RetryPolicy::default() };
-        for done in 0..40 {
-            let full =
-                policy.initial_backoff.saturating_mul(2u32.saturating_pow(done)).min(policy.max_backoff);
-            let wait = policy.wait(done, &throttled(None)).unwrap();
-            assert!(wait >= full / 2 && wait <= full, "{done}: {wait:?}");
+        for error in [throttled(None), throttled(Some(Duration::ZERO))] {
+            for done in 0..40 {
+                let full =
+                    policy.initial_backoff.saturating_mul(2u32.saturating_pow(done)).min(policy.max_backoff);
+                let wait = policy.wait(done, &error).unwrap();
+                assert!(wait >= full / 2 && wait <= full, "{done}: {wait:?}");
+            }
+            assert_eq!(policy.wait(40, &error), None);
         }
-        assert_eq!(policy.wait(40, &throttled(None)), None);
     }
 
     #[test]

@@ -32,13 +32,13 @@ pub(crate) async fn in_span<T>(
     );
     let outcome = future.instrument(span.clone()).await;
     if let Err(error) = &outcome {
-        span.record("error.type", kind(error));
+        span.record("error.type", error.kind());
         let _entered = span.enter();
         // The error gets its request id only later, where the call was made.
         let request_id = operation.request_id.and_then(|parameter| request_id(request, parameter));
         tracing::warn!(
             operation = operation.id,
-            error.type = kind(error),
+            error.type = error.kind(),
             request_id,
             error = %error,
             "call failed"
@@ -80,22 +80,6 @@ pub(crate) fn retrying(operation: &'static Operation, count: u32, wait: Duration
 #[cfg(any(feature = "tracing", feature = "opentelemetry"))]
 pub(crate) fn path(base: &Url, operation: &Operation) -> String {
     format!("{}{}", base.path().trim_end_matches('/'), operation.path)
-}
-
-/// `error.type`: few values, none of them from the service.
-#[cfg(any(feature = "tracing", feature = "opentelemetry"))]
-pub(crate) fn kind(error: &Error) -> &'static str {
-    match error {
-        Error::Configuration(_) => "configuration",
-        Error::Token(_) => "token",
-        Error::InvalidArgument(_) => "invalid_argument",
-        Error::Rejected(_) => "rejected",
-        Error::Throttled(_) => "throttled",
-        Error::Shortage(_) => "shortage",
-        Error::Transport(_) => "transport",
-        Error::Timeout(_) => "timeout",
-        Error::UnexpectedResponse(_) => "unexpected_response",
-    }
 }
 
 #[cfg(not(feature = "tracing"))]

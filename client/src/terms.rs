@@ -1,4 +1,4 @@
-use crate::TermRule;
+use crate::{Integer, TermRule};
 
 impl TermRule {
     /// Whether a term of this many days is permitted (`search.capabilities`).
@@ -16,8 +16,8 @@ impl TermRule {
     /// assert!(rule.allows(7) && !rule.allows(60));
     /// # Ok::<(), serde_json::Error>(())
     /// ```
-    pub fn allows(&self, days: u32) -> bool {
-        let days = i64::from(days);
+    pub fn allows(&self, days: impl Integer) -> bool {
+        let days = days.to_i64();
         if !self.allowed_days.is_empty() {
             return self.allowed_days.contains(&days);
         }
@@ -37,17 +37,16 @@ impl TermRule {
     /// assert_eq!(rule.days().take(3).collect::<Vec<_>>(), [30, 60, 90]);
     /// # Ok::<(), serde_json::Error>(())
     /// ```
-    pub fn days(&self) -> impl Iterator<Item = u32> + 'static {
-        let mut allowed: Vec<u32> =
-            self.allowed_days.iter().filter_map(|days| u32::try_from(*days).ok()).collect();
+    pub fn days(&self) -> impl Iterator<Item = i64> + 'static {
+        let mut allowed = self.allowed_days.clone();
+        allowed.retain(|days| *days >= 0);
         allowed.sort_unstable();
         allowed.dedup();
         let (shortest, longest, step) = (self.shortest(), self.longest().unwrap_or(i64::MAX), self.step());
         let is_list = !self.allowed_days.is_empty();
         let next = move |days: &i64| days.checked_add(step);
         let range = std::iter::successors((!is_list).then_some(shortest), next)
-            .take_while(move |days| *days <= longest)
-            .map_while(|days| u32::try_from(days).ok());
+            .take_while(move |days| *days <= longest);
         allowed.into_iter().chain(range)
     }
 
@@ -102,8 +101,8 @@ mod tests {
     #[test]
     fn extreme_numbers_neither_overflow_nor_hang() {
         let rule = rule(&[], Some(i64::MAX), Some(i64::MAX), Some(i64::MAX));
-        assert_eq!(rule.days().count(), 0);
-        assert!(!rule.allows(u32::MAX));
+        assert_eq!(rule.days().collect::<Vec<_>>(), [i64::MAX]);
+        assert!(rule.allows(u64::MAX) && !rule.allows(u32::MAX));
     }
 
     proptest! {
@@ -115,8 +114,8 @@ mod tests {
             step in proptest::option::of(0i64..9),
         ) {
             let rule = rule(&allowed, minimum, maximum, step);
-            let listed: Vec<u32> = rule.days().take_while(|days| *days < 50).collect();
-            let expected: Vec<u32> = (0..50).filter(|days| rule.allows(*days)).collect();
+            let listed: Vec<i64> = rule.days().take_while(|days| *days < 50).collect();
+            let expected: Vec<i64> = (0..50).filter(|days| rule.allows(*days)).collect();
             prop_assert_eq!(listed, expected);
         }
     }

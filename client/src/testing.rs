@@ -44,9 +44,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    Attempt, Capabilities, Client, ClientBuilder, Endpoint, Error, Extraction, Group, Instance,
-    InstanceStatus, Middleware, MiddlewareFuture, Next, Rejection, RetryPolicy, TimeoutError, TransportError,
-    contract, generated::types, operation::Operation, validate::quoted,
+    Attempt, Capabilities, Client, ClientBuilder, Endpoint, Error, ExtractProxiesHeaders, Extraction, Group,
+    Instance, InstanceStatus, Integer, Middleware, MiddlewareFuture, Next, Rejection, RetryPolicy,
+    TimeoutError, TransportError, contract, generated::types, integer::sealed::ToI64, operation::Operation,
+    validate::quoted,
 };
 
 /// 2026-01-31T08:00:00Z.
@@ -119,16 +120,16 @@ impl Replies {
     pub fn partial<I: IntoIterator<Item: AsRef<str>>>(
         self,
         gateways: I,
-        requested: u32,
+        requested: impl Integer,
         retry_after: Option<Duration>,
     ) -> Self {
         let gateways: Vec<I::Item> = gateways.into_iter().collect();
         let returned = gateways.len();
         let reply = gateways_response(gateways).map(|mut response| {
             let headers = response.headers_mut();
-            headers.insert("x-proxy-requested-count", HeaderValue::from(requested));
-            headers.insert("x-proxy-returned-count", HeaderValue::from(returned));
-            headers.insert("x-proxy-partial", HeaderValue::from_static("true"));
+            headers.insert(ExtractProxiesHeaders::X_PROXY_REQUESTED_COUNT, requested.to_i64().into());
+            headers.insert(ExtractProxiesHeaders::X_PROXY_RETURNED_COUNT, returned.into());
+            headers.insert(ExtractProxiesHeaders::X_PROXY_PARTIAL, HeaderValue::from_static("true"));
             if let Some(wait) = retry_after {
                 headers.insert(RETRY_AFTER, HeaderValue::from(wait.as_secs()));
             }
@@ -178,12 +179,17 @@ impl Replies {
     /// expired.status = InstanceStatus::Expired;
     /// let replies = Replies::new().page(1, [instance(9001, "203.0.113.7", 20001)], 2).page(2, [expired], 2);
     /// ```
-    pub fn page<I: IntoIterator<Item = Instance>>(self, page: u32, instances: I, total: u32) -> Self {
+    pub fn page<I: IntoIterator<Item = Instance>>(
+        self,
+        page: impl Integer,
+        instances: I,
+        total: impl Integer,
+    ) -> Self {
         let items: Vec<Instance> = instances.into_iter().collect();
-        let page_size = i64::try_from(items.len()).unwrap_or(i64::MAX).max(1);
+        let page_size = items.len().to_i64().max(1);
         let success = types::SearchSuccess {
             code: success_code("search_static_instances"),
-            data: types::SearchData { items, page: page.into(), page_size, total: total.into() },
+            data: types::SearchData { items, page: page.to_i64(), page_size, total: total.to_i64() },
             message: Some("ok".to_owned()),
             request_id: Some(TRACE_ID.to_owned()),
         };
@@ -231,7 +237,7 @@ fn gateways_response<I: IntoIterator<Item: AsRef<str>>>(gateways: I) -> Result<h
     let gateways = gateways.into_iter().map(|gateway| {
         let gateway = gateway.as_ref();
         let parsed = gateway.rsplit_once(':').and_then(|(host, port)| {
-            let port = port.parse().ok().filter(|port| *port > 0)?;
+            let port = port.parse::<u16>().ok().filter(|port| *port > 0)?;
             let host = host.trim_matches(['[', ']']);
             (!host.is_empty()).then(|| endpoint(host, port))
         });
@@ -266,18 +272,19 @@ fn rejection_response(status: u16, retry_after: Option<Duration>) -> http::Respo
 }
 
 /// A gateway.
-pub fn endpoint(host: impl Into<String>, port: u16) -> Endpoint {
-    Endpoint { ip: host.into(), port: port.into() }
+pub fn endpoint(host: impl Into<String>, port: impl Integer) -> Endpoint {
+    Endpoint { ip: host.into(), port: port.to_i64() }
 }
 
 /// The result of an extraction that requested `requested` gateways and returned these. Change its fields for other ones.
-pub fn extraction<I: IntoIterator<Item = Endpoint>>(endpoints: I, requested: u32) -> Extraction {
+pub fn extraction<I: IntoIterator<Item = Endpoint>>(endpoints: I, requested: impl Integer) -> Extraction {
     let endpoints: Vec<Endpoint> = endpoints.into_iter().collect();
+    let (returned, requested) = (endpoints.len().to_i64(), requested.to_i64());
     Extraction {
         requested,
-        returned: endpoints.len(),
-        is_partial: usize::try_from(requested).is_ok_and(|requested| endpoints.len() < requested),
-        headers: contract::ExtractProxiesHeaders::default(),
+        returned,
+        is_partial: returned < requested,
+        headers: ExtractProxiesHeaders::default(),
         retry_after: None,
         request_ip: Some(std::net::Ipv4Addr::LOCALHOST),
         request_id: "request-of-a-test".to_owned(),
@@ -320,13 +327,13 @@ pub fn group(id: i64, name: impl Into<String>) -> Group {
 
 /// An active instance with this id, IP address and port: in New York, without a group, without an expiry, activated in 2026.
 /// Change its fields for other ones.
-pub fn instance(id: i64, ip: impl Into<String>, port: u16) -> Instance {
+pub fn instance(id: i64, ip: impl Into<String>, port: impl Integer) -> Instance {
     Instance {
         instance_id: id,
         offer_id: 1,
         status: InstanceStatus::Active,
         ip: ip.into(),
-        port: port.into(),
+        port: port.to_i64(),
         protocols: vec!["http".to_owned(), "socks5".to_owned()],
         country_code: "USA".to_owned(),
         city_code: "NYC".to_owned(),

@@ -1,25 +1,36 @@
 //! Parses plain-text responses, whose layout the contract leaves open, apart from the separator
 //! (`open.extract.txt-layout`).
 
-use std::net::Ipv6Addr;
+use std::{fmt, net::Ipv6Addr};
 
 use serde::de::IgnoredAny;
 
 use crate::{Endpoint, Separator};
 
-/// The entries of a text.
-#[derive(Debug, Default)]
-pub(crate) struct Entries {
-    pub(crate) endpoints: Vec<Endpoint>,
-    /// Entries in another form than `host:port`, such as `host:port:user:password`.
-    pub(crate) unparsed: Vec<String>,
+/// An entry of a plain-text response.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum TextEntry {
+    /// An entry in the form `host:port`.
+    Endpoint(Endpoint),
+    /// An entry in another form, such as `host:port:user:password`, as the service sent it.
+    Unparsed(String),
+}
+
+/// As [`Endpoint`] is displayed, and an unparsed entry unchanged; for a terminal see [`printable`](crate::printable).
+impl fmt::Display for TextEntry {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Endpoint(endpoint) => endpoint.fmt(out),
+            Self::Unparsed(text) => out.write_str(text),
+        }
+    }
 }
 
 /// Splits `text` into its entries; fails with a reason when it is not a list of gateways.
 ///
 /// The layout of an entry is open, so a text is a list when at least one entry holds a host with its port, in whatever layout.
 /// A separator at the end is ignored. Services mix up line ends, so every kind separates where one is expected.
-pub(crate) fn entries(text: &str, separator: &Separator) -> Result<Entries, &'static str> {
+pub(crate) fn entries(text: &str, separator: &Separator) -> Result<Vec<TextEntry>, &'static str> {
     let separator = separator.text();
     let parts: Vec<&str> = if separator.trim().is_empty() {
         // A tab may stand within an entry, unless it separates entries.
@@ -30,10 +41,7 @@ pub(crate) fn entries(text: &str, separator: &Separator) -> Result<Entries, &'st
     let parts: Vec<&str> = parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).collect();
     // Entries may be JSON objects, too. A single one cannot be told from a rejection.
     if parts.len() > 1 && parts.iter().all(|part| part.starts_with('{') && is_one_value(part)) {
-        return Ok(Entries {
-            endpoints: Vec::new(),
-            unparsed: parts.into_iter().map(str::to_owned).collect(),
-        });
+        return Ok(parts.into_iter().map(|part| TextEntry::Unparsed(part.to_owned())).collect());
     }
     if is_json(text) {
         return Err("expected a list of gateways, found JSON");
@@ -41,15 +49,14 @@ pub(crate) fn entries(text: &str, separator: &Separator) -> Result<Entries, &'st
     if is_markup(text) {
         return Err("expected a list of gateways, found HTML or XML");
     }
-    let mut entries = Entries::default();
-    for part in parts {
-        match endpoint(part) {
-            Some(endpoint) => entries.endpoints.push(endpoint),
-            None => entries.unparsed.push(part.to_owned()),
-        }
-    }
-    let is_list = entries.unparsed.is_empty() || !entries.endpoints.is_empty();
-    if is_list || entries.unparsed.iter().any(|entry| is_gateway(entry)) {
+    let entry =
+        |part| endpoint(part).map_or_else(|| TextEntry::Unparsed(str::to_owned(part)), TextEntry::Endpoint);
+    let entries: Vec<TextEntry> = parts.into_iter().map(entry).collect();
+    let holds_a_gateway = |entry: &TextEntry| match entry {
+        TextEntry::Endpoint(_) => true,
+        TextEntry::Unparsed(text) => is_gateway(text),
+    };
+    if entries.is_empty() || entries.iter().any(holds_a_gateway) {
         return Ok(entries);
     }
     Err("expected a list of gateways, found text without `host:port` entries")
@@ -129,11 +136,16 @@ fn endpoint(entry: &str) -> Option<Endpoint> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::generated::types::SeparatorCode;
 
     /// Gateways and unparsed entries, as text.
     fn parse(text: &str, separator: Separator) -> (Vec<String>, Vec<String>) {
-        let entries = entries(text, &separator).unwrap();
-        (entries.endpoints.iter().map(ToString::to_string).collect(), entries.unparsed)
+        let (endpoints, unparsed): (Vec<_>, Vec<_>) = entries(text, &separator)
+            .unwrap()
+            .into_iter()
+            .partition(|entry| matches!(entry, TextEntry::Endpoint(_)));
+        let texts = |entries: Vec<TextEntry>| entries.iter().map(ToString::to_string).collect();
+        (texts(endpoints), texts(unparsed))
     }
 
     #[test]
@@ -166,6 +178,24 @@ mod tests {
             unparsed,
             ["gw.invalid:80:user:pass", "203.0.113.7:80:1:2", "203.0.113.7,8080 US", "gw:+80", "gw:99999"]
         );
+    }
+
+    #[test]
+    fn entries_keep_their_order() {
+        let written = ["a.invalid:1", "b.invalid:2:user:pass", "c.invalid:3", "d.invalid,4"];
+        let entries = entries(&written.join("\n"), &Separator::Lf).unwrap();
+        assert_eq!(entries.iter().map(ToString::to_string).collect::<Vec<_>>(), written);
+        assert!(matches!(&entries[1..3], [TextEntry::Unparsed(_), TextEntry::Endpoint(_)]), "{entries:?}");
+    }
+
+    #[test]
+    fn a_separator_is_made_of_its_code() {
+        for code in SeparatorCode::KNOWN {
+            let separator = Separator::from_code(code, "|").unwrap();
+            assert_eq!(separator.code().to_string(), *code);
+            assert_eq!(matches!(separator, Separator::Custom(_)), separator.text() == "|");
+        }
+        assert_eq!(Separator::from_code("lf", "|"), None);
     }
 
     #[test]

@@ -112,15 +112,11 @@ impl TokenFile {
         })?;
         Ok(Self { path, last: Mutex::new(loaded) })
     }
-
-    fn last(&self) -> MutexGuard<'_, LoadedToken> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl TokenSource for TokenFile {
     fn token(&self) -> TokenFuture<'_> {
-        let mut last = self.last();
+        let mut last = locked(&self.last);
         let is_current = fs::metadata(&self.path).ok().map(version) == last.version;
         if !is_current && let Ok(loaded) = load(&self.path) {
             *last = loaded;
@@ -130,7 +126,7 @@ impl TokenSource for TokenFile {
     }
 
     fn invalidate(&self) {
-        self.last().version = None;
+        locked(&self.last).version = None;
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use faulty::{CANARY, FaultyServer, Reply, no_groups, ok, one_gateway, reply};
-use sallyport_client::{Client, Error, Host, RetryBudget, RetryPolicy, Separator};
+use sallyport_client::{Client, Error, Host, RetryBudget, RetryPolicy, Separator, TextEntry};
 
 const EMPTY_PAGE: &str =
     r#"{"code":200,"message":"ok","requestId":"r","data":{"items":[],"page":1,"pageSize":20,"total":0}}"#;
@@ -36,6 +36,13 @@ async fn a_partial_result_tells_what_the_service_sent() {
     let text = server.client().extract_text(3, Separator::CrLf).await.unwrap();
     assert_eq!((text.is_partial, text.retry_after), (true, Some(Duration::from_secs(7))));
     assert_eq!(text.headers.x_proxy_partial.as_deref(), Some("Yes"));
+
+    let mixed = reply(200, &[], "a.invalid:1:user:pass\r\nb.invalid:2\r\nc.invalid:3:user:pass\r\n");
+    let text =
+        FaultyServer::start(vec![mixed]).await.client().extract_text(3, Separator::CrLf).await.unwrap();
+    assert_eq!((text.endpoints.len(), text.unparsed.len(), text.is_partial), (1, 2, false));
+    assert!(matches!(&text.entries[1], TextEntry::Endpoint(endpoint) if *endpoint == text.endpoints[0]));
+    assert_eq!([text.entries[0].to_string(), text.entries[2].to_string()].as_slice(), text.unparsed);
 
     let server = FaultyServer::start(vec![one_gateway()]).await;
     let whole = server.client().extract(1).await.unwrap();
@@ -117,6 +124,21 @@ async fn headers_of_the_client_are_not_replaced() {
             let Error::Configuration(message) = &error else { panic!("{name}: {error:?}") };
             assert!(message.contains("header") && !message.contains("canary"), "{message}");
         }
+    }
+    assert!(server.seen().is_empty());
+}
+
+#[tokio::test]
+async fn timeouts_of_zero_are_refused() {
+    let server = FaultyServer::start(vec![no_groups()]).await;
+    let (client, zero) = (server.client(), Duration::ZERO);
+    for (name, error) in [
+        ("request_timeout", client.groups().request_timeout(zero).await.unwrap_err()),
+        ("total_timeout", client.groups().total_timeout(zero).await.unwrap_err()),
+        ("request_timeout", client.extract(1).request_timeout(zero).await.unwrap_err()),
+        ("total_timeout", client.search(["192.0.2.1"]).total_timeout(zero).await.unwrap_err()),
+    ] {
+        assert!(matches!(&error, Error::Configuration(message) if message.contains(name)), "{error:?}");
     }
     assert!(server.seen().is_empty());
 }

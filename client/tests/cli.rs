@@ -15,18 +15,23 @@ use std::{
 };
 
 use faulty::{CANARY, FaultyServer, Reply, no_groups, ok, one_gateway, reply};
-use sallyport_client::{InstanceStatus, Protocol, contract::ExtractProxies};
+use sallyport_client::{InstanceStatus, Protocol};
 
 const PAGE: &str = r#"{"code":200,"message":"ok","requestId":"r","data":{"items":[{"instanceId":9001,"offerId":31,
     "status":"active","ip":"203.0.113.7","port":20001,"protocols":["http","socks5"],"countryCode":"USA",
     "cityCode":"New, York","ispType":1,"expiresAt":null,"activatedAt":"2026-01-31T08:00:00Z","capabilities":{},
     "groupId":null}],"page":1,"pageSize":1000,"total":1}}"#;
 
-/// Runs the program on a thread that may wait, with the token in the environment.
-async fn run(server: &FaultyServer, arguments: &[&str], input: &str) -> Output {
+/// The program with base URL and token in the environment.
+fn program(server: &FaultyServer, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
     command.env("SALLYPORT_BASE_URL", server.base_url()).env("SALLYPORT_API_KEY", CANARY).args(arguments);
-    start(command, input.to_owned()).await
+    command
+}
+
+/// Runs the program on a thread that may wait.
+async fn run(server: &FaultyServer, arguments: &[&str], input: &str) -> Output {
+    start(program(server, arguments), input.to_owned()).await
 }
 
 async fn start(mut command: Command, input: String) -> Output {
@@ -43,6 +48,10 @@ async fn start(mut command: Command, input: String) -> Output {
         assert!(!String::from_utf8_lossy(text).contains("T0ken"), "{output:?}");
     }
     output
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
 }
 
 fn stdout(output: &Output) -> String {
@@ -96,21 +105,15 @@ async fn groups_are_chosen_by_number_or_none() {
     let server = FaultyServer::start(vec![ok(PAGE)]).await;
     let output = run(&server, &["search", "203.0.113.7", "--group", "all"], "").await;
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("number of a group or `none`"), "{output:?}");
+    assert!(stderr(&output).contains("number of a group or `none`"), "{output:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn exit_codes_tell_what_went_wrong() {
-    let beyond = (ExtractProxies::NUM_MAXIMUM + 1).to_string();
     for (script, arguments, code) in [
         (ok(r#"{"code":7,"message":"no"}"#), vec!["groups"], 1),
         (ok("garbage"), vec!["groups"], 1),
         (ok("garbage"), vec!["search", "192.0.2.1", "--format", "csv"], 1),
-        (no_groups(), vec!["extract", beyond.as_str()], 2),
-        (no_groups(), vec!["search", "10.0.0.0/8"], 2),
-        (no_groups(), vec!["search"], 2),
-        (no_groups(), vec!["extract", "1", "--protocol", "https"], 2),
-        (no_groups(), vec!["search", "192.0.2.1", "--status", "gone"], 2),
         (reply(429, &[("retry-after", "9000")], ""), vec!["groups"], 3),
         (Reply::Raw(Vec::new()), vec!["groups", "--retries", "0"], 3),
     ] {
@@ -187,7 +190,7 @@ async fn no_text_of_the_service_steers_the_terminal() {
             let server = FaultyServer::start(vec![script.clone()]).await;
             let output = run(&server, &[command, &["--retries", "0"]].concat(), "").await;
             assert_harmless(&output);
-            let text = String::from_utf8_lossy(&output.stderr);
+            let text = stderr(&output);
             assert!(!output.status.success() && text.lines().count() == 1, "{command:?}: {text}");
         }
     }
@@ -212,8 +215,7 @@ async fn no_text_of_the_service_steers_the_terminal() {
 async fn a_proxy_of_the_environment_sees_nothing_of_this_machine() {
     let (server, proxy) =
         (FaultyServer::start(vec![no_groups()]).await, FaultyServer::start(vec![no_groups()]).await);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
-    command.env("SALLYPORT_BASE_URL", server.base_url()).env("SALLYPORT_API_KEY", CANARY).arg("groups");
+    let mut command = program(&server, &["groups"]);
     for variable in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
         command.env(variable, proxy.base_url());
     }
@@ -232,7 +234,7 @@ async fn missing_settings_are_named() {
         command.env_remove(variable).arg("groups");
         let output = start(command, String::new()).await;
         assert_eq!(output.status.code(), Some(2));
-        assert!(String::from_utf8_lossy(&output.stderr).contains(expected), "{output:?}");
+        assert!(stderr(&output).contains(expected), "{output:?}");
     }
 }
 
@@ -248,20 +250,14 @@ async fn a_partial_result_is_reported_on_standard_error() {
     let server = FaultyServer::start(vec![one_gateway()]).await;
     let output = run(&server, &["extract", "3"], "").await;
     assert_eq!(stdout(&output), "gw.invalid:80\n");
-    assert_eq!(
-        String::from_utf8_lossy(&output.stderr),
-        "sallyport: partial result: 1 of 3 requested gateways\n"
-    );
+    assert_eq!(stderr(&output), "sallyport: partial result: 1 of 3 requested gateways\n");
     let output = run(&server, &["extract", "1"], "").await;
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
     // What the service says about waiting is passed on.
     let waiting = reply(200, &[("retry-after", "7")], r#"{"code":0,"data":[{"ip":"gw.invalid","port":80}]}"#);
     let server = FaultyServer::start(vec![waiting]).await;
     let output = run(&server, &["extract", "2", "--json"], "").await;
-    assert!(
-        String::from_utf8_lossy(&output.stderr).contains("1 of 2 requested gateways; retry after 7s"),
-        "{output:?}"
-    );
+    assert!(stderr(&output).contains("1 of 2 requested gateways; retry after 7s"), "{output:?}");
     let value: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!((&value["partial"], &value["retryAfter"]), (&true.into(), &7.into()));
 }
@@ -272,7 +268,7 @@ async fn an_empty_result_is_a_failure_in_every_format() {
     for format in [vec![], vec!["--json"]] {
         let output = run(&server, &[vec!["extract", "2"], format].concat(), "").await;
         assert_eq!(output.status.code(), Some(3), "{output:?}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains("0 of 2"), "{output:?}");
+        assert!(stderr(&output).contains("0 of 2"), "{output:?}");
     }
 }
 
@@ -300,13 +296,13 @@ async fn every_command_prints_json() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_token_comes_from_a_file_under_either_name() {
-    let path = std::env::temp_dir().join(format!("sallyport-cli-token-{}", std::process::id()));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sallyport-cli-token");
     std::fs::write(&path, format!("{CANARY}\n")).unwrap();
     let server = FaultyServer::start(vec![no_groups()]).await;
     let start_with = |option: &str, path: &std::path::Path| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
-        command.env("SALLYPORT_BASE_URL", server.base_url()).env_remove("SALLYPORT_API_KEY");
-        command.arg("groups").arg(option).arg(path);
+        let mut command = program(&server, &["groups", option]);
+        command.env_remove("SALLYPORT_API_KEY").arg(path);
         start(command, String::new())
     };
     for option in ["--api-key-file", "--token-file"] {
@@ -320,7 +316,7 @@ async fn the_token_comes_from_a_file_under_either_name() {
     std::fs::remove_file(&path).unwrap();
     let output = start_with("--api-key-file", &path).await;
     assert_eq!(output.status.code(), Some(2), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("sallyport-cli-token"), "{output:?}");
+    assert!(stderr(&output).contains("sallyport-cli-token"), "{output:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -351,7 +347,7 @@ async fn errors_list_the_values_of_an_argument() {
     ] {
         let output = run(&server, &arguments, "").await;
         assert_eq!(output.status.code(), Some(2), "{output:?}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains(values), "{output:?}");
+        assert!(stderr(&output).contains(values), "{output:?}");
     }
     assert!(server.seen().is_empty());
 }

@@ -19,33 +19,22 @@ use sallyport_client::{
 };
 
 /// A folder of one test, removed with it.
-struct Folder(PathBuf);
+struct Folder(tempfile::TempDir);
 
 impl Folder {
     fn new() -> Self {
-        static NUMBER: AtomicUsize = AtomicUsize::new(0);
-        let name =
-            format!("sallyport-tokens-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir(&path).unwrap();
-        Self(path)
+        Self(tempfile::tempdir().unwrap())
     }
 
     fn token(&self) -> PathBuf {
-        self.0.join("token")
+        self.0.path().join("token")
     }
 
     /// Replaces the file as a rotation should: by renaming another one over it.
     fn replace(&self, token: &str) {
-        let next = self.0.join("next");
+        let next = self.0.path().join("next");
         fs::write(&next, token).unwrap();
         fs::rename(next, self.token()).unwrap();
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -218,7 +207,7 @@ async fn no_text_holds_a_token_of_a_source() {
 #[test]
 fn a_missing_file_is_named_when_the_client_is_built() {
     let folder = Folder::new();
-    for (path, content) in [(folder.token(), None), (folder.0.join("empty"), Some(" \n"))] {
+    for (path, content) in [(folder.token(), None), (folder.0.path().join("empty"), Some(" \n"))] {
         if let Some(content) = content {
             fs::write(&path, content).unwrap();
         }

@@ -4,11 +4,11 @@
 use std::{collections::BTreeMap, fmt::Debug, fs, path::Path};
 
 use sallyport_client::{
-    Address, Attempt, BusinessCode, Client, ClientBuilder, Endpoint, Error, Extract, ExtractText, Extraction,
-    Group, GroupFilter, Instance, InstanceStatus, Instances, InvalidArgument, ListGroups, Next, Pages,
-    Protocol, Rejection, RetryBudget, RetryPolicy, Search, SearchPage, Separator, TermRule, TextExtraction,
-    TimeoutError, TokenFile, TokenVariable, TransportError, UnexpectedResponse, WithResponse, generated,
-    testing::Replies,
+    Address, Attempt, BusinessCode, Client, ClientBuilder, Endpoint, Error, Extract, ExtractProxiesHeaders,
+    ExtractText, Extraction, Group, GroupFilter, Instance, InstanceStatus, Instances, InvalidArgument,
+    ListGroups, Next, Pages, Protocol, Rejection, RetryBudget, RetryPolicy, Search, SearchPage, Separator,
+    TermRule, TextExtraction, TimeoutError, TokenFile, TokenVariable, TransportError, UnexpectedResponse,
+    WithResponse, generated, http, testing::Replies,
 };
 use syn::{Item, Visibility};
 
@@ -18,41 +18,44 @@ fn moved<T: Send>(_: T) {}
 
 #[test]
 fn every_type_can_be_shared_between_threads() {
-    shared::<Address>();
-    shared::<Attempt>();
-    shared::<BusinessCode>();
-    shared::<Client>();
-    shared::<ClientBuilder>();
-    shared::<Endpoint>();
-    shared::<Error>();
-    shared::<Extract>();
-    shared::<ExtractText>();
-    shared::<Extraction>();
-    shared::<Group>();
-    shared::<GroupFilter>();
-    shared::<Instance>();
-    shared::<InstanceStatus>();
-    shared::<InvalidArgument>();
-    shared::<ListGroups>();
-    shared::<Next<'static>>();
-    shared::<Pages>();
-    shared::<Protocol>();
-    shared::<Rejection>();
-    shared::<Replies>();
-    shared::<RetryBudget>();
-    shared::<RetryPolicy>();
-    shared::<Search>();
-    shared::<SearchPage>();
-    shared::<Separator>();
-    shared::<TermRule>();
-    shared::<TextExtraction>();
-    shared::<TimeoutError>();
-    shared::<TokenFile>();
-    shared::<TokenVariable>();
-    shared::<TransportError>();
-    shared::<UnexpectedResponse>();
-    shared::<WithResponse<Extraction>>();
-    shared::<generated::Client>();
+    macro_rules! all_shared { ($($name:ty),* $(,)?) => { $(shared::<$name>();)* }; }
+    all_shared![
+        Address,
+        Attempt,
+        BusinessCode,
+        Client,
+        ClientBuilder,
+        Endpoint,
+        Error,
+        Extract,
+        ExtractText,
+        Extraction,
+        Group,
+        GroupFilter,
+        Instance,
+        InstanceStatus,
+        InvalidArgument,
+        ListGroups,
+        Next<'static>,
+        Pages,
+        Protocol,
+        Rejection,
+        Replies,
+        RetryBudget,
+        RetryPolicy,
+        Search,
+        SearchPage,
+        Separator,
+        TermRule,
+        TextExtraction,
+        TimeoutError,
+        TokenFile,
+        TokenVariable,
+        TransportError,
+        UnexpectedResponse,
+        WithResponse<Extraction>,
+        generated::Client,
+    ];
 }
 
 #[test]
@@ -72,6 +75,42 @@ fn every_future_can_be_spawned() {
     let _ = check;
     fn stream<T: Send + Unpin>() {}
     stream::<Instances>();
+}
+
+/// Limits, arguments and fields of results fit together without a cast, whatever number the document sets.
+#[tokio::test]
+async fn limits_and_fields_are_arguments() {
+    use sallyport_client::{contract::ExtractProxies, testing};
+
+    let gateways = ["gw.invalid:8080"];
+    let replies = Replies::new().partial(gateways, ExtractProxies::NUM_MAXIMUM, None).gateways(gateways);
+    let client = replies.builder().build().unwrap();
+    let first = client.extract(ExtractProxies::NUM_MAXIMUM).await.unwrap();
+    assert_eq!(first.headers.x_proxy_requested_count, Some(first.requested));
+    assert_eq!(first.requested - first.returned, ExtractProxies::NUM_MAXIMUM - 1);
+    client.extract(first.endpoints.len()).await.unwrap();
+    assert!(client.extract(u64::MAX).await.unwrap_err().to_string().contains("found `9223372036854775807`"));
+
+    let instance = testing::instance(1, "203.0.113.7", first.endpoints[0].port);
+    let ip = instance.ip_addr().unwrap();
+    assert_eq!(Address::with_port(ip, instance.port).unwrap().port(), instance.port_u16());
+    for port in [-1, 0, i64::from(u16::MAX) + 1] {
+        assert!(Address::with_port(ip, port).unwrap_err().found.contains(&port.to_string()));
+    }
+    let replies = Replies::new().page(1, [instance.clone()], 2).page(2u8, [instance], 2usize);
+    let client = replies.builder().build().unwrap();
+    let page = client.search([ip]).page_size(1).page(1).await.unwrap();
+    client.search([ip]).page_size(page.page_size).page(page.page + 1).await.unwrap();
+    assert!(client.search([ip]).page(page.total).await.is_err(), "no reply is left");
+}
+
+/// A test that stands in for the service writes the headers that the client reads, by their names in the document.
+#[test]
+fn headers_are_written_and_read_by_one_name() {
+    let mut headers = http::HeaderMap::new();
+    headers.insert(ExtractProxiesHeaders::X_PROXY_PARTIAL, http::HeaderValue::from_static("Yes"));
+    assert_eq!(ExtractProxiesHeaders::read(&headers).x_proxy_partial.as_deref(), Some("Yes"));
+    assert!(!include_str!("../src/testing.rs").contains("\"x-"), "a header is typed by hand");
 }
 
 /// A result holds its error, and a future its call, so that both stay small enough to be moved around. The numbers are upper

@@ -11,7 +11,8 @@ use jiff::Timestamp;
 pub use pages::Pages;
 
 use crate::{
-    Address, Client, Error, Instance, InstanceStatus, Instances, InvalidArgument, WithResponse, contract,
+    Address, Client, Error, Instance, InstanceStatus, Instances, Integer, InvalidArgument, WithResponse,
+    contract,
     generated::types,
     options::{CallOptions, call_options},
     validate,
@@ -152,8 +153,8 @@ impl Search {
     /// [`PAGE_SIZE_MAXIMUM`](contract::SearchStaticInstances::PAGE_SIZE_MAXIMUM) (`search.page-size`).
     ///
     /// Default: that of the service for [`page`](Self::page), and the maximum for the other ways to send a search.
-    pub fn page_size(mut self, size: u32) -> Self {
-        self.page_size = Some(size.into());
+    pub fn page_size(mut self, size: impl Integer) -> Self {
+        self.page_size = Some(size.to_i64());
         self
     }
 
@@ -172,9 +173,9 @@ impl Search {
     /// [`Error::InvalidArgument`] before anything is sent, when the number, an address or a filter is not valid; [`Error::Configuration`]
     /// for a [`header`](Self::header) or a token of a [`TokenSource`](crate::TokenSource) that cannot be sent; otherwise any other
     /// [`Error`] but [`Error::Shortage`].
-    pub async fn page(self, number: u32) -> Result<SearchPage, Error> {
+    pub async fn page(self, number: impl Integer) -> Result<SearchPage, Error> {
         let batches = self.batches()?;
-        let number = i64::from(number);
+        let number = number.to_i64();
         match batches.as_slice() {
             [only] => self.send(only, number, self.page_size).await,
             several => self.merged(several, number).await,
@@ -185,7 +186,10 @@ impl Search {
     ///
     /// # Errors
     /// As [`page`](Self::page).
-    pub async fn page_with_response(mut self, number: u32) -> Result<WithResponse<SearchPage>, Error> {
+    pub async fn page_with_response(
+        mut self,
+        number: impl Integer,
+    ) -> Result<WithResponse<SearchPage>, Error> {
         let recorder = Recorder::default();
         self.recorder = Some(recorder.clone());
         let page = self.page(number).await?;

@@ -1,9 +1,13 @@
 use std::collections::{HashSet, VecDeque};
 
 use futures_util::stream::{self, Stream};
+use reqwest::StatusCode;
 
 use super::{Search, SearchPage};
-use crate::{Address, Error, Instance, contract::SearchStaticInstances, response::unexpected_success};
+use crate::{
+    Address, Error, Instance, contract::SearchStaticInstances, integer::sealed::ToI64,
+    response::bare_unexpected_response,
+};
 
 /// The pages of a search, each requested when it is asked for.
 ///
@@ -100,7 +104,8 @@ impl Walk {
 }
 
 fn invalid(page: &SearchPage, found: &str) -> Error {
-    unexpected_success(format!("{found}; the pages overlap or leave gaps"), page.trace_id.clone())
+    let reason = format!("{found}; the pages overlap or leave gaps");
+    bare_unexpected_response(reason, StatusCode::OK, page.trace_id.clone())
 }
 
 impl Pages {
@@ -144,7 +149,7 @@ impl Pages {
                 return Ok((!is_over).then(|| self.buffered_page()));
             };
             let mut page = self.search.send(addresses, self.page, Some(self.size)).await?;
-            let count = i64::try_from(page.items.len()).unwrap_or(i64::MAX);
+            let count = page.items.len().to_i64();
             let received = self.received.saturating_add(count);
             let is_last = count == 0 || received >= page.total;
             self.walk.add(&page, received, is_last)?;

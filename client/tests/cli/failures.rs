@@ -11,17 +11,7 @@ use serde_json::Value;
 use sallyport_client::contract::{ExtractProxies, SearchStaticInstances};
 
 use crate::faulty::{CANARY, FaultyServer, Reply, no_groups, ok, one_gateway, reply};
-use crate::{run, start, stdout};
-
-fn program(server: &FaultyServer, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
-    command.env("SALLYPORT_BASE_URL", server.base_url()).env("SALLYPORT_API_KEY", CANARY).args(arguments);
-    command
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
+use crate::{program, run, start, stderr, stdout};
 
 /// The object on the last line of standard error.
 #[track_caller]
@@ -187,8 +177,9 @@ async fn messages_name_options_and_limits() {
         (vec!["extract", "abc"], count.as_str()),
         (vec!["extract", many.as_str()], &count),
         (vec!["extract", "-1"], &count),
-        (vec!["extract", "1", "--retries", "-1"], "expected a number of at least 0"),
-        (vec!["groups", "--timeout", "0"], "'--timeout <SECONDS>': expected a number of at least 1"),
+        (vec!["extract", "1", "--retries", "-1"], "'--retries <COUNT>': expected a number from 0 to "),
+        (vec!["groups", "--timeout", "0"], "'--timeout <SECONDS>': expected a number from 1 to "),
+        (vec!["groups", "--timeout", "99999999999"], "expected a number from 1 to 4294967295"),
         (vec!["search", "192.0.2.1", "--page", "0"], &page),
         (vec!["search", "192.0.2.1", "--page-size", &longer], &size),
         (vec!["search", "192.0.2.1", "--group", "-1"], "number of a group or `none`; numbers start at 1"),
@@ -212,6 +203,19 @@ async fn messages_name_options_and_limits() {
         let text = stderr(&output);
         assert!(text.contains(expected), "{arguments:?}: {text}");
         assert!(!text.contains("tip:") && !text.contains("()"), "{arguments:?}: {text}");
+        assert!(text.starts_with("sallyport: ") && text.lines().count() == 1, "{arguments:?}: {text}");
+    }
+    // A token would be readable by every user of the machine, so that there is no option for it.
+    for arguments in
+        [["groups", "--token", "T0ken"], ["groups", "--api-key", "T0ken"], ["groups", "--tokn", "T0ken"]]
+    {
+        let output = run(&server, &arguments, "").await;
+        let text = stderr(&output);
+        assert!(
+            output.status.code() == Some(2)
+                && text.contains("tip: a similar argument exists: '--api-key-file'"),
+            "{text}"
+        );
     }
     let maximum = ExtractProxies::REQUEST_ID_MAX_UTF8_BYTES;
     let output = run(&server, &["extract", "1", "--request-id", &"x".repeat(maximum + 1)], "").await;

@@ -257,10 +257,12 @@ pub struct ListBooksHeaders {
     pub x_request_id: Option<String>,
 }
 impl ListBooksHeaders {
+    /// Name of the header of [`x_request_id`](Self::x_request_id).
+    pub const X_REQUEST_ID: &'static str = "X-Request-Id";
     /// Reads the headers of a response.
     pub fn read(headers: &reqwest::header::HeaderMap) -> Self {
         Self {
-            x_request_id: crate::lenient::header::text(headers, "X-Request-Id"),
+            x_request_id: crate::lenient::header::text(headers, Self::X_REQUEST_ID),
         }
     }
 }

@@ -67,7 +67,6 @@ async fn an_empty_request_id_is_none_and_a_number_is_made() {
 async fn invalid_arguments_are_not_sent() {
     let server = FaultyServer::start(vec![no_groups()]).await;
     let client = server.client();
-    let beyond = |limit: i64| u32::try_from(limit + 1).unwrap();
     let distinct = SearchStaticInstances::IPS_MAX_DISTINCT;
     let many = || (0..=distinct).map(|n| format!("10.0.{}.{}", n / 256, n % 256));
     let far = std::iter::repeat_n("192.0.2.1", SearchStaticInstances::IPS_MAX_ITEMS + 1);
@@ -75,7 +74,7 @@ async fn invalid_arguments_are_not_sent() {
     let (early, late) = ("2026-01-01T00:00:00Z".parse().unwrap(), "2026-01-02T00:00:00Z".parse().unwrap());
     let errors: Vec<(&str, Error)> = vec![
         ("extract.num-range", client.extract(0).await.unwrap_err()),
-        ("extract.num-range", client.extract(beyond(ExtractProxies::NUM_MAXIMUM)).await.unwrap_err()),
+        ("extract.num-range", client.extract(ExtractProxies::NUM_MAXIMUM + 1).await.unwrap_err()),
         ("extract.sb-required", client.extract_text(1, Separator::Custom(String::new())).await.unwrap_err()),
         ("extract.sb-length", client.extract_text(1, Separator::Custom(long)).await.unwrap_err()),
         ("search.ips-raw-limit", client.search::<[&str; 0]>([]).page(1).await.unwrap_err()),
@@ -88,13 +87,13 @@ async fn invalid_arguments_are_not_sent() {
         ("search.page", client.search(["192.0.2.1"]).page(0).await.unwrap_err()),
         (
             "search.page",
-            client.search(["192.0.2.1"]).page(beyond(SearchStaticInstances::PAGE_MAXIMUM)).await.unwrap_err(),
+            client.search(["192.0.2.1"]).page(SearchStaticInstances::PAGE_MAXIMUM + 1).await.unwrap_err(),
         ),
         (
             "search.page-size",
             client
                 .search(["192.0.2.1"])
-                .page_size(beyond(SearchStaticInstances::PAGE_SIZE_MAXIMUM))
+                .page_size(SearchStaticInstances::PAGE_SIZE_MAXIMUM + 1)
                 .page(1)
                 .await
                 .unwrap_err(),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::TryStreamExt;
 
-use sallyport_client::{BusinessCode, Error, InstanceStatus, Separator};
+use sallyport_client::{BusinessCode, Error, InstanceStatus, Separator, testing::instance};
 
 use crate::faulty::{FaultyServer, Reply, ok, reply};
 
@@ -239,20 +239,7 @@ async fn data_is_kept_when_a_text_beside_it_is_missing() {
 
 #[tokio::test]
 async fn an_awaited_search_collects_all_pages() {
-    let item = |id: u8| {
-        format!(
-            r#"{{"instanceId":{id},"offerId":31,"status":"active","ip":"203.0.113.7","port":1,"protocols":[],
-            "countryCode":"USA","cityCode":"NYC","ispType":1,"expiresAt":null,"activatedAt":null,"capabilities":{{}},
-            "groupId":null}}"#
-        )
-    };
-    let page = |number: u8| {
-        ok(&format!(
-            r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[{}],"page":{number},"pageSize":1,"total":2}}}}"#,
-            item(number)
-        ))
-    };
-    let server = FaultyServer::start(vec![page(1), page(2)]).await;
+    let server = FaultyServer::start(vec![page_of(&[1], 2), page_of(&[2], 2)]).await;
     let instances = server.client().search(["203.0.113.7"]).page_size(1).await.unwrap();
     assert_eq!(instances.iter().map(|instance| instance.instance_id).collect::<Vec<_>>(), [1, 2]);
 }
@@ -284,21 +271,10 @@ async fn ids_of_request_and_trace_are_two() {
 }
 
 /// A page of a search whose instances have these ids.
-fn page_of(ids: &[u32], total: u32) -> Reply {
-    let items: Vec<String> = ids
-        .iter()
-        .map(|id| {
-            format!(
-                r#"{{"instanceId":{id},"offerId":31,"status":"active","ip":"203.0.113.7","port":1,"protocols":[],
-                "countryCode":"USA","cityCode":"NYC","ispType":1,"expiresAt":null,"activatedAt":null,"capabilities":{{}},
-                "groupId":null}}"#
-            )
-        })
-        .collect();
-    let items = items.join(",");
-    ok(&format!(
-        r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[{items}],"page":1,"pageSize":2,"total":{total}}}}}"#
-    ))
+fn page_of(ids: &[i64], total: i64) -> Reply {
+    let items: Vec<_> = ids.iter().map(|id| instance(*id, "203.0.113.7", 1)).collect();
+    let data = serde_json::json!({"items": items, "page": 1, "pageSize": 2, "total": total});
+    ok(&serde_json::json!({"code": 200, "message": "ok", "requestId": "r", "data": data}).to_string())
 }
 
 #[tokio::test]

@@ -110,8 +110,8 @@ pub(crate) enum Command {
 #[derive(Args)]
 pub(crate) struct ExtractOptions {
     #[arg(help = format!("Extract this many gateways, from {COUNT_MINIMUM} to {COUNT_MAXIMUM}, such as 5"))]
-    #[arg(value_parser = parse::number(COUNT_MINIMUM, COUNT_MAXIMUM), allow_negative_numbers = true)]
-    pub(crate) count: u32,
+    #[arg(value_parser = parse::number::<i64>(COUNT_MINIMUM, COUNT_MAXIMUM), allow_negative_numbers = true)]
+    pub(crate) count: i64,
     /// Extract gateways of this country, by its code in upper case, such as USA [default: any country].
     #[arg(long, value_name = "CODE", value_parser = parse::text)]
     pub(crate) region: Option<String>,
@@ -172,15 +172,15 @@ pub(crate) struct SearchOptions {
     pub(crate) activated_to: Option<Timestamp>,
     #[arg(help = format!("Print only the page with this number, from {PAGE_MINIMUM} to {PAGE_MAXIMUM} [default: all pages]"))]
     #[arg(long, value_name = "NUMBER")]
-    #[arg(value_parser = parse::number(PAGE_MINIMUM, PAGE_MAXIMUM), allow_negative_numbers = true)]
-    pub(crate) page: Option<u32>,
+    #[arg(value_parser = parse::number::<i64>(PAGE_MINIMUM, PAGE_MAXIMUM), allow_negative_numbers = true)]
+    pub(crate) page: Option<i64>,
     #[arg(help = format!(
         "Request this many instances per page, from {PAGE_SIZE_MINIMUM} to {PAGE_SIZE_MAXIMUM}, such as 100 \
          [default: with --page that of the service, else the maximum]"
     ))]
     #[arg(long, value_name = "COUNT")]
-    #[arg(value_parser = parse::number(PAGE_SIZE_MINIMUM, PAGE_SIZE_MAXIMUM), allow_negative_numbers = true)]
-    pub(crate) page_size: Option<u32>,
+    #[arg(value_parser = parse::number::<i64>(PAGE_SIZE_MINIMUM, PAGE_SIZE_MAXIMUM), allow_negative_numbers = true)]
+    pub(crate) page_size: Option<i64>,
     /// Choose the output format.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: SearchFormat,

@@ -10,20 +10,15 @@ use serde_json::json;
 use crate::{
     args::{ExtractFormat, ExtractOptions},
     failure::Failure,
-    output, print_error, signals,
+    output, print_error, set, signals,
 };
 
 /// Extracts gateways and writes them.
 pub(crate) async fn run(client: &Client, options: ExtractOptions) -> Result<(), Failure> {
     let format = options.format();
     let ExtractOptions { count, region, protocol, request_id, .. } = options;
-    let mut call = client.extract(count);
-    if let Some(region) = region {
-        call = call.region(region);
-    }
-    if let Some(protocol) = protocol {
-        call = call.protocol(protocol);
-    }
+    let call = set(client.extract(count), region, |call, region| call.region(region));
+    let call = set(call, protocol, Extract::protocol);
     let request_id = request_id.unwrap_or_else(new_request_id);
     let extraction = send(call.request_id(request_id.as_str()), &request_id).await?;
     // The service has extracted the gateways: when they cannot be written, the request id returns them again.

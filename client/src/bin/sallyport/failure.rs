@@ -123,18 +123,7 @@ impl Failure {
             Failure::Output { .. } => "output",
             Failure::Empty(_) => "empty",
             Failure::Interrupted { .. } => "interrupted",
-            Failure::Client(error) => match error {
-                Error::Configuration(_) => "configuration",
-                Error::Token(_) => "token",
-                Error::InvalidArgument(_) => "invalid_argument",
-                Error::Rejected(_) => "rejected",
-                Error::Throttled(_) => "throttled",
-                Error::Shortage(_) => "shortage",
-                Error::Transport(_) => "transport",
-                Error::Timeout(_) => "timeout",
-                Error::UnexpectedResponse(_) => "unexpected_response",
-                _ => "other",
-            },
+            Failure::Client(error) => error.kind(),
         }
     }
 

@@ -18,7 +18,10 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{CommandFactory, Parser};
+use clap::{
+    CommandFactory, Parser,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
 use sallyport_client::printable;
 
 use args::{Arguments, Command};
@@ -27,7 +30,7 @@ use failure::Failure;
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return invalid_usage(&error),
+        Err(error) => return invalid_usage(error),
     };
     let is_json = arguments.command.is_json();
     match run(arguments) {
@@ -35,6 +38,14 @@ fn main() -> ExitCode {
         // The reader closed the pipe early, as `head` does.
         Err(Failure::Output { error, .. }) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => fail(&failure, is_json),
+    }
+}
+
+/// `call` with the value of an option, where there is one.
+fn set<C, T>(call: C, value: Option<T>, setter: impl FnOnce(C, T) -> C) -> C {
+    match value {
+        Some(value) => setter(call, value),
+        None => call,
     }
 }
 
@@ -64,17 +75,22 @@ fn print_json(value: &serde_json::Value) {
 
 /// Writes clap's output. An error repeats arguments, whose escape sequences clap would write unchanged; help and version
 /// hold only our own text.
-fn invalid_usage(error: &clap::Error) -> ExitCode {
+fn invalid_usage(mut error: clap::Error) -> ExitCode {
+    // `--token` looks like the hidden name of an option whose own name the help has.
+    let hidden = ContextValue::String("--token-file".to_owned());
+    if error.get(ContextKind::SuggestedArg) == Some(&hidden) {
+        error.insert(ContextKind::SuggestedArg, ContextValue::String("--api-key-file".to_owned()));
+    }
     let text = error.render().to_string();
     if !error.use_stderr() {
         // A failure to write cannot be reported anywhere.
         let _ = error.print();
-    } else if asks_for_json() {
-        // The first paragraph says what is wrong; the others are usage and tips.
+    } else if asks_for_json() || error.kind() == ErrorKind::ValueValidation {
+        // The first paragraph says what is wrong; the others are usage and tips, which a value that is out of its range needs not.
         let lines = text.lines().take_while(|line| !line.is_empty()).map(str::trim);
         let message = lines.collect::<Vec<_>>().join(" ");
         let message = message.strip_prefix("error: ").unwrap_or(&message);
-        return fail(&Failure::usage(printable(message)), true);
+        return fail(&Failure::usage(printable(message)), asks_for_json());
     } else {
         text.lines().for_each(print_error);
     }

@@ -86,9 +86,11 @@ mod tests {
     }
 
     #[test]
-    fn columns_line_up() {
+    fn columns_line_up_in_one_line_per_row() {
         let rows = [vec!["1".to_owned(), "é".to_owned()], vec!["200".to_owned(), "b".to_owned()]];
         assert_eq!(text(|out| table(out, &["ID", "NAME"], &rows)), "ID   NAME\n1    é\n200  b\n");
+        let rows = [vec!["a\u{1b}[31mé\n".to_owned()]];
+        assert_eq!(text(|out| table(out, &["NAME"], &rows)), "NAME\na\\u{1b}[31mé\\n\n");
     }
 
     #[test]
@@ -111,11 +113,5 @@ mod tests {
         let line = text(|out| json(out, &[value]));
         assert_eq!(line, "[\"北京\\\"\\\\\\u001b\\u009b\\u007f\\n\\u202eé\"]\n");
         assert_eq!(serde_json::from_str::<[String; 1]>(&line).unwrap(), [value]);
-    }
-
-    #[test]
-    fn a_table_has_one_line_per_row() {
-        let rows = [vec!["a\u{1b}[31mé\n".to_owned()]];
-        assert_eq!(text(|out| table(out, &["NAME"], &rows)), "NAME\na\\u{1b}[31mé\\n\n");
     }
 }

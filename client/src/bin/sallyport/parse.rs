@@ -6,16 +6,14 @@ use sallyport_client::{
 };
 
 /// Reads a number within limits, those of the contract where it has some.
-pub(crate) fn number(minimum: i64, maximum: i64) -> impl Fn(&str) -> Result<u32, String> + Clone {
+pub(crate) fn number<T: TryFrom<i64>>(
+    minimum: i64,
+    maximum: i64,
+) -> impl Fn(&str) -> Result<T, String> + Clone {
     move |text| {
         let number = text.parse().ok().filter(|number| (minimum..=maximum).contains(number));
-        number.and_then(|number| u32::try_from(number).ok()).ok_or_else(|| {
-            if maximum >= i64::from(u32::MAX) {
-                format!("expected a number of at least {minimum}")
-            } else {
-                format!("expected a number from {minimum} to {maximum}")
-            }
-        })
+        let number = number.and_then(|number| T::try_from(number).ok());
+        number.ok_or_else(|| format!("expected a number from {minimum} to {maximum}"))
     }
 }
 

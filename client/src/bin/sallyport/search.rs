@@ -7,6 +7,7 @@ use crate::{
     args::{SearchFormat, SearchOptions},
     failure::Failure,
     output::{csv, json, table},
+    set,
 };
 
 const COLUMNS: [&str; 11] = [
@@ -50,32 +51,15 @@ fn search(client: &Client, options: SearchOptions) -> Result<Search, Failure> {
         )));
     }
     let addresses = addresses::read(&options.addresses, &options.file)?;
-    let mut search = client.search(addresses).in_batches();
-    if let Some(group) = options.group.or(options.ungrouped.then_some(GroupFilter::Ungrouped)) {
-        search = search.group(group);
-    }
-    if let Some(order) = options.order {
-        search = search.order_number(order);
-    }
-    if let Some(country) = options.country {
-        search = search.country(country);
-    }
-    if let Some(city) = options.city {
-        search = search.city(city);
-    }
-    if let Some(status) = options.status {
-        search = search.status(status);
-    }
-    if let Some(time) = options.activated_from {
-        search = search.activated_from(time);
-    }
-    if let Some(time) = options.activated_to {
-        search = search.activated_to(time);
-    }
-    if let Some(size) = options.page_size {
-        search = search.page_size(size);
-    }
-    Ok(search)
+    let group = options.group.or(options.ungrouped.then_some(GroupFilter::Ungrouped));
+    let search = client.search(addresses).in_batches().group(group.unwrap_or_default());
+    let search = set(search, options.order, |search, order| search.order_number(order));
+    let search = set(search, options.country, |search, code| search.country(code));
+    let search = set(search, options.city, |search, code| search.city(code));
+    let search = set(search, options.status, Search::status);
+    let search = set(search, options.activated_from, Search::activated_from);
+    let search = set(search, options.activated_to, Search::activated_to);
+    Ok(set(search, options.page_size, |search, size| search.page_size(size)))
 }
 
 /// Writes instances page by page. A table is buffered, because its column widths depend on all rows.

@@ -222,7 +222,8 @@ pub(super) fn separators(document: &Document, contract: &Contract) -> Result<Tok
                 help,
             )]);
         }
-        let (mut variants, mut codes, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut variants, mut codes, mut texts, mut made_of) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for separator in separators {
             let value = name::pascal(&separator.value);
             let sent = &separator.value;
@@ -233,15 +234,21 @@ pub(super) fn separators(document: &Document, contract: &Contract) -> Result<Tok
                     variants.push(quote!(#[doc = #doc] #variant));
                     codes.push(quote!(Self::#variant => types::#code::#value));
                     texts.push(quote!(Self::#variant => #text));
+                    made_of.push(quote!(#sent => Self::#variant));
                 }
                 None => {
                     let doc = format!(" Another text, sent as `{sent}` together with the text.");
                     variants.push(quote!(#[doc = #doc] Custom(String)));
                     codes.push(quote!(Self::Custom(_) => types::#code::#value));
                     texts.push(quote!(Self::Custom(text) => text));
+                    made_of.push(quote!(#sent => Self::Custom(custom.into())));
                 }
             }
         }
+        let doc = format!(
+            " The separator that is sent as `code`, one of [`KNOWN`](types::{code}::KNOWN); `None` for another text. \
+             Only `Custom` takes the text `custom`."
+        );
         made = quote! {
             /// The separator between two entries of a plain-text response (`extract.separator`).
             #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -251,6 +258,11 @@ pub(super) fn separators(document: &Document, contract: &Contract) -> Result<Tok
                 /// The text that separates entries.
                 pub fn text(&self) -> &str {
                     match self { #(#texts),* }
+                }
+
+                #[doc = #doc]
+                pub fn from_code(code: &str, custom: impl Into<String>) -> Option<Self> {
+                    Some(match code { #(#made_of,)* _ => return None })
                 }
 
                 pub(crate) fn code(&self) -> types::#code {
@@ -267,7 +279,7 @@ pub(super) fn headers(document: &Document, contract: &Contract) -> Result<TokenS
     let mut made = TokenStream::new();
     for operation in contract.operations.iter().filter(|operation| !operation.success.headers.is_empty()) {
         let title = name::pascal(&format!("{}_headers", operation.id));
-        let (mut fields, mut reads) = (Vec::new(), Vec::new());
+        let (mut fields, mut names, mut reads) = (Vec::new(), Vec::new(), Vec::new());
         for Header { name, description, schema, pointer, .. } in &operation.success.headers {
             let field = name::snake(name);
             let doc = name::sentence(description.as_deref().unwrap_or(name));
@@ -281,7 +293,10 @@ pub(super) fn headers(document: &Document, contract: &Contract) -> Result<TokenS
                 }
             };
             fields.push(quote!(#[doc = #doc] pub #field: Option<#ty>));
-            reads.push(quote!(#field: crate::lenient::header::#read(headers, #name)));
+            let constant = name::constant(name);
+            let doc = format!(" Name of the header of [`{field}`](Self::{field}).");
+            names.push(quote!(#[doc = #doc] pub const #constant: &'static str = #name;));
+            reads.push(quote!(#field: crate::lenient::header::#read(headers, Self::#constant)));
         }
         let doc = format!(
             " Response headers of a successful `{}`. A header that is absent or invalid is `None`.",
@@ -294,6 +309,8 @@ pub(super) fn headers(document: &Document, contract: &Contract) -> Result<TokenS
             pub struct #title { #(#fields),* }
 
             impl #title {
+                #(#names)*
+
                 /// Reads the headers of a response.
                 pub fn read(headers: &reqwest::header::HeaderMap) -> Self {
                     Self { #(#reads),* }
