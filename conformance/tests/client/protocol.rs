@@ -83,7 +83,7 @@ fn interrupted() -> Result<(), Failed> {
     let script = "case \"$(cat)\" in *'\"num\":3'*) sleep 60;; esac; echo '{\"groups\": []}'";
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let suite = ClientSuite { concurrency: 1, ..ClientSuite::new(shell(script)) };
-    let stopped = tokio::time::sleep(std::time::Duration::from_secs(2));
+    let stopped = async { tokio::time::sleep(std::time::Duration::from_secs(2)).await };
     let report = runtime.block_on(suite.run_until(stopped, |_| {}))?;
     let is_interrupted = |case: &&ClientCaseResult| matches!(&case.outcome, CaseOutcome::Error(reason) if reason.contains("interrupted"));
     let count = report.cases.iter().filter(is_interrupted).count();

@@ -58,7 +58,7 @@ async fn the_log_names_the_run_of_each_request() {
 }
 
 #[tokio::test]
-async fn the_log_names__what_was_changed_and_shows_no_token() {
+async fn the_log_names_what_was_changed_and_shows_no_token() {
     let lab = Running::start("[[default.groups]]\nforever = true\nunknown-fields = true").await;
     // The token in every place that a caller may think of, the names of parameters and headers included.
     let odd = lab.groups().query(&[(lab.token(), "1")]).header("x-api-key", lab.token()).send().await;

@@ -187,7 +187,7 @@ pub(super) static INTERLEAVED: Check = Check {
             Case::new("after rejections", Cost::extraction(4, SEVERAL), |probe| {
                 Box::pin(after_rejections(probe))
             }),
-            Case::new("a long id", Cost::extraction(3, SEVERAL), |probe| Box::pin(long(probe))),
+            Case::new("a long id", Cost::extraction(3, 2 * SEVERAL), |probe| Box::pin(long(probe))),
             Case::new("ids in other letters", Cost::extraction(2, 1 + SEVERAL), |probe| {
                 Box::pin(other_letters(probe))
             }),

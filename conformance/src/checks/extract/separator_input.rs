@@ -103,16 +103,23 @@ pub(super) static REQUIRED: Check = Check {
                 Case::with(label, Cost::requests(1), data, |probe, data| Box::pin(required(probe, data)));
             shared.share_with(case, &control, gateways)
         };
-        let (lb, sb, code) =
-            (extract.lb.name.clone(), extract.sb.name.clone(), extract.custom_separator.clone());
-        let reason = format!("{sb}=0, which is not empty");
-        let zero = Context { is_text: true, ..Context::PLAIN };
-        let zero = zero.valid("zero", Clause::ExtractSbRequired, reason, move |_, request| {
-            request.query(&lb, &code).query(&sb, 0)
-        });
+        // Its text is counted as more entries than it has, since a 0 stands in addresses and ports too.
+        let zero = Case::new("text/zero", Cost::extraction(1, 20), |probe| Box::pin(zero(probe)));
         Context::in_text(extract).into_iter().flat_map(of_context).map(case).chain([zero]).collect()
     }),
 };
+
+/// What is 0 is not empty, whatever a language makes of it.
+async fn zero(probe: &Probe<'_>) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let context = Context { is_text: true, ..Context::PLAIN };
+    let least = *extract.num_range.start();
+    let request = custom(extract, &context.request(probe), least).query(&extract.sb.name, 0);
+    let why = format!("{}=0, which is not empty", extract.sb.name);
+    let control = control(probe, &context, least);
+    probe.accepts_or_control(Clause::ExtractSbRequired, &why, &request, control).await?;
+    Ok(())
+}
 
 async fn required(probe: &Probe<'_>, (context, num, is_empty): (Context, i64, bool)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;

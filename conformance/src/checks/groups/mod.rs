@@ -12,7 +12,7 @@ use crate::target::{Fact, Secret};
 use crate::wire::Request;
 
 pub(super) static CHECKS: &[&Check] =
-    &[&EMPTY, &COMPLETE, &LISTED, &SCHEMA, &SUCCESS, &HEADERS, &ORDER, &TOKEN];
+    &[&EMPTY, &COMPLETE, &LISTED, &SCHEMA, &SUCCESS, &HEADERS, &CALLERS_ID, &ORDER, &TOKEN];
 
 static EMPTY: Check = Check {
     id: "groups.empty.account",
@@ -21,7 +21,7 @@ static EMPTY: Check = Check {
     operation: Some(OperationId::Groups),
     clauses: &[Clause::GroupsEmpty],
     needs: &[Fact::EmptyToken],
-    run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(empty(probe)))),
+    run: Run::Cases(|_| Case::single(Cost::requests(5), |probe| Box::pin(empty(probe)))),
 };
 
 async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -165,23 +165,8 @@ static SUCCESS: Check = Check {
     operation: Some(OperationId::Groups),
     clauses: &[Clause::GroupsEnvelope],
     needs: &[],
-    run: Run::Cases(|_| {
-        vec![
-            Case::new("", Cost::requests(1), |probe| Box::pin(succeeds(probe))),
-            Case::new("with a request id of the caller", Cost::requests(2), |probe| {
-                Box::pin(succeeds_with_id(probe))
-            }),
-        ]
-    }),
+    run: Run::Cases(|_| Case::single(Cost::requests(1), |probe| Box::pin(succeeds(probe)))),
 };
-
-/// What a success needs beside its body is judged in every response; here it meets a header that gateways add.
-async fn succeeds_with_id(probe: &Probe<'_>) -> Result<(), Stop> {
-    probe.control_once(&probe.groups()).await?;
-    let header = &probe.contract().extract.request_id_header.name;
-    success::judge(probe, Clause::GroupsEnvelope, &probe.groups().header(header, probe.fresh_request_id()))
-        .await
-}
 
 async fn succeeds(probe: &Probe<'_>) -> Result<(), Stop> {
     success::judge(probe, Clause::GroupsEnvelope, &probe.groups()).await
@@ -196,6 +181,33 @@ static HEADERS: Check = Check {
     needs: &[],
     run: Run::Passive(|observed| schema::judge_request_id(observed, Clause::GroupsHeaders)),
 };
+
+static CALLERS_ID: Check = Check {
+    id: "groups.headers.callers-id",
+    title: "a listing has its headers also when the caller sends a request id",
+    why: "Gateways add an id to every call; a service that takes it over may leave out its own.",
+    operation: Some(OperationId::Groups),
+    clauses: &[Clause::GroupsHeaders],
+    needs: &[],
+    run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(with_callers_id(probe)))),
+};
+
+/// The headers of every response are judged; this one brings about a response of its own.
+async fn with_callers_id(probe: &Probe<'_>) -> Result<(), Stop> {
+    probe.control_once(&probe.groups()).await?;
+    let header = &probe.contract().extract.request_id_header.name;
+    let request = probe.groups().header(header, probe.fresh_request_id());
+    let why = "a request id of the caller in a header that every call may have";
+    let Some(accepted) = probe.accepts(Clause::GroupsHeaders, why, &request).await? else { return Ok(()) };
+    let success = &probe.contract().groups.operation.success;
+    let body = accepted.response.json().unwrap_or(&Value::Null);
+    for violation in success.violations(body, |name| accepted.response.header_values(name)) {
+        if violation.clause == Clause::GroupsHeaders {
+            probe.violation(&violation, &accepted.exchange);
+        }
+    }
+    Ok(())
+}
 
 static ORDER: Check = Check {
     id: "groups.order.ascending",

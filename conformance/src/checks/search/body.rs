@@ -290,7 +290,7 @@ fn token_cases(_: &Scope<'_>) -> Vec<Case> {
             })
         }))
     };
-    let wrong = Case::new("absent and wrong tokens", Cost::requests(10), |probe| {
+    let wrong = Case::new("absent and wrong tokens", Cost::requests(15), |probe| {
         Box::pin(async move {
             let name = &probe.contract().search.api_key.name;
             token::required(probe, Clause::SearchToken, &probe.any_search(), name).await
