@@ -170,11 +170,11 @@ async fn concurrent(probe: &Probe<'_>, (context, place): (Context, Place)) -> Re
 
 pub(super) static INTERLEAVED: Check = Check {
     id: "extract.idempotent.interleaved",
-    title: "a request id is remembered as it is, also while other calls come in between",
+    title: "a request id is remembered while other calls come in between",
     why: "A service that stores only the last request id returns a second set of gateways to every caller that works on \
           several extractions at once.",
     operation: Some(OperationId::Extract),
-    clauses: &[Clause::ExtractCount, Clause::ExtractIdempotent],
+    clauses: &[Clause::ExtractIdempotent],
     needs: &[],
     run: Run::Cases(|_| {
         vec![
@@ -186,10 +186,6 @@ pub(super) static INTERLEAVED: Check = Check {
             }),
             Case::new("after rejections", Cost::extraction(4, SEVERAL), |probe| {
                 Box::pin(after_rejections(probe))
-            }),
-            Case::new("a long id", Cost::extraction(3, 2 * SEVERAL), |probe| Box::pin(long(probe))),
-            Case::new("ids in other letters", Cost::extraction(2, 1 + SEVERAL), |probe| {
-                Box::pin(other_letters(probe))
             }),
         ]
     }),
@@ -227,38 +223,6 @@ async fn after_rejections(probe: &Probe<'_>) -> Result<(), Stop> {
     probe.send_once(&probe.extract().without_query(&extract.num.name).giving_nothing()).await?;
     probe.send_once(&probe.extract_without_token().giving_nothing()).await?;
     same_as(probe, &before, &request, "sent again after rejected calls").await
-}
-
-/// As long as ids that programs make, and the next one like it, up to its last character.
-async fn long(probe: &Probe<'_>) -> Result<(), Stop> {
-    let id = probe.fresh_request_id();
-    let id = format!("{}-{id}", "0".repeat(UUID.saturating_sub(id.len() + 1)));
-    let request = with_id(probe, &id);
-    if !probe.is_accepted(&request).await?.1 {
-        return Err(probe.skip("a request id of this length is not accepted, which is unspecified"));
-    }
-    let before = probe.control(&request).await?;
-    same_as(probe, &before, &request, &format!("sent again under an id of {} characters", id.len())).await
-}
-
-/// The length of a UUID with its hyphens.
-const UUID: usize = 36;
-
-/// Ids that differ in the case of their letters are two ids, so that the second one asks for an extraction of its own.
-async fn other_letters(probe: &Probe<'_>) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let least = *extract.num_range.start();
-    let id = format!("a{}", probe.fresh_request_id());
-    let before = probe.control(&with_id(probe, &id)).await?;
-    let other = probe.extract().query(&extract.request_id.name, id.to_uppercase());
-    let after = probe.control(&other).await?;
-    let came = content::count(probe, &after.response);
-    if i64::try_from(came).is_ok_and(|came| came > least) {
-        let expected = format!("at most {}, under an id of its own", quantity(least, "entry"));
-        let actual = format!("{}, as under the id in small letters", quantity(came, "entry"));
-        probe.finding(Clause::ExtractCount, &expected, &actual, &[&before.exchange, &after.exchange]);
-    }
-    Ok(())
 }
 
 async fn same_as(
@@ -311,31 +275,9 @@ pub(super) static PER_ACCOUNT: Check = Check {
                 Box::pin(per_account(probe, place))
             })
         };
-        let alike = Case::new("the same extraction", Cost::extraction(4, 1 + 3 * SEVERAL), |probe| {
-            Box::pin(same_extraction(probe))
-        });
-        [Place::Query, Place::Header].map(case).into_iter().chain([alike]).collect()
+        [Place::Query, Place::Header].map(case).into()
     }),
 };
-
-/// Two accounts that ask for the same under one id get what each gets by itself; a service may give all callers the same.
-async fn same_extraction(probe: &Probe<'_>) -> Result<(), Stop> {
-    let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
-    let id = probe.fresh_request_id();
-    let as_second = |request: Request| request.query(&probe.contract().extract.api_key.name, second.expose());
-    let first = probe.control(&with_id(probe, &id)).await?;
-    let own = probe.control(&as_second(with_id(probe, &probe.fresh_request_id()))).await?;
-    if gateways(&own.response) == gateways(&first.response) {
-        return Err(probe.skip("both accounts get the same gateways"));
-    }
-    let shared = probe.control(&as_second(with_id(probe, &id))).await?;
-    if gateways(&shared.response) == gateways(&first.response) {
-        let exchanges = [&first.exchange, &shared.exchange];
-        let actual = "the gateways that the first account got under the same id";
-        probe.finding(Clause::AllOwnAccount, "an extraction of its own", actual, &exchanges);
-    }
-    Ok(())
-}
 
 async fn per_account(probe: &Probe<'_>, place: Place) -> Result<(), Stop> {
     let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;

@@ -4,7 +4,7 @@ use hyper::header::CONTENT_TYPE;
 use serde_json::Value;
 
 use super::all::credentials;
-use super::condition::{in_text, num, request_id};
+use super::condition::{in_text, num};
 use crate::contract::OperationId;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
@@ -178,43 +178,9 @@ fn link() -> Vec<Fault> {
 
 fn ids() -> Vec<Fault> {
     vec![
-        Fault::request(
-            "extract.idempotent/long-id",
-            "A request id of more than 32 characters is not remembered.",
-            forget,
-        )
-        .when(|context, seen| request_id(context, seen).is_some_and(|id| id.len() > 32)),
         Fault::request("extract.idempotent/one-entry", "For one entry no request id is remembered.", forget)
             .when(|context, seen| num(context, seen) == Some(1)),
-        Fault::reply(
-            "extract.count/id-in-other-letters",
-            "A request id in other letters returns the earlier extraction, however large it is.",
-            |context, seen, reply| replay(context, seen, reply, |id| id.to_lowercase()),
-        )
-        .when(|context, seen| credentials(context, seen) == [context.token.expose()]),
-        Fault::reply(
-            "all.own-account/shared-request-id",
-            "The same extraction under the request id of another account returns its gateways.",
-            |context, seen, reply| {
-                let num = num(context, seen).unwrap_or_default();
-                replay(context, seen, reply, |id| format!("{id} {num}"));
-            },
-        )
-        .only(OperationId::Extract)
-        .when(|context, seen| !in_text(context, seen)),
     ]
-}
-
-/// The first success under a key takes the place of the later ones.
-fn replay(context: &Context, seen: &ProxiedRequest, reply: &mut Reply, key: impl Fn(&str) -> String) {
-    let Some(id) = request_id(context, seen) else { return };
-    if !context.accepted(seen, reply) {
-        return;
-    }
-    match context.memory.recall(&key(&id)) {
-        Some(earlier) => reply.body = earlier.body,
-        None => context.memory.keep(&key(&id), reply),
-    }
 }
 
 fn accounts() -> Vec<Fault> {
