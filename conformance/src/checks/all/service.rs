@@ -255,6 +255,10 @@ pub(super) static TOKEN_MISSING: Check = Check {
     clauses: &[Clause::AllTokenRequired],
     needs: &[],
     run: Run::Cases(|scope| {
+        // The token of another operation may stand in a header.
+        let fits = |called: &ValidRequest, wrong: &Option<WrongToken>| {
+            !matches!(called, ValidRequest::Other(_)) || *wrong != Some(WrongToken::BehindNul)
+        };
         let wrong = || [None].into_iter().chain(WrongToken::ALL.map(Some));
         let case = |data: (ValidRequest, Option<WrongToken>)| {
             let label = format!("{}/{}", data.0.label(), data.1.map_or("absent", WrongToken::label));
@@ -264,6 +268,7 @@ pub(super) static TOKEN_MISSING: Check = Check {
         };
         ValidRequest::all(scope.contract)
             .flat_map(|called| wrong().map(move |wrong| (called, wrong)))
+            .filter(|(called, wrong)| fits(called, wrong))
             .map(case)
             .collect()
     }),
