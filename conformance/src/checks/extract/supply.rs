@@ -176,7 +176,7 @@ pub(super) static SHORTAGE: Check = Check {
     title: "a shortage carries Retry-After",
     why: "Callers that do not know how long to wait either give up or retry at once, which makes the shortage worse.",
     operation: Some(OperationId::Extract),
-    clauses: &[Clause::ExtractErrorEnvelope, Clause::ExtractShortageRetryAfter],
+    clauses: &[Clause::ExtractShortageRetryAfter],
     needs: &[Fact::EmptyRegion],
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
@@ -228,9 +228,6 @@ async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, String, i64
         }
         _ => {}
     }
-    if context.is_text && tells_when(&exchange) {
-        in_plain_text(probe, &exchange, &short()).await?;
-    }
     if exchange.result.is_err() || tells_when(&exchange) {
         return Ok(());
     }
@@ -262,24 +259,6 @@ async fn is_like_unknown(probe: &Probe<'_>, empty: &Exchange, request: &Request)
         return Ok(false);
     }
     Ok(rejected_alike(empty, &unknown))
-}
-
-/// What stands before a service may say in any form that it is busy; where the same call as JSON has a code, it is the service
-/// that leaves it out as text.
-async fn in_plain_text(probe: &Probe<'_>, exchange: &Exchange, short: &Request) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let has_code =
-        |exchange: &Exchange| exchange.result.as_ref().is_ok_and(|response| response.at("/code").is_some());
-    if has_code(exchange) {
-        return Ok(());
-    }
-    let (as_json, _) = probe.send_once(&short.clone().without_query(&extract.return_type.name)).await?;
-    let (again, _) = probe.send_once(short).await?;
-    if has_code(&as_json) && again.result.is_ok() && !has_code(&again) {
-        let expected = "a code and a message as JSON, whatever form is asked for";
-        probe.finding(Clause::ExtractErrorEnvelope, expected, "neither, as text", &[&again, &as_json]);
-    }
-    Ok(())
 }
 
 fn tells_when(exchange: &Exchange) -> bool {

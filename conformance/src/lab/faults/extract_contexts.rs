@@ -1,11 +1,9 @@
 //! Faults in extractions that show with an unusual input, credential or request id alone.
 
-use hyper::header::CONTENT_TYPE;
 use serde_json::Value;
 
 use super::all::credentials;
 use super::condition::{in_text, num};
-use crate::contract::OperationId;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 use crate::target::{Facts, Secret};
@@ -196,24 +194,6 @@ fn accounts() -> Vec<Fault> {
         several("extract.entitlement/several", "The entitlement is checked for one gateway only.", |facts| {
             facts.token_not_entitled.as_ref()
         }),
-        Fault::request(
-            "all.own-account/after-extraction",
-            "The listing after an extraction is that of the account that extracted.",
-            |context, seen| match context.operation(seen) {
-                Some(OperationId::Extract) if by(context, seen, |facts| facts.second_token.as_ref()) => {
-                    context.memory.calls_of("extractions");
-                }
-                Some(OperationId::Groups)
-                    if context.memory.count("extractions") > context.memory.count("listings") =>
-                {
-                    context.memory.calls_of("listings");
-                    if let Some(second) = &context.facts.second_token {
-                        context.act_as(seen, second.expose());
-                    }
-                }
-                _ => {}
-            },
-        ),
     ]
 }
 
@@ -252,16 +232,6 @@ fn errors() -> Vec<Fault> {
             },
         )
         .when(super::condition::of_empty_region),
-        Fault::rejection(
-            "extract.error-envelope/shortage-in-words",
-            "A shortage of a text extraction is a sentence.",
-            |_, _, reply| {
-                reply.body = "no gateways".into();
-                reply.set_header(CONTENT_TYPE.as_str(), "text/plain");
-            },
-        )
-        .when(super::condition::of_empty_region)
-        .when(in_text),
         Fault::reply("extract.envelope/no-json", "A comma is too much in the JSON of a success.", no_json)
             .when(|context, seen| !in_text(context, seen)),
         Fault::reply("groups.envelope/no-json", "A comma is too much in the JSON of a listing.", no_json),

@@ -171,7 +171,9 @@ pub(crate) fn recount(
     how: impl Fn(&Context, &ProxiedRequest, i64, i64) -> i64 + Send + Sync,
 ) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
     move |context, seen, body| {
-        let came = items(body).map_or(0, |items| i64::try_from(items.len()).unwrap_or_default());
+        // A fault of all operations meets extractions too, whose data is a list.
+        let Some(came) = items(body).map(|items| items.len()) else { return };
+        let came = i64::try_from(came).unwrap_or_default();
         body["data"]["total"] = json!(how(context, seen, total(body), came));
     }
 }
