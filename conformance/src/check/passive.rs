@@ -131,11 +131,11 @@ impl PassiveChecks {
         Some((passive.seen, passive.findings.get(key).is_some_and(Occurrence::came_once)))
     }
 
-    /// Marks a failure that did not occur again.
-    pub(crate) fn doubt(&self, check: &Check, key: &FindingKey) {
+    /// Marks whether a failure is in doubt, because it did not occur again.
+    pub(crate) fn doubt(&self, check: &Check, key: &FindingKey, doubtful: bool) {
         for mut passive in self.checks.iter().map(lock).filter(|passive| passive.check.id == check.id) {
             if let Some(noted) = passive.findings.get_mut(key) {
-                noted.doubtful = true;
+                noted.doubtful = doubtful;
             }
         }
     }

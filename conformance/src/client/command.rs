@@ -99,7 +99,8 @@ impl Drop for Group {
     }
 }
 
-/// Reads standard output up to one byte more than it may have: whoever writes without end writes to nobody then.
+/// Reads standard output up to one byte more than it may have, and closes it then: a command that writes on is ended by its
+/// pipe.
 async fn answer(source: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
     let mut text = Vec::new();
     if let Some(source) = source {

@@ -111,10 +111,11 @@ fn carries(request: &ProxiedRequest, token: &Secret) -> bool {
     headers || shows(line.as_bytes(), token) || shows(&request.body, token)
 }
 
-/// The end of what a command wrote, for the report; none where it shows the token.
+/// The end of what a command wrote, for the report; none where it shows the token, or is cut, since the cut may go through the
+/// token.
 pub(super) fn excerpt(text: &[u8], token: &Secret) -> Option<String> {
     const MOST: usize = 400;
-    if shows(text, token) {
+    if text.len() >= MAX_OUTPUT || shows(text, token) {
         return None;
     }
     let text = String::from_utf8_lossy(text);
@@ -124,4 +125,22 @@ pub(super) fn excerpt(text: &[u8], token: &Secret) -> Option<String> {
     }
     let start = text.char_indices().rev().nth(MOST - 1).map_or(0, |(index, _)| index);
     Some(text.get(start..).unwrap_or_default().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neither_a_token_nor_a_part_of_one_is_shown() {
+        let token = Secret::new("API_KEY", "a-token-that-is-long-enough");
+        let excerpt = |text: &[u8]| excerpt(text, &token);
+        assert_eq!(excerpt(b" an error\n"), Some("an error".to_owned()));
+        assert_eq!(excerpt(b"\n"), None);
+        assert_eq!(excerpt(format!("tried {}", token.expose()).as_bytes()), None);
+        // What was read ends in the middle of it.
+        let mut cut = vec![b' '; MAX_OUTPUT - 8];
+        cut.extend_from_slice(&token.expose().as_bytes()[..8]);
+        assert_eq!(excerpt(&cut), None);
+    }
 }

@@ -40,7 +40,12 @@ pub(crate) fn count(
             return GatewayCount::Counted(0);
         }
         Err(WireFailure { kind: FailureKind::Timeout | FailureKind::Broken, .. }) => {
-            return GatewayCount::Unknown;
+            return match cost {
+                // Had every such request taken all that was held for it, one service that breaks connections would leave a
+                // run without gateways and without a verdict.
+                GatewayCost::UpTo(_) => GatewayCount::Counted(1),
+                _ => GatewayCount::Unknown,
+            };
         }
         Err(WireFailure { kind: FailureKind::TooLarge, .. }) => return GatewayCount::Unbounded,
     };
@@ -201,6 +206,14 @@ mod tests {
             assert_eq!(counted(status, &body, text), GatewayCount::Counted(came), "{status} {body}");
         }
         assert_eq!(counted(500, "{}", false), GatewayCount::Unknown);
+    }
+
+    #[test]
+    fn a_lost_response_counts_whole_only_where_gateways_were_due() {
+        let due = extraction().query(&contract().extract.num.name, 2);
+        let lost = || Err(WireFailure { kind: FailureKind::Broken, detail: "it was closed".to_owned() });
+        assert_eq!(count(contract(), &due, &lost()), GatewayCount::Unknown);
+        assert_eq!(count(contract(), &due.giving_nothing(), &lost()), GatewayCount::Counted(1));
     }
 
     #[test]

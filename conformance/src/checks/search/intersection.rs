@@ -1,6 +1,7 @@
 //! Searches with several filters at once, compared with the survey.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
 use super::cases::{BATCHES, batch, surveyed};
 use super::paging::partition;
@@ -232,7 +233,6 @@ async fn judge(probe: &Probe<'_>, survey: &Survey, batch: &Batch, filters: &[Fil
 }
 
 async fn exclude(probe: &Probe<'_>, kinds: Vec<FilterKind>) -> Result<(), Stop> {
-    let search = &probe.contract().search;
     let survey = survey(probe).await?;
     let &[one, other] = kinds.as_slice() else { return Ok(()) };
     let Some((filters, addresses)) = excluding(survey, [one, other]) else {
@@ -242,9 +242,19 @@ async fn exclude(probe: &Probe<'_>, kinds: Vec<FilterKind>) -> Result<(), Stop> 
             Fact::OwnAddresses,
         ));
     };
+    find_nothing(probe, survey, &filters, addresses).await
+}
+
+async fn find_nothing(
+    probe: &Probe<'_>,
+    survey: &Survey,
+    filters: &[Filter],
+    addresses: [IpAddr; 2],
+) -> Result<(), Stop> {
     let mut comparison = Comparison::with(survey);
-    let request = apply(search, probe.search(addresses.map(|ip| survey.spelt(ip))), &filters);
-    let what = Filter::describe_all(&filters);
+    let request = probe.search(addresses.map(|ip| survey.spelt(ip)));
+    let request = apply(&probe.contract().search, request, filters);
+    let what = Filter::describe_all(filters);
     // A city outside the country may be rejected: that is unspecified.
     let found = read_unless_rejected(probe, Clause::SearchIntersection, &what, &request).await?;
     if let Some(found) = found {
@@ -256,7 +266,6 @@ async fn exclude(probe: &Probe<'_>, kinds: Vec<FilterKind>) -> Result<(), Stop> 
 /// Every filter admits one instance, but for one that admits another.
 async fn exclude_among_all(probe: &Probe<'_>, odd: FilterKind) -> Result<(), Stop> {
     const MOST_INSTANCES: usize = 40;
-    let search = &probe.contract().search;
     let survey = survey(probe).await?;
     let instances = || survey.instances.values().take(MOST_INSTANCES);
     let pairs = instances().flat_map(|one| instances().map(move |other| (one, other)));
@@ -285,15 +294,7 @@ async fn exclude_among_all(probe: &Probe<'_>, odd: FilterKind) -> Result<(), Sto
             Fact::OwnAddresses,
         ));
     };
-    let mut comparison = Comparison::with(survey);
-    let request = apply(search, probe.search(addresses.map(|ip| survey.spelt(ip))), &filters);
-    let what = Filter::describe_all(&filters);
-    // As above.
-    let found = read_unless_rejected(probe, Clause::SearchIntersection, &what, &request).await?;
-    if let Some(found) = found {
-        comparison.same(Clause::SearchIntersection, &what, &BTreeSet::new(), &found);
-    }
-    comparison.conclude(probe).await
+    find_nothing(probe, survey, &filters, addresses).await
 }
 
 /// So many filters are more than any two or three.

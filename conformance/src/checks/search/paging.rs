@@ -272,8 +272,8 @@ async fn overlapping(probe: &Probe<'_>) -> Result<(), Stop> {
     let first = read(probe, &request).await?;
     if first.exchanges.len() < 2 {
         return Err(probe.skip_lacking(
-            "the surveyed instances fit on one page",
-            "more addresses",
+            "the instances of as many addresses as one search takes fit on its largest page",
+            "addresses with several instances each, or more addresses",
             Fact::OwnAddresses,
         ));
     }

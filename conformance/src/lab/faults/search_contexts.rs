@@ -119,8 +119,8 @@ fn results() -> Vec<Fault> {
             },
         ),
         Fault::request(
-            "search.match-any-port/other-first-part",
-            "The second part of an IPv4 address is compared by its upper bits.",
+            "search.match-any-port/second-part",
+            "The last bit of the second part of an IPv4 address is ignored.",
             |context, seen| {
                 map_ips(context, seen, |_, item| match item.parse() {
                     Ok(IpAddr::V4(address)) if !context.facts.own_addresses.iter().any(|own| own == item) => {

@@ -232,7 +232,9 @@ impl Handler for ScenarioServer {
             let next = self.scenarios.next(key, operation.prefix(), &self.context);
             let is_known = next.is_ok() && (selected.is_some() || self.scenarios.has(key));
             // The name of a run is free, and the log shows no token.
-            if is_known && !key.contains(self.context.backend().token.expose()) {
+            let backend = self.context.backend();
+            let mut secrets = backend.facts.secrets().chain([&backend.token]);
+            if is_known && !secrets.any(|secret| key.contains(secret.expose())) {
                 note_scenario(key);
             }
             match next {

@@ -5,26 +5,33 @@ use crate::contract::Contract;
 use crate::run::CheckResult;
 use crate::target::Fact;
 
-/// Repeats the requests whose responses a passive check objected to once. A failure that does not occur again is in doubt,
-/// unless the check does not judge the new response.
+/// Repeats the requests whose responses a passive check objected to once, until it occurs again: a defect may show in every
+/// second or third response only. A failure that does not occur again is in doubt, unless the check does not judge the new
+/// responses.
 pub(super) async fn look_again(context: &ProbeContext<'_>) {
     const MOST: usize = 20;
+    const REPEATS: usize = 4;
     let checks = context.passive;
     for (check, key, request) in checks.seen_once().into_iter().take(MOST) {
-        let Some((looked_at, true)) = checks.standing(check, &key) else { continue };
-        // What can't be sent again, for instance because a ceiling is reached, stays as it is.
-        if Probe::new(check, context).send(&request).await.is_ok()
-            && let Some((looked_at_now, once)) = checks.standing(check, &key)
-            && once
-            && looked_at_now > looked_at
-        {
-            checks.doubt(check, &key);
+        for _ in 0..REPEATS {
+            let Some((looked_at, true)) = checks.standing(check, &key) else { break };
+            // What can't be sent again, for instance because a ceiling is reached, stays as it is.
+            if Probe::new(check, context).send(&request).await.is_err() {
+                break;
+            }
+            match checks.standing(check, &key) {
+                Some((looked_at_now, true)) if looked_at_now > looked_at => checks.doubt(check, &key, true),
+                // It occurred again.
+                Some((_, false)) => checks.doubt(check, &key, false),
+                _ => {}
+            }
         }
     }
 }
 
 /// Why a passive check of a run has no result.
-pub(super) const UNSEEN: &str = "no response of the other checks applied to it; run it together with them";
+pub(super) const UNSEEN: &str =
+    "no response of this run was of the kind that it judges; more checks send more";
 
 /// What a passive check has come to at the end.
 /// `unseen` is the reason of a check that no exchange applied to.
@@ -65,7 +72,7 @@ pub(crate) fn concluded(passive: PassiveCheck, contract: &Contract, unseen: &str
         result.outcome = if doubtful < failures {
             Outcome::Failed
         } else {
-            Outcome::Flaky("violated in one response, but not when the request was sent again".to_owned())
+            Outcome::Flaky("violated in one response, and in none when the request was sent again".to_owned())
         };
     } else if !result.findings.is_empty() {
         result.outcome = Outcome::Warning;
