@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
+use sallyport_conformance::check::Severity;
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::wire::{
@@ -177,5 +178,29 @@ async fn a_wrong_token_or_base_url_ends_the_run_at_once() {
         );
         assert!(report.usage.requests <= 6 && report.checks.is_empty(), "{:?}", report.usage);
         assert!(!report.stopped.unwrap_or_default().contains(token));
+    }
+}
+
+/// A customer may have changed the first instance since the export; that hides nothing of the others.
+#[tokio::test]
+async fn a_wrong_field_is_found_behind_one_that_may_have_changed() {
+    let reference = Reference::start().await.expect("started");
+    let Target { token, facts, .. } = reference.target();
+    let mut facts = facts.clone();
+    let [first, .., last] = facts.known_instances.as_mut_slice() else { panic!("sample data") };
+    first.fields.insert("status".to_owned(), json!("changed"));
+    last.fields.insert("offerId".to_owned(), json!(1));
+    let base = reference.target().base().as_str();
+    let target = Target::new(base, token.clone(), facts, false).expect("a loopback address");
+    let selection = Selection { only: vec![Glob::new("search.instance.known")], skip: Vec::new() };
+    let options = Options { selection, ..Options::default() };
+    let suite = Suite::new(Contract::embedded().expect("contract"), &target, options).expect("a suite");
+    let report = suite.run(&SilentObserver).await;
+    reference.close().await;
+    let findings = report.checks.iter().flat_map(|check| &check.findings);
+    let told: Vec<_> = findings.map(|finding| (finding.severity, finding.expected.clone())).collect();
+    assert_eq!(report.verdict, Verdict::Findings, "{told:#?}");
+    for (severity, field) in [(Severity::Warn, "status \"changed\""), (Severity::Fail, "offerId 1")] {
+        assert!(told.iter().any(|(of, text)| *of == severity && text.contains(field)), "{field}: {told:#?}");
     }
 }

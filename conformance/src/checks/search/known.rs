@@ -1,6 +1,6 @@
 //! Instances as the console shows them, held against those that a search finds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -9,6 +9,7 @@ use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{Instance, ResultSet, read};
 use crate::contract::{Clause, OperationId, Search};
+use crate::quantity::quantity;
 use crate::target::{Fact, KnownInstance};
 
 pub(super) static KNOWN: Check = Check {
@@ -114,35 +115,32 @@ fn judge(probe: &Probe<'_>, clause: Clause, expected: &[&KnownInstance], found: 
         let actual = format!("{} are missing, such as {} port {}", missing.len(), first.spelling, first.port);
         probe.finding(clause, &wanted, &actual, &found.evidence());
     }
-    for known in expected {
+    // For each field the first instance that differs in it, and in how many it does.
+    let mut differing_in: BTreeMap<String, (&KnownInstance, Difference, usize)> = BTreeMap::new();
+    for &known in expected {
         // An address and port may be held twice; the instance is one of those.
         let candidates = at(known);
         let differences = candidates.iter().map(|instance| differing(known, instance));
-        let Some(fewest) = differences.min_by_key(Vec::len) else { continue };
-        let (changeable, fixed): (Vec<_>, Vec<_>) =
-            fewest.into_iter().partition(|field| CHANGEABLE.contains(&field.name.as_str()));
-        let told = |fields: &[Difference]| {
-            let told = fields.iter().map(|field| format!("{} is {}", field.name, field.shown));
-            told.collect::<Vec<_>>().join(", ")
-        };
-        let wanted = |fields: &[Difference]| {
-            let wanted = fields.iter().map(|field| format!("{} {}", field.name, field.known));
-            format!(
-                "{} port {} with {}, as supplied by {}",
-                known.spelling,
-                known.port,
-                wanted.collect::<Vec<_>>().join(", "),
-                Fact::KnownInstances.variable()
-            )
-        };
-        if !fixed.is_empty() {
-            probe.finding(Clause::SearchInstance, &wanted(&fixed), &told(&fixed), &found.evidence());
-            return;
+        for difference in differences.min_by_key(Vec::len).unwrap_or_default() {
+            let name = difference.name.clone();
+            differing_in.entry(name).or_insert((known, difference, 0)).2 += 1;
         }
-        if !changeable.is_empty() {
-            let expected = format!("{}, unless it has changed since", wanted(&changeable));
-            probe.warning(Clause::SearchInstance, &expected, &told(&changeable), &found.evidence());
-            return;
+    }
+    for (name, (known, difference, count)) in differing_in {
+        let variable = Fact::KnownInstances.variable();
+        let Difference { known: value, shown, .. } = difference;
+        let expected =
+            format!("{} port {} with {name} {value}, as supplied by {variable}", known.spelling, known.port);
+        let others = match count - 1 {
+            0 => String::new(),
+            others => format!(", and so differs the {name} of {}", quantity(others, "other instance")),
+        };
+        let actual = format!("{name} is {shown}{others}");
+        if CHANGEABLE.contains(&name.as_str()) {
+            let expected = format!("{expected}, unless it has changed since");
+            probe.warning(Clause::SearchInstance, &expected, &actual, &found.evidence());
+        } else {
+            probe.finding(Clause::SearchInstance, &expected, &actual, &found.evidence());
         }
     }
 }
