@@ -65,8 +65,8 @@ async fn known(probe: &Probe<'_>, (by, chunk): (Lookup, usize)) -> Result<(), St
     Ok(())
 }
 
-/// Some instances: those with the largest and the longest value of a field, which storage is likeliest to change, and others
-/// from all over the file.
+/// Some instances: those with the largest value of a field, the longest one and one of each form, which storage is likeliest
+/// to change, and others from all over the file.
 fn spread(all: &[KnownInstance]) -> Vec<&KnownInstance> {
     let count = all.len().min(MOST_OF_CASE * MOST_CASES);
     let names: BTreeSet<&String> = all.iter().flat_map(|instance| instance.fields.keys()).collect();
@@ -74,12 +74,30 @@ fn spread(all: &[KnownInstance]) -> Vec<&KnownInstance> {
         let number = |at: &usize| all[*at].fields.get(*name).and_then(number).unwrap_or(f64::MIN);
         let length = |at: &usize| all[*at].fields.get(*name).map_or(0, |value| value.to_string().len());
         let largest = (0..all.len()).max_by(|one, other| number(one).total_cmp(&number(other)));
-        largest.into_iter().chain((0..all.len()).max_by_key(length)).collect::<Vec<_>>()
+        let forms = forms(all, name);
+        largest.into_iter().chain((0..all.len()).max_by_key(length)).chain(forms).collect::<Vec<_>>()
     };
     let extremes = names.iter().flat_map(extreme);
     let mut seen = BTreeSet::new();
     let places = extremes.chain((0..count).map(|at| at * all.len() / count));
     places.filter(|at| seen.insert(*at)).take(count).map(|at| &all[at]).collect()
+}
+
+/// The first instance with each form of a field, such as a time with a fraction: of letters and digits, that there is one.
+fn forms(all: &[KnownInstance], name: &str) -> Vec<usize> {
+    const MOST_FORMS: usize = 6;
+    let form = |value: &Value| -> String {
+        let kind = |character: char| match character {
+            '0'..='9' => '0',
+            _ if character.is_alphabetic() => 'a',
+            other => other,
+        };
+        value.to_string().chars().map(kind).collect()
+    };
+    let mut seen = BTreeSet::new();
+    let with_form =
+        all.iter().enumerate().filter_map(|(at, instance)| Some((at, form(instance.fields.get(name)?))));
+    with_form.filter(|(_, form)| seen.insert(form.clone())).map(|(at, _)| at).take(MOST_FORMS).collect()
 }
 
 /// A number, also in the text of CSV.

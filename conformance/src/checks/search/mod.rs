@@ -6,6 +6,7 @@ mod addresses;
 mod batch;
 mod body;
 mod cases;
+mod consistent;
 mod envelope;
 mod filters;
 mod group;
@@ -43,6 +44,7 @@ pub(super) static CHECKS: &[&Check] = &[
     &group::GROUP_NULL,
     &group::GROUP_SUM,
     &envelope::HEADERS,
+    &consistent::CONSISTENT,
     &known::KNOWN,
     &envelope::INSTANCE_WATCHED,
     &intersection::EVERY,

@@ -3,10 +3,10 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use futures::future::BoxFuture;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::search::{
-    NOBODY, asks, distinct, edit_ips, filters, ignore, ips, is_v6, items, map_ips, page, value,
+    NOBODY, asks, distinct, edit_ips, filters, ignore, ips, is_v6, items, later_page, map_ips, page, value,
 };
 use crate::contract::OperationId;
 use crate::lab::exchange::{ProxiedRequest, Reply};
@@ -14,7 +14,7 @@ use crate::lab::{Context, Fault};
 
 /// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
-    [items_of_batches(), limits(), results(), changes(), headers()].into_iter().flatten().collect()
+    [items_of_batches(), limits(), results(), fields(), changes(), headers()].into_iter().flatten().collect()
 }
 
 /// Items that a search finds nothing for, in place of rejecting them.
@@ -48,6 +48,41 @@ fn items_of_batches() -> Vec<Fault> {
             "A user and a password behind a port are overlooked.",
             |item| item.ends_with(":user:pass"),
         ),
+    ]
+}
+
+/// Fields that depend on what else a search finds.
+fn fields() -> Vec<Fault> {
+    let of_next = |id, breaks, field: &'static str| {
+        Fault::success(id, breaks, move |_, _, body| {
+            let items = body["data"]["items"].as_array_mut().map_or(&mut [][..], Vec::as_mut_slice);
+            let mut values: Vec<_> = items.iter().map(|item| item[field].clone()).collect();
+            let by = values.len().min(1);
+            values.rotate_left(by);
+            items.iter_mut().zip(values).for_each(|(item, value)| item[field] = value);
+        })
+    };
+    let nulled = |id, breaks| {
+        Fault::success(id, breaks, |_, _, body| {
+            body["data"]["items"].as_array_mut().into_iter().flatten().for_each(|item| {
+                item["expiresAt"] = Value::Null;
+            });
+        })
+    };
+    vec![
+        of_next(
+            "search.instance/expiry-of-next",
+            "Each instance shows the expiresAt of the next one on the page.",
+            "expiresAt",
+        ),
+        of_next(
+            "search.instance/capabilities-of-next",
+            "On later pages each instance shows the capabilities of the next one.",
+            "capabilities",
+        )
+        .when(later_page),
+        nulled("search.instance/no-expiry-beside-filter", "Beside a filter expiresAt is null.")
+            .when(|context, seen| filters(context, seen) > 0),
     ]
 }
 
