@@ -27,8 +27,8 @@ pub(super) static KNOWN: Check = Check {
 const MOST_OF_CASE: usize = 100;
 const MOST_CASES: usize = 4;
 
-/// Fields that a customer or the passing of time may have changed since the export: a difference is a warning.
-const CHANGEABLE: [&str; 5] = ["status", "expiresAt", "activatedAt", "capabilities", "groupId"];
+/// Fields that a customer or the passing of time may have changed since the export: a difference from it is a warning.
+pub(super) const CHANGEABLE: [&str; 5] = ["status", "expiresAt", "activatedAt", "capabilities", "groupId"];
 
 /// How an instance is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
