@@ -125,6 +125,16 @@ impl Matrix {
         self.faults.push(fault);
     }
 
+    /// Adds a fault of another recording, without the cases that this one does not have.
+    pub fn take_over(&mut self, fault: &KnownFault, from: &Self) {
+        let notice = |Detector { judge, case }: &Detector| {
+            let CaseName { check, label } = &from.cases[*case];
+            Some(Detector { judge: judge.clone(), case: self.number(check, label)? })
+        };
+        let noticed_by = fault.noticed_by.iter().filter_map(notice).collect();
+        self.add_fault(KnownFault { noticed_by, ..fault.clone() });
+    }
+
     /// Keeps of each fault and judge the cheapest cases only, the first by name among equals. A fault that shows everywhere
     /// is noticed by a thousand cases, and no plan needs to know them all.
     pub fn keep_cheapest(&mut self, price: impl Fn(&CaseName) -> u32) {

@@ -18,7 +18,7 @@ const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/detection/generated
 const CHUNK: usize = 40;
 
 /// Runs the checks of each fault's clause against it, and all checks when those show nothing, and writes which cases failed.
-/// Faults that the file has are not run again, as long as the suite's cases are those with which they were recorded.
+/// A fault that the file has is not run again, as long as the checks of its clause have the cases with which it was recorded.
 pub(crate) fn record() {
     let mut matrix = Matrix::default();
     for (check, label) in run("", Decisions::default(), Mode::Full, &["*"], EndOfRun::EndOnce).cases {
@@ -30,10 +30,7 @@ pub(crate) fn record() {
     }
     let stored = std::fs::read_to_string(FILE).unwrap_or_default();
     let stored = Matrix::from_text(&stored).unwrap_or_default();
-    let known: BTreeSet<&CaseName> = matrix.cases().iter().collect();
-    if stored.cases().iter().collect::<BTreeSet<_>>() == known {
-        matrix = stored;
-    }
+    keep_what_holds(&mut matrix, &stored);
     let recorded: BTreeSet<String> = matrix.faults().iter().map(|fault| fault.id.clone()).collect();
     let missing = faults::ALL.iter().filter(|fault| !recorded.contains(&id(fault)));
     let missing: Vec<&Fault> = missing.collect();
@@ -45,6 +42,22 @@ pub(crate) fn record() {
         matrix.keep_cheapest(|case| prices.get(case).copied().unwrap_or(u32::MAX));
         std::fs::write(FILE, matrix.to_text()).expect("the matrix can be written");
         println!("{} of {} faults", matrix.faults().len(), faults::ALL.len());
+    }
+}
+
+/// Takes over the faults whose recording other cases can't have changed: no check of their clause has other cases now. One
+/// that nothing noticed is tried again when there is any other case.
+fn keep_what_holds(matrix: &mut Matrix, stored: &Matrix) {
+    let now: BTreeSet<CaseName> = matrix.cases().iter().cloned().collect();
+    let then: BTreeSet<CaseName> = stored.cases().iter().cloned().collect();
+    let changed: BTreeSet<&str> = now.symmetric_difference(&then).map(|case| case.check.as_str()).collect();
+    let of_changed = registry().into_iter().filter(|check| changed.contains(check.id));
+    let clauses: BTreeSet<Clause> = of_changed.flat_map(|check| check.clauses).copied().collect();
+    for fault in stored.faults() {
+        if clauses.contains(&fault.clause) || (fault.noticed_by.is_empty() && !changed.is_empty()) {
+            continue;
+        }
+        matrix.take_over(fault, stored);
     }
 }
 

@@ -31,8 +31,7 @@ pub fn record(texts: &str) {
     }
     let known: BTreeSet<&str> = judge.faults().iter().map(|fault| fault.id).collect();
     for fault in old.faults().iter().filter(|fault| known.contains(fault.id.as_str())) {
-        let copy = copied(&old, fault, &matrix);
-        matrix.add_fault(copy);
+        matrix.take_over(fault, &old);
     }
     let mut table: BTreeMap<Clause, (usize, usize)> = BTreeMap::new();
     let mut survivors = Vec::new();
@@ -87,15 +86,6 @@ fn concerned(clause: Clause) -> impl Iterator<Item = OperationId> {
     let prefix = clause.id().split('.').next().unwrap_or_default().to_owned();
     let operations = Contract::embedded().into_iter().flat_map(Contract::operations);
     operations.map(|operation| operation.id).filter(move |id| prefix == "all" || id.prefix() == prefix)
-}
-
-/// A fault of another matrix, without the cases that no longer exist.
-fn copied(from: &Matrix, fault: &KnownFault, to: &Matrix) -> KnownFault {
-    let notice = |Detector { judge, case }: &Detector| {
-        let CaseName { check, label } = &from.cases()[*case];
-        Some(Detector { judge: judge.clone(), case: to.number(check, label)? })
-    };
-    KnownFault { noticed_by: fault.noticed_by.iter().filter_map(notice).collect(), ..fault.clone() }
 }
 
 /// The file must have the faults that there are, and have been recorded with the cases that there are.
