@@ -12,6 +12,7 @@ use sallyport_conformance::run::{Glob, Profile};
 
 use super::observe::ObserveArguments;
 use super::reports::ReportRequest;
+use super::setup::CONFIG;
 use super::watch::WatchArguments;
 
 /// Test whether a service conforms to the Sallyport contract.
@@ -199,7 +200,7 @@ pub(crate) enum Command {
     /// Write a commented configuration; on a terminal, ask for its values.
     Init {
         /// File to write.
-        #[arg(default_value = "conformance.toml")]
+        #[arg(default_value = CONFIG)]
         file: PathBuf,
         /// Overwrite an existing file.
         #[arg(long)]

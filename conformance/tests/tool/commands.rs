@@ -213,7 +213,8 @@ fn nobody_gets_the_profile_full_without_asking_for_it() {
     };
     assert!(planned(&[]).contains("profile production"), "{}", planned(&[]));
     assert!(planned(&["--profile", "full"]).contains("profile full"));
-    assert!(text(&run(&["plan"])).contains("profile full"), "the embedded server bears everything");
+    let embedded = program(&["plan"]).env_remove("SALLYPORT_API_KEY").output().expect("it runs");
+    assert!(text(&embedded).contains("profile full"), "the embedded server bears everything");
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("c.toml");
     std::fs::write(&file, "profile = \"full\"\n").expect("written");
@@ -359,4 +360,48 @@ fn a_forgotten_base_url_does_not_test_the_embedded_server() {
     let embedded = embedded.expect("the program runs");
     assert_eq!(code(&embedded), 0, "{}", text(&embedded));
     assert!(text(&embedded).contains("the embedded server of this program"), "{}", text(&embedded));
+}
+
+/// A configuration that lies in the folder decides nothing, and both commands say so.
+#[test]
+fn plan_and_run_say_what_they_test_and_by_which_configuration() {
+    let target = MisbehavingServer::start(groups);
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = format!("base-url = \"{}\"\nonly = [\"groups.order.*\"]\n", target.url());
+    std::fs::write(folder.path().join("conformance.toml"), config).expect("written");
+    let said = |arguments: &[&str], has_token: bool| {
+        let mut command = program(arguments);
+        command.current_dir(folder.path());
+        if !has_token {
+            command.env_remove("SALLYPORT_API_KEY");
+        }
+        let output = command.output().expect("it runs");
+        (code(&output), text(&output))
+    };
+    for command in ["plan", "run"] {
+        let (exit, said_here) = said(&[command, "--config", "conformance.toml"], true);
+        assert_eq!(exit, 0, "{said_here}");
+        assert!(said_here.starts_with(&format!("          target {}/\n", target.url())), "{said_here}");
+        assert!(said_here.contains("   configuration conformance.toml\n"), "{said_here}");
+        let (exit, said_here) = said(&[command, "--only", "groups.order.*"], true);
+        assert_eq!(exit, 2, "{command} with a token and without a base URL: {said_here}");
+        assert!(said_here.contains("no base URL to use it with"), "{said_here}");
+    }
+    let sent = target.connections();
+    let embedded: &[&str] = if cfg!(feature = "embedded") { &["plan", "run"] } else { &[] };
+    for command in embedded {
+        let (exit, said_here) = said(&[command, "--only", "groups.order.*"], false);
+        assert_eq!(exit, 0, "{said_here}");
+        assert!(
+            said_here.starts_with("          target the embedded server with sample data\n"),
+            "{said_here}"
+        );
+        let unread = "none; conformance.toml in this folder is not read, pass --config conformance.toml";
+        assert!(said_here.contains(unread), "{said_here}");
+        std::fs::rename(folder.path().join("conformance.toml"), folder.path().join("c.toml")).expect("moved");
+        let (_, said_here) = said(&[command, "--only", "groups.order.*"], false);
+        assert!(said_here.contains("   configuration none\n"), "{said_here}");
+        std::fs::rename(folder.path().join("c.toml"), folder.path().join("conformance.toml")).expect("moved");
+    }
+    assert_eq!(target.connections(), sent);
 }

@@ -30,7 +30,7 @@ const PAGE: &str = "index.html";
 /// Runs until it is ended by a signal, or until the number of runs that was asked for; then the verdict is that of the last.
 pub(crate) async fn run(arguments: WatchArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
-    let Setup { target, mut options } = Setup::new(&arguments.target)?;
+    let Setup { target, mut options, .. } = Setup::new(&arguments.target)?;
     arguments.select(&mut options)?;
     // Each run is one sample: a clause that is broken at times shows in the rates.
     options.retries = 0;
