@@ -10,7 +10,7 @@ use sallyport_conformance::wire::{ExtraHeader, Redactor, WireOptions};
 use sallyport_conformance::{Options, Secret, Selection, Target};
 
 use super::UsageError;
-use super::arguments::{GateArguments, TargetArguments};
+use super::arguments::{GateArguments, ProxyArguments, TargetArguments};
 
 /// Name of the variable for the base URL before it became that of the other programs.
 const FORMER_BASE_URL: &str = "CONFORMANCE_BASE_URL";
@@ -48,6 +48,27 @@ impl Setup {
     /// The same for what sends nothing, and so needs no token.
     pub(crate) fn without_sending(arguments: &TargetArguments) -> Result<Self, UsageError> {
         Self::with_token(arguments, Some(Secret::new("API_KEY", NO_TOKEN)))?.for_known_target()
+    }
+
+    /// The same for the service behind the lab, whose callers have tokens of their own.
+    pub(crate) fn of_upstream(arguments: &ProxyArguments) -> Result<Target, UsageError> {
+        let given = TargetArguments {
+            base_url: arguments.upstream.clone().or_else(|| variable("SALLYPORT_BASE_URL")),
+            config: arguments.config.clone(),
+            allow_http: arguments.allow_http,
+            ..TargetArguments::default()
+        };
+        let Self { target, options, .. } = Self::with_token(&given, Some(Secret::new("API_KEY", NO_TOKEN)))?;
+        let WireOptions { authorities, proxy, headers, .. } = &options.wire;
+        if !authorities.is_empty() || proxy.is_some() || !headers.is_empty() {
+            warn("ca-file, proxy and headers of [connection] are not used for the upstream of `proxy`");
+        }
+        target.ok_or_else(|| "the configuration has no base-url; write it there, or pass --upstream".into())
+    }
+
+    /// Whether a target has a token of an account.
+    pub(crate) fn has_token(target: &Target) -> bool {
+        target.token.expose() != NO_TOKEN
     }
 
     fn for_known_target(self) -> Result<Self, UsageError> {
