@@ -49,10 +49,12 @@ pub fn github(report: &Report) -> String {
             }
         }
     }
-    let gates = report.unmet.iter().map(|unmet| ("gate not met", unmet));
-    for (title, reason) in gates.chain(report.stopped.iter().map(|reason| ("run ended early", reason))) {
+    // One for all gates: `--fail-on-skip` alone has a line for each reason.
+    let unmet = (!report.unmet.is_empty()).then(|| ("gate not met", report.unmet.join("\n")));
+    let stopped = report.stopped.clone().map(|reason| ("run ended early", reason));
+    for (title, message) in unmet.into_iter().chain(stopped) {
         // These decide the exit code as findings do, so they must not be dropped.
-        errors.insert(0, Annotation { title: title.to_owned(), message: reason.clone() });
+        errors.insert(0, Annotation { title: title.to_owned(), message });
     }
     warnings.extend(report.checks.iter().filter_map(without_result));
 

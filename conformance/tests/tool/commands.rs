@@ -405,3 +405,47 @@ fn plan_and_run_say_what_they_test_and_by_which_configuration() {
     }
     assert_eq!(target.connections(), sent);
 }
+
+#[test]
+fn what_is_skipped_is_named_by_reason_and_folds() {
+    let target = MisbehavingServer::start(groups);
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = folder.path().join("r.json");
+    let html = folder.path().join("r.html");
+    let reports = format!("json={},html={}", json.display(), html.display());
+    let url = target.url();
+    let only =
+        ["--only", "groups.order.*", "--only", "search.activated-range.*", "--only", "search.paging.*"];
+    let skip = ["--skip", "search.activated-range.format", "--skip", "search.paging.echo"];
+    let arguments = [&["run", "--base-url", &url, "--profile", "full"], only.as_slice(), &skip].concat();
+    let reason = "supply addresses of the account's instances (SALLYPORT_OWN_ADDRESSES) to run this";
+    let plain = run(&arguments);
+    let said = text(&plain);
+    let line = said.lines().find(|line| line.contains("skipped ") && line.contains(reason));
+    assert!(line.is_some_and(|line| line.contains("(search.activated-range.")), "{said}");
+    assert!(!said.contains("skipped search.activated-range."), "a line for each skipped check: {said}");
+    assert!(
+        text(&run(&[arguments.as_slice(), &["--verbose"]].concat()))
+            .contains("skipped search.activated-range.")
+    );
+
+    let gated = run(&[arguments.as_slice(), &["--fail-on-skip", "--report", &reports]].concat());
+    let said = text(&gated);
+    assert_eq!(code(&gated), 4, "{said}");
+    let line =
+        said.lines().find(|line| line.contains("gate not met --fail-on-skip: ") && line.contains(reason));
+    let line = line.expect("a line of the gate");
+    assert!(line.contains("(search.activated-range.") && line.contains(" more): supply "), "{line}");
+    assert!(line.matches("; ").count() <= 5, "{line}");
+    let report: Value =
+        serde_json::from_str(&std::fs::read_to_string(&json).expect("a report")).expect("JSON");
+    let page = std::fs::read_to_string(&html).expect("a page");
+    let checks = report["checks"].as_array().expect("checks");
+    let skipped: Vec<&str> = checks
+        .iter()
+        .filter(|check| check["outcome"]["reason"].as_str().is_some_and(|found| found.contains(reason)))
+        .filter_map(|check| check["id"].as_str())
+        .collect();
+    assert!(skipped.len() > 1, "{report}");
+    assert!(skipped.iter().all(|id| page.contains(id)), "{skipped:?}");
+}
