@@ -449,3 +449,52 @@ fn what_is_skipped_is_named_by_reason_and_folds() {
     assert!(skipped.len() > 1, "{report}");
     assert!(skipped.iter().all(|id| page.contains(id)), "{skipped:?}");
 }
+
+#[test]
+fn a_region_that_cannot_be_one_is_rejected_before_anything_is_sent() {
+    let target = MisbehavingServer::start(groups);
+    let url = target.url();
+    for (variable, value, found) in [
+        ("SALLYPORT_PLENTIFUL_REGION", "USAA", "found `USAA`"),
+        ("SALLYPORT_SCARCE_REGION", "12Z", "found `12Z`"),
+        ("SALLYPORT_EMPTY_REGION", "token-of-a-test", "found a text of 15 characters"),
+        ("SALLYPORT_KNOWN_GATEWAYS", "US/http=gw.invalid:80", "found `US`"),
+    ] {
+        for command in ["plan", "run"] {
+            let output =
+                program(&[command, "--base-url", &url]).env(variable, value).output().expect("it runs");
+            assert_eq!(code(&output), 2, "{}", text(&output));
+            let said = format!(
+                "{variable}: expected a three-letter country code such as `USA` or `GLOBAL`, {found}"
+            );
+            assert!(text(&output).contains(&said), "{said} in {}", text(&output));
+        }
+    }
+    assert_eq!(target.connections(), 0);
+}
+
+/// Gives gateways of every region but one, for which it is short of them.
+#[test]
+fn a_region_without_gateways_is_named_with_its_fact() {
+    let target = MisbehavingServer::start_reading(|stream, head| {
+        if !head.contains("/extract") && !head.contains("num=") {
+            return server::groups(stream, &[1]);
+        }
+        if head.contains("ZZZ") {
+            let body = br#"{"code": 50301, "message": "no gateway", "requestId": "r"}"#;
+            let headers = [("Content-Type", "application/json"), ("Retry-After", "1")];
+            return server::response(stream, "404 Not Found", &headers, body);
+        }
+        server::json(stream, br#"{"code": 0, "success": true, "msg": "ok", "request_ip": "127.0.0.1", "data": [{"ip": "192.0.2.1", "port": 1}]}"#)
+    });
+    let url = target.url();
+    let arguments = ["run", "--base-url", &url, "--only", "extract.envelope.success", "--profile", "full"];
+    let said = |region: &str| {
+        let output = program(&arguments).env("SALLYPORT_PLENTIFUL_REGION", region).output().expect("it runs");
+        text(&output)
+    };
+    let wrong = "the service has returned no gateway of the region `ZZZ` in this run; if it has none there, correct \
+                 SALLYPORT_PLENTIFUL_REGION";
+    assert!(said("ZZZ").contains(wrong), "{}", said("ZZZ"));
+    assert!(!said("USA").contains("SALLYPORT_PLENTIFUL_REGION"), "{}", said("USA"));
+}
