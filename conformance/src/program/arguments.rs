@@ -243,8 +243,9 @@ pub(crate) struct RunArguments {
     /// Skip checks whose id, clause or operation matches, or one case; may be repeated.
     #[arg(long, value_name = "GLOB")]
     pub(crate) skip: Vec<Glob>,
-    /// Also write reports: html, json, junit, sarif, md, prometheus or har, for example html=report.html,json=report.json;
-    /// json=- writes to standard output. `github` prints annotations and writes the job summary of GitHub Actions.
+    /// Also write reports: html, json, junit, sarif, md, comment, prometheus or har, for example
+    /// html=report.html,json=report.json; json=- writes to standard output. `comment` is md in the length of a pull request
+    /// comment. `github` prints annotations and writes the job summary of GitHub Actions.
     #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',')]
     pub(crate) report: Vec<ReportRequest>,
     /// Run the cheapest set of cases that notices this share of the known faults, in percent, for example 95.
@@ -296,11 +297,11 @@ pub(crate) struct ProxyArguments {
     /// Proxy the embedded reference server with sample data.
     #[arg(long, conflicts_with_all = ["upstream", "config", "allow_http"])]
     pub(crate) embedded: bool,
-    /// Break a clause in this way, for example search.paging/overlap; may be repeated. `conformance faults` lists the ids.
     /// Take the upstream, its token and the facts from this configuration file, as `run` does. --upstream and environment
     /// variables take precedence over it.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// Break a clause in this way, for example search.paging/overlap; may be repeated. `conformance faults` lists the ids.
     #[arg(long, value_name = "ID")]
     pub(crate) fault: Vec<String>,
     /// Decide unspecified behaviour in this way, for example http.in-pieces; may be repeated. `conformance variations` lists the

@@ -192,6 +192,24 @@ async fn a_run_that_ended_early_is_an_error_in_junit_and_no_success_in_sarif() {
     assert_eq!(sarif["runs"][0]["invocations"][0]["executionSuccessful"], false);
 }
 
+/// The comment of a pull request holds 65,536 characters.
+#[tokio::test]
+async fn a_comment_ends_before_a_whole_finding_and_counts_the_others() {
+    let mut report = fixed_run(|_| {}).await;
+    let short = Format::Comment.render(&report).expect("a comment");
+    assert_eq!(short, Format::Markdown.render(&report).expect("Markdown"));
+    let failed = report.checks.iter_mut().find(|check| !check.findings.is_empty()).expect("a finding");
+    failed.findings = vec![failed.findings[0].clone(); 300];
+    report.diagnosis.clear();
+    let comment = Format::Comment.render(&report).expect("a comment");
+    assert!((60_000..65_200).contains(&comment.len()), "{}", comment.len());
+    assert_eq!(comment.matches("```").count() % 2, 0, "a command is cut");
+    let shown = comment.matches("- expected: ").count();
+    let said = format!("**{} findings are left out, because the text would be too long.**", 300 - shown);
+    assert!(shown > 20 && comment.contains(&said), "{said}");
+    assert!(comment.ends_with("The reports in other formats have everything.\n"), "{}", &comment[60_000..]);
+}
+
 #[test]
 fn two_reports_in_one_file_are_an_error_before_anything_is_sent() {
     let target = MisbehavingServer::start(groups);
