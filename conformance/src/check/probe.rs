@@ -11,7 +11,7 @@ use super::{
     ObservedExchange, Outcome, PassiveChecks, ResponseClass, Severity, SharedControl, Stop,
 };
 use crate::contract::{Clause, Contract, OperationId, Unspecified, Violation};
-use crate::response::{self, gateways};
+use crate::response::{self, RegionSupply, gateways};
 use crate::target::{Canaries, Fact, Facts, Secret, Target};
 use crate::wire::{Exchange, RecordedExchange, Redactor, Request, ThrottlingPolicy, Wire};
 
@@ -27,6 +27,8 @@ pub(crate) struct ProbeContext<'a> {
     pub(crate) inferred: InferredClauses,
     /// Keeps the exchanges, when that was asked for.
     pub(crate) log: Option<&'a ExchangeLog>,
+    /// Whether the region that was supplied has gateways.
+    pub(crate) region: &'a RegionSupply,
     /// What the checks share, see [`Probe::state`].
     pub(crate) state: &'a (dyn Any + Send + Sync),
 }
@@ -61,6 +63,8 @@ struct CaseStart {
     control: Option<String>,
     /// Variables of the facts that it needs.
     facts: Vec<&'static str>,
+    /// Whether a request for the region that was supplied got no gateway.
+    is_without_gateways: bool,
     findings: usize,
     requests: usize,
 }
@@ -171,6 +175,7 @@ impl<'a> Probe<'a> {
             shared: case.controls_in_run().map(|control| control.label().to_owned()).collect(),
             control: None,
             facts,
+            is_without_gateways: false,
             findings,
             requests,
         };
@@ -201,7 +206,13 @@ impl<'a> Probe<'a> {
             (Some(misuse), _) => Outcome::Error(misuse),
             (None, _) if broken => Outcome::Failed,
             (None, Err(Stop::Skip(reason))) => Outcome::Skipped(shown(&reason)),
-            (None, Err(Stop::Inconclusive(reason))) => Outcome::Inconclusive(shown(&reason)),
+            (None, Err(Stop::Inconclusive(reason))) => {
+                let doubt = self.context.region.doubt(self.facts()).filter(|_| case.is_without_gateways);
+                Outcome::Inconclusive(shown(&match doubt {
+                    Some(doubt) => format!("{doubt}; {reason}"),
+                    None => reason,
+                }))
+            }
             (None, Err(Stop::Budget(exhausted))) => Outcome::Inconclusive(exhausted.to_string()),
             (None, Err(Stop::Error(reason))) => Outcome::Error(shown(&reason)),
             (None, Ok(())) if !findings.is_empty() => Outcome::Warning,
@@ -285,8 +296,13 @@ impl<'a> Probe<'a> {
                 };
                 context.passive.show(&observed, exchange, source, context.redactor);
             }
+            let count = gateways::count(contract, request, &exchange.result);
+            let known = (contract, self.facts());
+            if context.region.note(known, (request, exchange), &judged, &count) {
+                self.notes().case.is_without_gateways = true;
+            }
             class = Some(judged);
-            gateways::count(contract, request, &exchange.result)
+            count
         };
         let cost = gateways::cost(contract, request);
         let exchange = context.wire.send(request, cost, policy, record).await?;
@@ -322,7 +338,13 @@ impl<'a> Probe<'a> {
         let entry = self.contract().catalogue.clause(clause);
         let inferred_from = entry.inferred_from(of_null);
         let severity = self.context.inferred.severity(severity, inferred_from);
-        let facts = notes.case.facts.clone();
+        let mut facts = notes.case.facts.clone();
+        let region = Fact::PlentifulRegion.variable();
+        if !facts.contains(&region)
+            && self.context.region.is_in_doubt(self.contract(), self.facts(), exchanges)
+        {
+            facts.push(region);
+        }
         let case = Some(notes.case.label.clone()).filter(|label| !label.is_empty());
         notes.findings.push(Finding {
             case,

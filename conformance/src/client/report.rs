@@ -184,7 +184,9 @@ impl ClientReport {
             Format::Sarif => Ok(crate::report::pretty_json(&sarif::log(self))?),
             Format::Markdown => Ok(self.markdown()),
             Format::Json => Ok(crate::report::pretty_json(self)?),
-            Format::Github | Format::Prometheus | Format::Har => Err(RenderError::Unsupported(format.name())),
+            Format::Comment | Format::Github | Format::Prometheus | Format::Har => {
+                Err(RenderError::Unsupported(format.name()))
+            }
         }
     }
 

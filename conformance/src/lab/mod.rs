@@ -29,6 +29,7 @@ mod exchange;
 mod fault;
 mod faults;
 mod journal;
+mod needs;
 mod ports;
 mod proxy;
 #[cfg(feature = "embedded")]

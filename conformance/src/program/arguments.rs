@@ -12,6 +12,7 @@ use sallyport_conformance::run::{Glob, Profile};
 
 use super::observe::ObserveArguments;
 use super::reports::ReportRequest;
+use super::setup::CONFIG;
 use super::watch::WatchArguments;
 
 /// Test whether a service conforms to the Sallyport contract.
@@ -80,6 +81,7 @@ Examples:
   conformance proxy --embedded --fault search.paging/overlap
   conformance proxy --embedded --pedantic --seed 7
   conformance proxy --upstream https://staging.example.com --scenario busy.toml --listen 127.0.0.1:8088
+  conformance proxy --config conformance.toml --fault groups.token/two-accounts
 
 A scenario is a TOML file of steps for each operation; conformance/LAB.md has all keys:
   [[default.search]]
@@ -88,8 +90,8 @@ A scenario is a TOML file of steps for each operation; conformance/LAB.md has al
   retry-after = 1
 
 A request selects a scenario with the header `X-Lab-Scenario: NAME` (without it, `default`). NAME/RUN counts its steps
-separately, for parallel tests. With --upstream, faults that act as an account read its token from SALLYPORT_API_KEY and the facts from the
-variables that `conformance plan` names.";
+separately, for parallel tests. Faults that act as an account need its token from SALLYPORT_API_KEY, and others need facts, from
+the variables that `conformance plan` names or from --config. A warning names what a selected fault lacks.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -199,7 +201,7 @@ pub(crate) enum Command {
     /// Write a commented configuration; on a terminal, ask for its values.
     Init {
         /// File to write.
-        #[arg(default_value = "conformance.toml")]
+        #[arg(default_value = CONFIG)]
         file: PathBuf,
         /// Overwrite an existing file.
         #[arg(long)]
@@ -241,8 +243,9 @@ pub(crate) struct RunArguments {
     /// Skip checks whose id, clause or operation matches, or one case; may be repeated.
     #[arg(long, value_name = "GLOB")]
     pub(crate) skip: Vec<Glob>,
-    /// Also write reports: html, json, junit, sarif, md, prometheus or har, for example html=report.html,json=report.json;
-    /// json=- writes to standard output. `github` prints annotations and writes the job summary of GitHub Actions.
+    /// Also write reports: html, json, junit, sarif, md, comment, prometheus or har, for example
+    /// html=report.html,json=report.json; json=- writes to standard output. `comment` is md in the length of a pull request
+    /// comment. `github` prints annotations and writes the job summary of GitHub Actions.
     #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',')]
     pub(crate) report: Vec<ReportRequest>,
     /// Run the cheapest set of cases that notices this share of the known faults, in percent, for example 95.
@@ -286,14 +289,18 @@ pub(crate) struct RunArguments {
 
 /// What the lab serves, and where.
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("backend").required(true).args(["upstream", "embedded"]))]
+#[command(group = clap::ArgGroup::new("backend").required(true).multiple(true).args(["upstream", "embedded", "config"]))]
 pub(crate) struct ProxyArguments {
     /// Proxy the service at this URL, for example https://staging.example.com. Its redirects are passed on, not followed.
     #[arg(long, value_name = "URL")]
     pub(crate) upstream: Option<String>,
     /// Proxy the embedded reference server with sample data.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["upstream", "config", "allow_http"])]
     pub(crate) embedded: bool,
+    /// Take the upstream, its token and the facts from this configuration file, as `run` does. --upstream and environment
+    /// variables take precedence over it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
     /// Break a clause in this way, for example search.paging/overlap; may be repeated. `conformance faults` lists the ids.
     #[arg(long, value_name = "ID")]
     pub(crate) fault: Vec<String>,
@@ -321,7 +328,7 @@ pub(crate) struct ProxyArguments {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = loopback)]
     pub(crate) control: SocketAddr,
     /// Allow plain HTTP to an upstream on another machine; tokens are then sent unencrypted.
-    #[arg(long, requires = "upstream")]
+    #[arg(long)]
     pub(crate) allow_http: bool,
 }
 
@@ -392,7 +399,7 @@ pub(crate) struct GateArguments {
 }
 
 /// The target, the way to it, and the limits of the load on it.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct TargetArguments {
     /// Test the service at this URL, for example https://api.example.com.
     #[arg(long, value_name = "URL", env = "SALLYPORT_BASE_URL")]

@@ -11,13 +11,13 @@ use sallyport_conformance::lab::{
 };
 use sallyport_conformance::report::{plain, quantity};
 use sallyport_conformance::run::Glob;
-use sallyport_conformance::target::facts_from;
-use sallyport_conformance::{Contract, Secret, Target, Verdict};
+use sallyport_conformance::{Contract, Target, Verdict};
 use serde_json::json;
 
 use super::UsageError;
 use super::arguments::ProxyArguments;
 use super::run::{print, with_target};
+use super::setup::Setup;
 use super::signals::interrupted;
 
 /// `conformance faults`.
@@ -98,18 +98,11 @@ pub(crate) async fn proxy(arguments: ProxyArguments) -> Result<Verdict, UsageErr
         Some(file) => Scenarios::read(file)?,
         None => Scenarios::default(),
     };
-    let target = arguments.upstream.as_deref().map(|url| upstream(url, arguments.allow_http)).transpose()?;
+    let target = (!arguments.embedded).then(|| Setup::of_upstream(&arguments)).transpose()?;
     with_target(target, async |target| {
         serve(&arguments, target, faults, variations, Arc::new(scenarios)).await
     })
     .await
-}
-
-/// The service behind the lab. Its token and facts are needed by those faults alone that act as an account.
-fn upstream(url: &str, allow_http: bool) -> Result<Target, UsageError> {
-    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let token = variable("SALLYPORT_API_KEY").unwrap_or_else(|| "no-token-was-given".to_owned());
-    Ok(Target::new(url, Secret::new("API_KEY", token), facts_from(variable)?, allow_http)?)
 }
 
 async fn serve(
@@ -138,6 +131,16 @@ async fn serve(
     }
     for fault in faults {
         let _ = writeln!(text, "{:>10} {}: {}", "fault", fault.id, fault.breaks);
+        let lacks = fault.lacks(Setup::has_token(target), &target.facts);
+        if !lacks.is_empty() {
+            let _ = writeln!(
+                text,
+                "{:>10} {} changes nothing without {}",
+                "warning",
+                fault.id,
+                lacks.join(" and ")
+            );
+        }
         lab = lab.fault(fault);
     }
     if arguments.pedantic {

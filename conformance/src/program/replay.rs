@@ -40,7 +40,7 @@ pub(crate) async fn replay(
         return Err(wrong(&format!("this version has no check `{check}`")));
     }
     let contract = Contract::embedded()?;
-    let Setup { target, mut options } = Setup::new(arguments)?;
+    let Setup { target, mut options, .. } = Setup::new(arguments)?;
     let Some(target) = target else {
         return Err(wrong(
             "expected --base-url (or a configuration with base-url): a report does not decide where tokens are sent",

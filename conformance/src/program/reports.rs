@@ -3,7 +3,7 @@
 use std::fs::OpenOptions;
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sallyport_conformance::Report;
 use sallyport_conformance::report::{self, Format};
@@ -43,6 +43,49 @@ impl ReportRequest {
     }
 }
 
+/// A destination without regard to how its path is written.
+#[derive(Debug, PartialEq, Eq)]
+enum Place {
+    File(PathBuf),
+    /// Such as `/dev/null`, which takes as many reports as anybody likes.
+    Device(PathBuf, Format),
+    Stdout,
+    Workflow,
+}
+
+impl Place {
+    fn of(request: &ReportRequest) -> Self {
+        let path = match &request.destination {
+            Destination::Stdout => return Self::Stdout,
+            Destination::Workflow => return Self::Workflow,
+            Destination::File(path) => path,
+        };
+        match path.canonicalize() {
+            Ok(known) if known.is_file() => Self::File(known),
+            Ok(other) => Self::Device(other, request.format),
+            // The file does not exist yet, but its folder does, or else it cannot be written.
+            Err(_) => {
+                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+                let folder = folder.unwrap_or(Path::new(".")).canonicalize();
+                Self::File(match (folder, path.file_name()) {
+                    (Ok(folder), Some(name)) => folder.join(name),
+                    _ => path.clone(),
+                })
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for ReportRequest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.destination {
+            Destination::File(path) => write!(f, "{}={}", self.format.name(), path.display()),
+            Destination::Stdout => write!(f, "{}=-", self.format.name()),
+            Destination::Workflow => f.write_str(self.format.name()),
+        }
+    }
+}
+
 impl std::str::FromStr for ReportRequest {
     type Err = String;
 
@@ -64,8 +107,19 @@ impl std::str::FromStr for ReportRequest {
     }
 }
 
-/// Files that can't be written are better known before the run than after it.
+/// Files that can't be written are better known before the run than after it, and so are two reports in one place.
 pub(crate) fn open(requests: &[ReportRequest]) -> Result<(), UsageError> {
+    let mut places: Vec<(Place, &ReportRequest)> = Vec::new();
+    for request in requests {
+        let place = Place::of(request);
+        if let Some((_, first)) = places.iter().find(|(known, _)| *known == place) {
+            return Err(format!(
+                "--report: `{first}` and `{request}` write to the same place; expected one report for each file"
+            )
+            .into());
+        }
+        places.push((place, request));
+    }
     for request in requests {
         let Some(path) = request.file() else { continue };
         let opened = match request.format {

@@ -20,7 +20,9 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     if arguments.dry_run {
         return plan(arguments).await;
     }
-    let Setup { target, mut options } = selected(Setup::new(&arguments.target)?, &arguments)?;
+    let setup = selected(Setup::new(&arguments.target)?, &arguments)?;
+    let described = setup.described()?;
+    let Setup { target, mut options, .. } = setup;
     options.retries = arguments.retries.into();
     options.explore = arguments.explore.map(|seconds| Exploration {
         time: Duration::from_secs(seconds.get().into()),
@@ -42,6 +44,9 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
         options.implementation.get_or_insert_with(|| "the embedded server of this program".to_owned());
     }
     let guard = CommandGuard::new(&arguments.report, &mut reader.writer());
+    if detail > Detail::Quiet {
+        reader.write(&described);
+    }
     let ran =
         with_target(target, async |target| observed(contract, target, options, detail, reader).await).await;
     guard.end(&mut reader.writer());
@@ -54,8 +59,9 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
 pub(crate) async fn plan(arguments: RunArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
     let setup = Setup::without_sending(&arguments.target)?;
-    let Setup { target, options } = selected(setup, &arguments)?;
-    print_plan(contract, target, options).await
+    let setup = selected(setup, &arguments)?;
+    let described = setup.described()?;
+    print_plan(contract, setup, &described).await
 }
 
 /// Runs the suite in sight of the user: progress, findings, summary. A signal ends the run and keeps what was done.
@@ -102,7 +108,6 @@ pub(crate) enum Reader {
 
 impl Reader {
     /// A text of ours; what others wrote in it went through [`report::plain`].
-    #[cfg_attr(not(feature = "embedded"), allow(dead_code, reason = "`client` needs the embedded server"))]
     pub(crate) fn write(self, text: &str) {
         let _ = self.writer().write_all(text.as_bytes());
     }
@@ -167,14 +172,14 @@ fn requires_nothing<'a>(require: &'a [Glob], contract: &Contract) -> Option<&'a 
 
 async fn print_plan(
     contract: &Contract,
-    target: Option<Target>,
-    options: Options,
+    Setup { target, options, .. }: Setup,
+    described: &str,
 ) -> Result<Verdict, UsageError> {
     let profile = options.profile;
     let plan =
         with_target(target, async |target| Ok(Suite::new(contract, target, options)?.plan().clone())).await?;
     let matrix = Matrix::embedded()?;
-    let mut text = format!("profile {}\n\n", profile.name());
+    let mut text = format!("{described}{:>16} {}\n\n", "profile", profile.name());
     for planned in plan.planned() {
         let id = planned.check.id;
         let line = match planned.skipped() {

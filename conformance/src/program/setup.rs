@@ -1,14 +1,16 @@
 use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sallyport_conformance::config::{Ceilings, Config, Connection};
+use sallyport_conformance::report::plain;
 use sallyport_conformance::run::{Gates, Profile};
 use sallyport_conformance::target::{Fact, facts_from};
-use sallyport_conformance::wire::{ExtraHeader, WireOptions};
+use sallyport_conformance::wire::{ExtraHeader, Redactor, WireOptions};
 use sallyport_conformance::{Options, Secret, Selection, Target};
 
 use super::UsageError;
-use super::arguments::{GateArguments, TargetArguments};
+use super::arguments::{GateArguments, ProxyArguments, TargetArguments};
 
 /// Name of the variable for the base URL before it became that of the other programs.
 const FORMER_BASE_URL: &str = "CONFORMANCE_BASE_URL";
@@ -18,23 +20,78 @@ const MISSING_BASE_URL: &str = "there is a token or a fact, but no base URL to u
                                 SALLYPORT_BASE_URL, or write base-url in the configuration; without any token and fact \
                                 (unset SALLYPORT_API_KEY) the embedded server is tested";
 
+/// The file that `init` writes. It is read only where `--config` names it: a file that happens to lie in a folder must not
+/// decide where tokens go.
+pub(crate) const CONFIG: &str = "conformance.toml";
+
+/// Stands in for the account's token where none is needed. No service has given it out.
+const NO_TOKEN: &str = "no-token-was-given";
+
 /// What arguments, environment and configuration come to together.
 pub(crate) struct Setup {
     /// The target; none for the embedded reference server.
     pub(crate) target: Option<Target>,
     /// How to run, but for what only `run` asks for.
     pub(crate) options: Options,
+    /// The configuration that was read.
+    config: Option<PathBuf>,
+    /// Whether there is a token or a fact.
+    is_informed: bool,
 }
 
 impl Setup {
     /// An argument goes before a variable of the environment, and that before the configuration.
     pub(crate) fn new(arguments: &TargetArguments) -> Result<Self, UsageError> {
-        Self::with_token(arguments, None)
+        Self::with_token(arguments, None)?.for_known_target()
     }
 
     /// The same for what sends nothing, and so needs no token.
     pub(crate) fn without_sending(arguments: &TargetArguments) -> Result<Self, UsageError> {
-        Self::with_token(arguments, Some(Secret::new("API_KEY", "no-token-is-needed-for-a-plan")))
+        Self::with_token(arguments, Some(Secret::new("API_KEY", NO_TOKEN)))?.for_known_target()
+    }
+
+    /// The same for the service behind the lab, whose callers have tokens of their own.
+    pub(crate) fn of_upstream(arguments: &ProxyArguments) -> Result<Target, UsageError> {
+        let given = TargetArguments {
+            base_url: arguments.upstream.clone().or_else(|| variable("SALLYPORT_BASE_URL")),
+            config: arguments.config.clone(),
+            allow_http: arguments.allow_http,
+            ..TargetArguments::default()
+        };
+        let Self { target, options, .. } = Self::with_token(&given, Some(Secret::new("API_KEY", NO_TOKEN)))?;
+        let WireOptions { authorities, proxy, headers, .. } = &options.wire;
+        if !authorities.is_empty() || proxy.is_some() || !headers.is_empty() {
+            warn("ca-file, proxy and headers of [connection] are not used for the upstream of `proxy`");
+        }
+        target.ok_or_else(|| "the configuration has no base-url; write it there, or pass --upstream".into())
+    }
+
+    /// Whether a target has a token of an account.
+    pub(crate) fn has_token(target: &Target) -> bool {
+        target.token.expose() != NO_TOKEN
+    }
+
+    fn for_known_target(self) -> Result<Self, UsageError> {
+        if self.target.is_none() && self.is_informed { Err(MISSING_BASE_URL.into()) } else { Ok(self) }
+    }
+
+    /// The target and the configuration, for people to see which they are.
+    pub(crate) fn described(&self) -> Result<String, UsageError> {
+        let target = match &self.target {
+            None => "the embedded server with sample data".to_owned(),
+            Some(target) => {
+                let redactor = Redactor::new(target.secrets().cloned().chain(self.options.wire.secrets()))?;
+                redactor.redact(target.base().as_str())
+            }
+        };
+        let config = match &self.config {
+            Some(file) => file.display().to_string(),
+            None if Path::new(CONFIG).exists() => {
+                format!("none; {CONFIG} in this folder is not read, pass --config {CONFIG} to use it")
+            }
+            None => "none".to_owned(),
+        };
+        Ok(format!("{:>16} {}\n{:>16} {}\n", "target", plain(&target), "configuration", plain(&config)))
     }
 
     fn with_token(arguments: &TargetArguments, stand_in: Option<Secret>) -> Result<Self, UsageError> {
@@ -63,18 +120,11 @@ impl Setup {
             )
             .into());
         }
+        let given = given_token(arguments)?.or_else(|| variable("SALLYPORT_API_KEY"));
+        let is_informed = token.is_some() || given.is_some() || Fact::ALL.iter().any(|fact| facts.has(*fact));
         let target = match arguments.base_url.clone().or(base_url) {
-            None if stand_in.is_none()
-                && (token.is_some()
-                    || variable("SALLYPORT_API_KEY").is_some()
-                    || given_token(arguments)?.is_some()
-                    || Fact::ALL.iter().any(|fact| facts.has(*fact))) =>
-            {
-                return Err(MISSING_BASE_URL.into());
-            }
             None => None,
             Some(base_url) => {
-                let given = given_token(arguments)?.or_else(|| variable("SALLYPORT_API_KEY"));
                 let token = given.map(|token| Secret::new("API_KEY", token)).or(token).or(stand_in).ok_or(
                     "missing token; set SALLYPORT_API_KEY to the account's token, or pass --api-key-file or --api-key-stdin",
                 )?;
@@ -95,7 +145,7 @@ impl Setup {
             inferred: inferred.unwrap_or_default(),
             ..Options::default()
         };
-        Ok(Self { target, options })
+        Ok(Self { target, options, config: arguments.config.clone(), is_informed })
     }
 }
 
@@ -112,16 +162,20 @@ impl GateArguments {
     }
 }
 
+fn warn(text: &str) {
+    // A pipe that nobody reads any more is no error.
+    let _ = writeln!(std::io::stderr(), "conformance: warning: {text}");
+}
+
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 fn given_token(arguments: &TargetArguments) -> Result<Option<String>, UsageError> {
     let text = if let Some(token) = &arguments.api_key {
-        let _ = writeln!(
-            std::io::stderr(),
-            "conformance: warning: --api-key shows the token to every user of this machine; set \
-             SALLYPORT_API_KEY instead, or pass --api-key-file or --api-key-stdin"
+        warn(
+            "--api-key shows the token to every user of this machine; set SALLYPORT_API_KEY instead, or pass --api-key-file or \
+             --api-key-stdin",
         );
         token.expose().to_owned()
     } else if let Some(file) = &arguments.api_key_file {

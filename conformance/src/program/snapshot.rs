@@ -67,7 +67,7 @@ pub(crate) async fn compare(
 /// How the target behaves now, or the verdict when that can't be told.
 async fn observed(arguments: &TargetArguments) -> Result<Result<Recording, Verdict>, UsageError> {
     let contract = Contract::embedded()?;
-    let Setup { target, options } = Setup::new(arguments)?;
+    let Setup { target, options, .. } = Setup::new(arguments)?;
     let recorded = with_target(target, async |target| {
         Ok(snapshot::record(contract, target, options.budget, options.wire).await)
     });

@@ -1,4 +1,4 @@
-use super::{github, har, html, json, junit, markdown, prometheus, sarif};
+use super::{comment, github, har, html, json, junit, markdown, prometheus, sarif};
 use crate::run::Report;
 
 /// A form in which a report is written to a file.
@@ -14,6 +14,8 @@ pub enum Format {
     Sarif,
     /// A summary for a pull request.
     Markdown,
+    /// The same summary, in the length that a comment of a pull request takes.
+    Comment,
     /// Annotations for GitHub Actions.
     Github,
     /// Metrics for the textfile collector of the node exporter.
@@ -41,12 +43,13 @@ pub enum RenderError {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Html,
         Self::Json,
         Self::Junit,
         Self::Sarif,
         Self::Markdown,
+        Self::Comment,
         Self::Github,
         Self::Prometheus,
         Self::Har,
@@ -61,6 +64,7 @@ impl Format {
             Self::Junit => "junit",
             Self::Sarif => "sarif",
             Self::Markdown => "md",
+            Self::Comment => "comment",
             Self::Github => "github",
             Self::Prometheus => "prometheus",
             Self::Har => "har",
@@ -84,6 +88,7 @@ impl Format {
             Self::Junit => junit(report)?,
             Self::Sarif => sarif(report)?,
             Self::Markdown => markdown(report),
+            Self::Comment => comment(report),
             Self::Github => github(report),
             Self::Prometheus => prometheus(report),
             Self::Har => har(report)?,

@@ -1,7 +1,7 @@
 //! Workflow commands of GitHub Actions: annotations of a job, and its summary.
 
 use super::cause::{causes, folded, headlines, without_cause};
-use super::markdown::markdown;
+use super::markdown::markdown_within;
 use super::terminal::{counted, inferred_from, throttled, verdict_words};
 use super::{plain_lines, quantity};
 use crate::check::{Finding, Outcome, Severity};
@@ -49,10 +49,12 @@ pub fn github(report: &Report) -> String {
             }
         }
     }
-    let gates = report.unmet.iter().map(|unmet| ("gate not met", unmet));
-    for (title, reason) in gates.chain(report.stopped.iter().map(|reason| ("run ended early", reason))) {
+    // One for all gates: `--fail-on-skip` alone has a line for each reason.
+    let unmet = (!report.unmet.is_empty()).then(|| ("gate not met", report.unmet.join("\n")));
+    let stopped = report.stopped.clone().map(|reason| ("run ended early", reason));
+    for (title, message) in unmet.into_iter().chain(stopped) {
         // These decide the exit code as findings do, so they must not be dropped.
-        errors.insert(0, Annotation { title: title.to_owned(), message: reason.clone() });
+        errors.insert(0, Annotation { title: title.to_owned(), message });
     }
     warnings.extend(report.checks.iter().filter_map(without_result));
 
@@ -72,7 +74,7 @@ pub fn github(report: &Report) -> String {
 /// The report in Markdown, within the size that GitHub takes.
 #[must_use]
 pub fn job_summary(report: &Report) -> String {
-    shortened(markdown(report), LONGEST_SUMMARY)
+    markdown_within(report, LONGEST_SUMMARY)
 }
 
 /// Two commands that keep text between them from being taken for commands: what a service says may look like one. `token` is a
@@ -145,18 +147,6 @@ fn property(text: &str) -> String {
     escaped(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-/// A text cut before a heading, where no block of code is open.
-fn shortened(mut text: String, longest: usize) -> String {
-    if text.len() <= longest {
-        return text;
-    }
-    let limit = text.floor_char_boundary(longest);
-    let end = text[..limit].rfind("\n### ").or_else(|| text[..limit].rfind("\n## ")).unwrap_or(0);
-    text.truncate(end);
-    text.push_str("\n\n</details>\n\nThe rest is too long for a job summary; see the report.\n");
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,13 +175,5 @@ mod tests {
         assert!(
             shown(12).ends_with("::error title=more findings::3 more; see the job summary or the report\n")
         );
-    }
-
-    #[test]
-    fn a_long_summary_ends_before_a_heading() {
-        let text = format!("# A\n\n### `b`\n\n{}\n### `c`\n\n{}", "x".repeat(50), "y".repeat(200));
-        let cut = shortened(text.clone(), 120);
-        assert!(cut.contains("`b`") && !cut.contains("`c`") && cut.contains("too long"), "{cut}");
-        assert_eq!(shortened(text.clone(), 1_000), text);
     }
 }

@@ -32,6 +32,15 @@ struct ClauseView {
     tones: Vec<&'static str>,
 }
 
+/// A run whose report is kept.
+#[derive(Serialize)]
+struct ReportView<'a> {
+    begun: String,
+    verdict: &'a str,
+    broken: String,
+    name: &'a str,
+}
+
 #[derive(Serialize)]
 struct VerdictCount {
     name: &'static str,
@@ -62,6 +71,7 @@ pub fn history_page(
     trends.sort_by_key(|trend| (!trend.is_broken_now, std::cmp::Reverse(trend.broken.seen), trend.clause));
     let clauses: Vec<ClauseView> = trends.into_iter().map(|trend| clause_view(trend, shown)).collect();
     let latest = records.last();
+    let reports: Vec<ReportView> = records.iter().rev().filter_map(report_view).collect();
     let time = |record: Option<&RunRecord>| {
         record.map_or_else(|| "none".to_owned(), |record| record.begun.to_string())
     };
@@ -77,6 +87,16 @@ pub fn history_page(
         verdicts => Value::from(Serde(verdict_counts(records))),
         cells => Value::from(Serde(cells)),
         clauses => Value::from(Serde(clauses)),
+        reports => Value::from(Serde(reports)),
+    })
+}
+
+fn report_view(record: &RunRecord) -> Option<ReportView<'_>> {
+    Some(ReportView {
+        begun: record.begun.to_string(),
+        verdict: &record.verdict,
+        broken: record.broken.keys().cloned().collect::<Vec<_>>().join(", "),
+        name: record.report.as_deref()?,
     })
 }
 
@@ -197,6 +217,10 @@ mod tests {
             assert!(!page.contains(loading), "the page has {loading}");
         }
         assert!(history_page("x", &[], 0).expect("a page").contains("no run yet"));
+        assert!(!page.contains("<h2>Reports"), "no report is kept");
+        let kept = RunRecord { report: Some("report-1.json".to_owned()), ..records[1].clone() };
+        let page = history_page("x", &[kept], 0).expect("a page");
+        assert!(page.contains("groups.order</td><td><code>report-1.json</code>"), "{page}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::terminal::{
 use super::{curl, plain_lines};
 use crate::check::{Evidence, Finding, Outcome};
 use crate::contract::Unspecified;
-use crate::run::{CheckResult, ClauseSummary, Report, Verdict};
+use crate::run::{CheckResult, ClauseSummary, Report, Skips, Verdict};
 use crate::wire::RecordedExchange;
 
 /// The report as one page for a browser: no other file, no network.
@@ -43,6 +43,7 @@ pub fn html(report: &Report) -> Result<String, minijinja::Error> {
         findings => Value::from(Serde(findings(report))),
         operations => Value::from(Serde(operations(report))),
         unresolved => Value::from(Serde(unresolved(report))),
+        skipped_cases => Value::from(Serde(skipped_cases(report))),
         observations => Value::from(Serde(observations(report))),
     })
 }
@@ -122,6 +123,12 @@ struct UnresolvedView<'a> {
 }
 
 #[derive(Serialize)]
+struct SkippedCasesView<'a> {
+    reason: &'a str,
+    cases: Vec<String>,
+}
+
+#[derive(Serialize)]
 struct ObservationView<'a> {
     unspecified: Unspecified,
     text: &'a str,
@@ -139,6 +146,12 @@ fn cause_views(report: &Report) -> Vec<CauseView<'_>> {
         });
     }
     views
+}
+
+/// Every skipped case of a check that ran otherwise; whole checks stand among those without a result.
+fn skipped_cases(report: &Report) -> Vec<SkippedCasesView<'_>> {
+    let skips = Skips::from_results(&report.checks).into_iter().filter(|skips| !skips.cases.is_empty());
+    skips.map(|Skips { reason, cases, .. }| SkippedCasesView { reason, cases }).collect()
 }
 
 /// The findings without a likely cause.

@@ -9,9 +9,162 @@ use super::{curl, plain, quantity};
 use crate::check::{Finding, Outcome};
 use crate::run::{CheckResult, ExpectationState, Report};
 
+/// Characters that a comment of a pull request takes on GitHub (65,536), less some for what CI adds to it.
+const LONGEST_COMMENT: usize = 65_000;
+
 /// The report as a summary in Markdown, for instance for a pull request.
 #[must_use]
 pub fn markdown(report: &Report) -> String {
+    Page::new(report).text
+}
+
+/// The same in the length that a comment of a pull request takes.
+#[must_use]
+pub fn comment(report: &Report) -> String {
+    Page::new(report).within(LONGEST_COMMENT)
+}
+
+/// The same in at most so many bytes.
+pub(super) fn markdown_within(report: &Report, longest: usize) -> String {
+    Page::new(report).within(longest)
+}
+
+/// A text, and where it can be cut.
+#[derive(Debug, Default)]
+struct Page {
+    text: String,
+    cuts: Vec<Cut>,
+    /// Findings so far.
+    findings: usize,
+    /// Whether a part that opens is begun and not ended.
+    is_folded: bool,
+}
+
+/// A place before a finding, a heading or a line of a list: no block of code is open there.
+#[derive(Debug, Clone, Copy)]
+struct Cut {
+    at: usize,
+    findings: usize,
+    is_folded: bool,
+}
+
+impl Page {
+    fn new(report: &Report) -> Self {
+        let mut page = Self { text: head(report), ..Self::default() };
+        page.cut();
+        let causes = causes(report);
+        if !causes.is_empty() {
+            page.text.push_str("\n## Likely causes\n");
+        }
+        for cause in causes {
+            page.cause(report, &cause);
+        }
+        let without_cause = without_cause(report);
+        if !without_cause.is_empty() {
+            page.cut();
+            page.text.push_str("\n## Findings\n");
+        }
+        for (result, findings) in without_cause {
+            page.cut();
+            heading(&mut page.text, result);
+            for (number, finding) in findings.iter().enumerate() {
+                page.finding(report, result, finding, number > 0);
+            }
+        }
+        page.list("Without a result", reasons(report));
+        page.list("Checked in part", partly(report));
+        page
+    }
+
+    fn cut(&mut self) {
+        let Self { ref text, findings, is_folded, .. } = *self;
+        self.cuts.push(Cut { at: text.len(), findings, is_folded });
+    }
+
+    /// `can_begin` is false for the first one below a heading, which has a cut already.
+    fn finding(&mut self, report: &Report, result: &CheckResult, finding: &Finding, can_begin: bool) {
+        if can_begin {
+            self.cut();
+        }
+        finding_text(&mut self.text, report, result, finding);
+        self.findings += 1;
+    }
+
+    /// The findings of a likely cause: the first one, and the others in a part that opens.
+    fn cause(&mut self, report: &Report, cause: &Cause<'_>) {
+        self.cut();
+        self.text.push('\n');
+        for line in headlines(cause.diagnosis) {
+            let _ = writeln!(self.text, "- {}", escaped(&line));
+        }
+        let (result, finding) = cause.first;
+        heading(&mut self.text, result);
+        self.finding(report, result, finding, false);
+        let Some(folded) = folded(cause) else { return };
+        self.cut();
+        let _ = writeln!(self.text, "<details><summary>{}</summary>", escaped(&folded));
+        self.is_folded = true;
+        let mut check = result.id;
+        for (result, finding) in &cause.folded {
+            self.cut();
+            if result.id != check {
+                heading(&mut self.text, result);
+                check = result.id;
+            }
+            self.text.push('\n');
+            self.finding(report, result, finding, false);
+        }
+        self.text.push_str("</details>\n");
+        self.is_folded = false;
+    }
+
+    fn list(&mut self, title: &str, lines: Vec<String>) {
+        if lines.is_empty() {
+            return;
+        }
+        self.cut();
+        let _ = write!(self.text, "\n## {title}\n\n");
+        for (number, line) in lines.into_iter().enumerate() {
+            if number > 0 {
+                self.cut();
+            }
+            self.text.push_str(&line);
+        }
+    }
+
+    /// The text, cut before what would make it longer than this, with what is left out.
+    fn within(mut self, longest: usize) -> String {
+        /// More than what is said at the end takes.
+        const END: usize = 200;
+        if self.text.len() <= longest {
+            return self.text;
+        }
+        let room = longest.saturating_sub(END);
+        let fitting = self.cuts.iter().rev().find(|cut| cut.at <= room);
+        // Only a summary of nothing but reasons is as long, and it has a line for each of them.
+        let beginning =
+            || self.text[..self.text.floor_char_boundary(room)].rfind('\n').map_or(0, |end| end + 1);
+        let Cut { at, findings, is_folded } =
+            fitting.copied().unwrap_or_else(|| Cut { at: beginning(), findings: 0, is_folded: false });
+        self.text.truncate(at);
+        if is_folded {
+            self.text.push_str("</details>\n");
+        }
+        let left_out = match self.findings - findings {
+            0 => "No finding is left out, but what comes after them is".to_owned(),
+            1 => "1 finding is left out".to_owned(),
+            more => format!("{more} findings are left out"),
+        };
+        let _ = write!(
+            self.text,
+            "\n**{left_out}, because the text would be too long.** The reports in other formats have everything.\n"
+        );
+        self.text
+    }
+}
+
+/// Everything before the findings.
+fn head(report: &Report) -> String {
     let mut text = format!("# Conformance: {}\n\n", verdict_words(report));
     let _ = writeln!(text, "- target: {}", code(&report.target));
     if let Some(implementation) = &report.implementation {
@@ -63,25 +216,6 @@ pub fn markdown(report: &Report) -> String {
         );
     }
     expectations(&mut text, report);
-    let causes = causes(report);
-    if !causes.is_empty() {
-        text.push_str("\n## Likely causes\n");
-    }
-    for cause in causes {
-        cause_text(&mut text, report, &cause);
-    }
-    let without_cause = without_cause(report);
-    if !without_cause.is_empty() {
-        text.push_str("\n## Findings\n");
-    }
-    for (result, findings) in without_cause {
-        heading(&mut text, result);
-        for finding in findings {
-            finding_text(&mut text, report, result, finding);
-        }
-    }
-    reasons(&mut text, report);
-    partly(&mut text, report);
     text
 }
 
@@ -108,29 +242,6 @@ fn heading(text: &mut String, result: &CheckResult) {
     let _ = writeln!(text, "{}\n", escaped(result.why));
 }
 
-/// The findings of a likely cause: the first one, and the others in a part that opens.
-fn cause_text(text: &mut String, report: &Report, cause: &Cause<'_>) {
-    text.push('\n');
-    for line in headlines(cause.diagnosis) {
-        let _ = writeln!(text, "- {}", escaped(&line));
-    }
-    let (result, finding) = cause.first;
-    heading(text, result);
-    finding_text(text, report, result, finding);
-    let Some(folded) = folded(cause) else { return };
-    let _ = writeln!(text, "<details><summary>{}</summary>", escaped(&folded));
-    let mut check = result.id;
-    for (result, finding) in &cause.folded {
-        if result.id != check {
-            heading(text, result);
-            check = result.id;
-        }
-        text.push('\n');
-        finding_text(text, report, result, finding);
-    }
-    text.push_str("</details>\n");
-}
-
 fn finding_text(text: &mut String, report: &Report, result: &CheckResult, finding: &Finding) {
     let _ = writeln!(text, "> {} (`{}`)\n", escaped(&finding.requirement), finding.clause);
     if let Some(inferred) = inferred_from(finding) {
@@ -150,7 +261,7 @@ fn finding_text(text: &mut String, report: &Report, result: &CheckResult, findin
 }
 
 /// Checks without a result, grouped by their reason, so that a missing fact is one line.
-fn reasons(text: &mut String, report: &Report) {
+fn reasons(report: &Report) -> Vec<String> {
     let mut reasons: Vec<(&str, &str, Vec<&str>)> = Vec::new();
     for result in &report.checks {
         let (Outcome::Skipped(reason) | Outcome::Inconclusive(reason) | Outcome::Error(reason)) =
@@ -164,26 +275,17 @@ fn reasons(text: &mut String, report: &Report) {
             None => reasons.push((word, reason, vec![result.id])),
         }
     }
-    if reasons.is_empty() {
-        return;
-    }
-    text.push_str("\n## Without a result\n\n");
-    for (word, reason, checks) in reasons {
+    let line = |(word, reason, checks): (&str, &str, Vec<&str>)| {
         let checks: Vec<_> = checks.iter().map(|check| format!("`{check}`")).collect();
-        let _ = writeln!(text, "- {word}: {} — {}", escaped(reason), checks.join(", "));
-    }
+        format!("- {word}: {} — {}\n", escaped(reason), checks.join(", "))
+    };
+    reasons.into_iter().map(line).collect()
 }
 
 /// Checks of which some cases were skipped: what they say holds for the others.
-fn partly(text: &mut String, report: &Report) {
-    let rows: Vec<String> = report
-        .checks
-        .iter()
-        .filter_map(|result| Some(format!("- `{}`: {}\n", result.id, result.coverage()?)))
-        .collect();
-    if !rows.is_empty() {
-        let _ = write!(text, "\n## Checked in part\n\n{}", rows.concat());
-    }
+fn partly(report: &Report) -> Vec<String> {
+    let line = |result: &CheckResult| Some(format!("- `{}`: {}\n", result.id, result.coverage()?));
+    report.checks.iter().filter_map(line).collect()
 }
 
 /// Text that stays text, on one line, in a table too.
@@ -219,5 +321,43 @@ mod tests {
     fn what_a_server_says_stays_text() {
         assert_eq!(escaped("<b>|a`\nb"), r"\<b\>\|a\` b");
         assert_eq!(fence("a ```` b"), "`````");
+    }
+
+    /// Ten findings of 100 bytes, the last five in a part that opens.
+    fn page() -> Page {
+        let mut page = Page { text: "# Head\n".to_owned(), ..Page::default() };
+        for number in 0..10 {
+            page.cut();
+            if number == 5 {
+                page.text.push_str("<details>\n");
+                page.is_folded = true;
+                page.cut();
+            }
+            page.text.push_str(&format!("```sh\ncurl {number}{}\n```\n", "x".repeat(84)));
+            page.findings += 1;
+        }
+        page.text.push_str("</details>\n");
+        page.is_folded = false;
+        page.list("Without a result", vec!["- one\n".to_owned(), "- two\n".to_owned()]);
+        page
+    }
+
+    #[test]
+    fn a_text_is_cut_before_a_finding_and_counts_those_left_out() {
+        let whole = page().text;
+        assert_eq!(page().within(whole.len()), whole);
+        for longest in 210..whole.len() {
+            let cut = page().within(longest);
+            assert!(cut.len() <= longest, "{} of {longest}", cut.len());
+            assert_eq!(cut.matches("```").count() % 2, 0, "{cut}");
+            assert_eq!(cut.matches("<details>").count(), cut.matches("</details>").count(), "{cut}");
+            let shown = cut.matches("curl ").count();
+            let said = match 10 - shown {
+                0 => "No finding is left out".to_owned(),
+                1 => "**1 finding is left out".to_owned(),
+                more => format!("**{more} findings are left out"),
+            };
+            assert!(cut.contains(&said), "{said} in {cut}");
+        }
     }
 }

@@ -31,7 +31,7 @@ pub use html::html;
 pub(crate) use json::pretty as pretty_json;
 pub use json::{json, schema};
 pub use junit::junit;
-pub use markdown::markdown;
+pub use markdown::{comment, markdown};
 pub use panics::hush_panics;
 pub use plain::{plain, plain_lines};
 pub use progress::Progress;

@@ -88,12 +88,13 @@ impl<W: Write + Send> Observer for Progress<W> {
         state.ended += 1;
         state.failed += usize::from(result.outcome == Outcome::Failed);
         state.running.retain(|id| *id != result.id);
-        let quiet = self.screen.detail == Detail::Quiet;
-        let text = if quiet && !is_trouble(&result.outcome) {
-            String::new()
-        } else {
-            check_text(result, &self.screen)
+        // The summary folds skipped checks by their reason.
+        let is_shown = match self.screen.detail {
+            Detail::Quiet => is_trouble(&result.outcome),
+            Detail::Normal => !matches!(result.outcome, Outcome::Skipped(_)),
+            Detail::Verbose => true,
         };
+        let text = if !is_shown { String::new() } else { check_text(result, &self.screen) };
         if self.live || !text.is_empty() {
             self.write(&mut state, &text);
         }

@@ -6,7 +6,7 @@ use super::{Detail, Screen, curl, plain, quantity};
 use crate::check::{Evidence, Finding, Outcome};
 use crate::detection::{Detection, Unlock};
 use crate::explore::ExplorationResult;
-use crate::run::{CheckResult, ExpectationState, NotJudged, Report, Rerun, Totals, Verdict};
+use crate::run::{CheckResult, ExpectationState, NotJudged, Report, Rerun, Skips, Totals, Verdict};
 use crate::wire::{Budget, RecordedExchange, Throttling};
 
 /// One check on one line, with the reason when it has no result, and in a verbose report with its exchanges.
@@ -90,6 +90,9 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
         }
     }
     if screen.detail > Detail::Quiet {
+        for line in skipped(report, screen) {
+            text.push_str(&screen.labelled(Tone::Faint, "skipped", &line));
+        }
         let usage = report.usage;
         let counts = format!("{}: {}", report.totals.all(), counted(report.totals));
         text.push_str(&screen.labelled(Tone::Faint, "checks", &counts));
@@ -103,7 +106,9 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
         }
         let clauses = format!("{} of {} judged", report.coverage.judged, report.coverage.clauses);
         text.push_str(&screen.labelled(Tone::Faint, "clauses", &clauses));
-        for reason in not_judged(report) {
+        // Reasons that leave no clause open stand among what was skipped.
+        let open = |reason: &&NotJudged| !reason.clauses.is_empty();
+        for reason in report.coverage.not_judged.iter().filter(open).map(reason_text) {
             text.push_str(&screen.labelled(Tone::Faint, "not judged", &reason));
         }
         text.push_str(&screen.labelled(
@@ -285,12 +290,32 @@ pub(super) fn not_noticed(report: &Report) -> impl Iterator<Item = String> {
         .map(|Unlock { reason, faults }| format!("{}: {reason}", quantity(*faults, "known fault")))
 }
 
+/// What was skipped, a line for each reason; a gate names it all, and a verbose report has each check on its line.
+fn skipped(report: &Report, screen: &Screen) -> Vec<String> {
+    const MOST: usize = 8;
+    if screen.detail == Detail::Verbose || report.unmet.iter().any(|unmet| unmet.starts_with(SKIP_GATE)) {
+        return Vec::new();
+    }
+    let skips = Skips::from_results(&report.checks);
+    let mut lines: Vec<String> =
+        skips.iter().take(MOST).map(|skips| format!("{}: {}", skips.folded(), skips.reason)).collect();
+    let more = skips.len().saturating_sub(MOST);
+    if more > 0 {
+        lines.push(format!("for {} more; see the report or --verbose", quantity(more, "reason")));
+    }
+    lines
+}
+
 /// Why clauses were not judged, a line for each reason.
 pub(super) fn not_judged(report: &Report) -> impl Iterator<Item = String> {
-    report.coverage.not_judged.iter().map(move |NotJudged { reason, clauses, checks }| match checks {
+    report.coverage.not_judged.iter().map(reason_text)
+}
+
+fn reason_text(NotJudged { reason, clauses, checks }: &NotJudged) -> String {
+    match checks {
         0 => format!("{}: {reason}", quantity(clauses.len(), "clause")),
         _ => format!("{} and {}: {reason}", quantity(clauses.len(), "clause"), quantity(*checks, "check")),
-    })
+    }
 }
 
 fn tone(outcome: &Outcome) -> Tone {
@@ -309,6 +334,9 @@ fn tone(outcome: &Outcome) -> Tone {
 fn seconds(millis: u64) -> f64 {
     millis as f64 / 1000.0
 }
+
+/// How the lines of the gate begin that name what was skipped.
+const SKIP_GATE: &str = "--fail-on-skip";
 
 /// Findings of one check that a terminal shows, and the longest body of a command.
 const MOST_OF_A_CHECK: usize = 12;

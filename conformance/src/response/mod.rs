@@ -3,8 +3,10 @@
 
 mod class;
 pub(crate) mod gateways;
+mod region;
 
 pub use class::{Decision, Form, ResponseClass};
+pub(crate) use region::RegionSupply;
 
 use crate::contract::{Contract, OperationId};
 use crate::wire::Request;

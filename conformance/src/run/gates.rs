@@ -1,8 +1,6 @@
-use super::{CheckResult, Coverage, Expectation, ExpectationState, Glob, Totals};
-use crate::check::Outcome;
+use super::{CheckResult, Coverage, Expectation, ExpectationState, Glob, Skips, Totals};
 use crate::contract::Clause;
 use crate::detection::Detection;
-use crate::quantity::quantity;
 
 /// Requirements that a run must meet to conform. Without gates a run without findings conforms.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,7 +18,7 @@ pub struct Gates {
 }
 
 impl Gates {
-    /// What the run does not show of it, one sentence each. Warnings are not among it: they fail the run.
+    /// What the run does not show of it, one sentence each; skipped checks and cases by reason. Warnings are not among it: they fail the run.
     pub(super) fn unmet(
         &self,
         results: &[CheckResult],
@@ -47,17 +45,10 @@ impl Gates {
             ));
         }
         if self.fail_on_skip {
-            let is_skipped = |outcome: &Outcome| matches!(outcome, Outcome::Skipped(_));
-            let cases = || results.iter().flat_map(|result| &result.cases);
-            let checks = results.iter().filter(|result| is_skipped(&result.outcome)).count();
-            let cases = cases().filter(|case| is_skipped(&case.outcome)).count();
-            if checks + cases > 0 {
-                unmet.push(format!(
-                    "--fail-on-skip: {} and {} skipped",
-                    quantity(checks, "check"),
-                    quantity(cases, "case")
-                ));
-            }
+            let skips = Skips::from_results(results);
+            unmet.extend(
+                skips.iter().map(|skips| format!("--fail-on-skip: {}: {}", skips.folded(), skips.reason)),
+            );
         }
         let stale = expectations.iter().filter(|entry| entry.state == ExpectationState::NoLongerFails);
         for entry in stale.filter(|entry| is_judged_whole(results, entry.clause)) {
@@ -85,6 +76,7 @@ fn is_judged_whole(results: &[CheckResult], clause: Clause) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::Outcome;
     use crate::checks::registry;
     use crate::contract::Contract;
 
@@ -115,7 +107,7 @@ mod tests {
             (Gates { require: vec![Glob::new("search.page*")], ..none.clone() }, "search.page"),
             (Gates { min_clauses: Some(judged + 1), ..none.clone() }, "--min-clauses"),
             (Gates { min_detection: Some(41), ..none.clone() }, "notice"),
-            (Gates { fail_on_skip: true, ..none.clone() }, "checks and 0 cases skipped"),
+            (Gates { fail_on_skip: true, ..none.clone() }, " more): supply addresses"),
         ] {
             let said = unmet(&not_met);
             assert!(said.len() == 1 && said[0].contains(words), "{said:?}");

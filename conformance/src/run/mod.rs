@@ -14,6 +14,7 @@ mod preflight;
 mod profile;
 mod report;
 mod select;
+mod skips;
 mod stopper;
 mod suite;
 
@@ -32,5 +33,6 @@ pub use planned::{PlannedCase, PlannedCheck};
 pub use profile::Profile;
 pub use report::Report;
 pub use select::{Glob, Selection};
+pub use skips::Skips;
 pub use stopper::Stopper;
 pub use suite::{Options, SetupError, Suite};

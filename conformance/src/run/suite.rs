@@ -26,6 +26,7 @@ use crate::checks::{self, registry};
 use crate::contract::Contract;
 use crate::detection::{Cases, Detection, Matrix};
 use crate::explore::{Exploration, ExplorationResult, RELATIONS};
+use crate::response::RegionSupply;
 use crate::target::{Canaries, Target};
 use crate::wire::{Budget, Meter, Redactor, ShortSecret, Wire, WireError, WireOptions};
 
@@ -294,7 +295,7 @@ impl<'a> Suite<'a> {
             planned.iter().partition(|planned| planned.skipped().is_some());
         let checks: Vec<_> = running.iter().map(|planned| planned.check).collect();
         let passive_checks = PassiveChecks::new(&checks, self.inferred);
-        let state = checks::State::default();
+        let (state, region) = (checks::State::default(), RegionSupply::default());
         let log = self.keep_exchanges.then(ExchangeLog::default);
         let context = ProbeContext {
             contract: self.contract,
@@ -305,6 +306,7 @@ impl<'a> Suite<'a> {
             passive: &passive_checks,
             inferred: self.inferred,
             log: log.as_ref(),
+            region: &region,
             state: &state,
         };
         let mut results = Vec::with_capacity(planned.len());

@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn cases_are_made_from_the_document() {
         let contract = Contract::embedded().expect("contract");
-        let facts = Facts { empty_region: Some("X".into()), ..Facts::default() };
+        let facts = Facts { empty_region: Some("ATA".into()), ..Facts::default() };
         let target = Target::new("http://127.0.0.1:1", Secret::new("API_KEY", "token"), facts, false);
         let cases = cases(contract, &target.expect("a target"));
         assert!(cases.len() > 60, "{} cases", cases.len());

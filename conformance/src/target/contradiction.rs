@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
 use super::{Fact, Facts, Secret};
+use crate::contract::Contract;
 
 /// What is wrong with some facts, one sentence each; empty when nothing is.
 pub(super) fn contradictions(token: &Secret, facts: &Facts) -> Vec<String> {
@@ -120,12 +121,39 @@ fn regions(facts: &Facts, wrong: &mut Vec<String>) {
         (Fact::ScarceRegion, &facts.scarce_region),
         (Fact::EmptyRegion, &facts.empty_region),
     ];
+    let named = regions.iter().filter_map(|(fact, region)| Some((*fact, region.as_deref()?)));
+    let pools = facts.known_gateways.iter().map(|pool| (Fact::KnownGateways, pool.region.as_str()));
+    let default = default_region();
+    for (fact, region) in named.chain(pools).filter(|(_, region)| !is_region(region, default)) {
+        // A token in the wrong variable must not be shown, and none is as short.
+        let found = match region.chars().count() {
+            length if length < Secret::SHORTEST => format!("`{region}`"),
+            length => format!("a text of {length} characters"),
+        };
+        let default = default.map(|default| format!(" or `{default}`")).unwrap_or_default();
+        wrong.push(format!(
+            "{}: expected a three-letter country code such as `USA`{default}, found {found}",
+            fact.variable()
+        ));
+    }
     for (number, (fact, region)) in regions.iter().enumerate() {
         let Some(region) = region else { continue };
         for (other, _) in regions[number + 1..].iter().filter(|(_, other)| other.as_ref() == Some(region)) {
             wrong.push(both(*fact, *other, region));
         }
     }
+}
+
+/// The region that is meant where none is sent.
+fn default_region() -> Option<&'static str> {
+    Contract::embedded().ok()?.extract.regions.schema.default.as_ref()?.as_str()
+}
+
+/// The schema of `regions` takes any text; the document describes its values as codes of the country directory, which have three
+/// letters. Their letter case is unspecified.
+fn is_region(text: &str, default: Option<&str>) -> bool {
+    const LETTERS: usize = 3;
+    default == Some(text) || text.len() == LETTERS && text.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
 /// Two facts that exclude each other.

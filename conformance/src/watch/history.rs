@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::RunRecord;
+use super::{RunRecord, reports};
 
 /// The runs of a folder, one file for each day (`2026-01-31.jsonl`) with a line for each run. Lines are only added. One that was
 /// not written to its end, since the process was killed, is removed before the next one.
@@ -16,6 +16,8 @@ pub struct History {
     keep: SignedDuration,
     records: Vec<RunRecord>,
     skipped: usize,
+    /// Most reports that are kept.
+    reports: usize,
     /// Held as long as the history is open, so that two programs do not write it.
     _lock: File,
 }
@@ -51,11 +53,12 @@ impl History {
     const LONGEST_DAY: u64 = 256 << 20;
     const ENDING: &'static str = ".jsonl";
 
-    /// Opens the history of a folder, which is made if it is missing. Runs of more than `keep` days ago are removed.
+    /// Opens the history of a folder, which is made if it is missing. Runs of more than `keep` days ago are removed, and reports
+    /// beyond the latest `reports`.
     ///
     /// # Errors
     /// When the folder can't be read or written, or another program has it open.
-    pub fn open(folder: &Path, keep: u16, now: Timestamp) -> Result<Self, HistoryError> {
+    pub fn open(folder: &Path, keep: u16, reports: u16, now: Timestamp) -> Result<Self, HistoryError> {
         let wrong = |path: &Path| {
             let path = path.display().to_string();
             move |error| HistoryError::File { path, error }
@@ -68,14 +71,49 @@ impl History {
             TryLockError::Error(error) => wrong(&path)(error),
         })?;
         let keep = SignedDuration::from_hours(24 * i64::from(keep.max(1)));
-        let mut history =
-            Self { folder: folder.to_owned(), keep, records: Vec::new(), skipped: 0, _lock: lock };
+        let mut history = Self {
+            folder: folder.to_owned(),
+            keep,
+            records: Vec::new(),
+            skipped: 0,
+            reports: reports.into(),
+            _lock: lock,
+        };
         history.remove_old(now)?;
         for (_, path) in history.days()? {
             history.read(&path).map_err(wrong(&path))?;
         }
         history.records.sort_by_key(|record| record.begun);
+        history.remove_reports()?;
         Ok(history)
+    }
+
+    /// Keeps the report of a run, in JSON, under a name that the record takes. The oldest reports go when there are too many.
+    ///
+    /// # Errors
+    /// When it can't be written, or an old one can't be removed.
+    pub fn keep_report(&mut self, record: &mut RunRecord, json: &str) -> Result<(), HistoryError> {
+        if self.reports == 0 {
+            return Ok(());
+        }
+        let name = reports::name(record.begun);
+        reports::write(&self.folder, &name, json).map_err(self.wrong(&name))?;
+        record.report = Some(name);
+        self.remove_reports()
+    }
+
+    /// Removes reports beyond those that are kept, and their names from the records.
+    fn remove_reports(&mut self) -> Result<(), HistoryError> {
+        let kept = reports::remove_old(&self.folder, self.reports).map_err(self.wrong(""))?;
+        for record in &mut self.records {
+            record.report = record.report.take().filter(|name| kept.contains(name));
+        }
+        Ok(())
+    }
+
+    fn wrong(&self, name: &str) -> impl Fn(io::Error) -> HistoryError + use<> {
+        let path = self.folder.join(name).display().to_string();
+        move |error| HistoryError::File { path: path.clone(), error }
     }
 
     /// The runs, the oldest first.
@@ -217,7 +255,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let place = folder.path().join("a/b");
         let now = at("2026-03-10T12:00:00Z");
-        let mut history = History::open(&place, 2, now).expect("a history");
+        let mut history = History::open(&place, 2, 9, now).expect("a history");
         for begun in ["2026-03-08T11:00:00Z", "2026-03-08T13:00:00Z", "2026-03-10T12:00:00Z"] {
             history.add(record(begun)).expect("written");
         }
@@ -225,10 +263,10 @@ mod tests {
             history.records().iter().map(|record| record.begun.to_string()).collect()
         };
         assert_eq!(begun(&history), ["2026-03-08T13:00:00Z", "2026-03-10T12:00:00Z"]);
-        assert!(matches!(History::open(&place, 2, now), Err(HistoryError::Locked(_))));
+        assert!(matches!(History::open(&place, 2, 9, now), Err(HistoryError::Locked(_))));
         drop(history);
         std::fs::write(place.join("notes.jsonl"), "not ours").expect("written");
-        let history = History::open(&place, 1, at("2026-03-11T12:00:00Z")).expect("a history");
+        let history = History::open(&place, 1, 9, at("2026-03-11T12:00:00Z")).expect("a history");
         assert_eq!(begun(&history), ["2026-03-10T12:00:00Z"]);
         assert!(!place.join("2026-03-08.jsonl").exists() && place.join("notes.jsonl").exists());
         assert!(history.expect_target("https://a.invalid/").is_ok());
@@ -248,16 +286,45 @@ mod tests {
         // Killed after any byte of the second line.
         for cut in (0..line.len()).step_by(7) {
             std::fs::write(&file, format!("{line}\n{}", &line[..cut])).expect("written");
-            let mut history = History::open(folder.path(), 9, now).expect("a history");
+            let mut history = History::open(folder.path(), 9, 9, now).expect("a history");
             assert_eq!((history.records().len(), history.skipped()), (1, usize::from(cut > 0)));
             history.add(record("2026-03-10T11:00:00Z")).expect("written");
             drop(history);
-            let history = History::open(folder.path(), 9, now).expect("a history");
+            let history = History::open(folder.path(), 9, 9, now).expect("a history");
             assert_eq!((history.records().len(), history.skipped()), (2, 0), "cut after {cut}");
         }
         std::fs::write(&file, "x".repeat(10_000)).expect("written");
-        let mut history = History::open(folder.path(), 9, now).expect("a history");
+        let mut history = History::open(folder.path(), 9, 9, now).expect("a history");
         history.add(record("2026-03-10T11:00:00Z")).expect("written");
         assert_eq!(std::fs::read_to_string(&file).expect("a file").lines().count(), 1);
+    }
+
+    #[test]
+    fn the_latest_reports_are_kept_and_the_records_name_no_others() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let now = at("2026-03-10T12:00:00Z");
+        let mut history = History::open(folder.path(), 9, 2, now).expect("a history");
+        for hour in 10..14 {
+            let mut record = record(&format!("2026-03-10T{hour}:00:00Z"));
+            history.keep_report(&mut record, &format!("{{\"hour\": {hour}}}")).expect("kept");
+            history.add(record).expect("written");
+        }
+        let named = |history: &History| -> Vec<Option<String>> {
+            history.records().iter().map(|record| record.report.clone()).collect()
+        };
+        let name = |hour: u8| Some(format!("report-2026-03-10T{hour}-00-00Z.json"));
+        assert_eq!(named(&history), [None, None, name(12), name(13)]);
+        let text = std::fs::read_to_string(folder.path().join(name(13).expect("a name")));
+        assert_eq!(text.expect("a report"), "{\"hour\": 13}");
+        std::fs::write(folder.path().join("report-of-mine.json"), "{}").expect("written");
+        drop(history);
+        let history = History::open(folder.path(), 9, 1, now).expect("a history");
+        assert_eq!(named(&history), [None, None, None, name(13)]);
+        assert!(folder.path().join("report-of-mine.json").exists());
+        drop(history);
+        let mut history = History::open(folder.path(), 9, 0, now).expect("a history");
+        let mut record = record("2026-03-10T14:00:00Z");
+        history.keep_report(&mut record, "{}").expect("nothing to keep");
+        assert_eq!((record.report, named(&history)), (None, vec![None; 4]));
     }
 }

@@ -1,9 +1,10 @@
-//! Runs that repeat: what is kept of each, how often a clause was broken, and how many gateways the next run may take.
+//! Runs that repeat: what is kept of each (a line, and the report of one that is no pass), how often a clause was broken, and how many gateways the next run may take.
 
 mod allowance;
 mod history;
 mod rate;
 mod record;
+mod reports;
 mod trend;
 
 pub use allowance::Allowance;

@@ -33,6 +33,9 @@ pub struct RunRecord {
     /// Ids of the violated clauses, with the number of findings.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub broken: BTreeMap<String, u64>,
+    /// Name of its report in the folder of the history, while it is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<String>,
 }
 
 impl RunRecord {
@@ -62,6 +65,7 @@ impl RunRecord {
                 .filter(|clause| clause.failures > 0)
                 .map(|clause| (id(clause.id), clause.failures as u64))
                 .collect(),
+            report: None,
         })
     }
 

@@ -91,6 +91,7 @@ pub(super) mod tests {
             gateways: 0,
             judged: judged.iter().map(|clause| clause.id().to_owned()).collect(),
             broken: broken.iter().map(|clause| (clause.id().to_owned(), 1)).collect(),
+            report: None,
         }
     }
 

@@ -8,9 +8,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use super::password::PASSWORD;
 use super::{Secret, spelling};
 
-/// Minimum length of a secret, in characters. A shorter one occurs in ordinary words, and hiding it there would both spoil
-/// reports and reveal it.
-const SHORTEST: usize = 6;
+const SHORTEST: usize = Secret::SHORTEST;
 
 /// Patterns of passwords that are kept: a service that shows one with each of thousands of instances is known by then.
 const MOST_LEARNED: usize = 1_000;

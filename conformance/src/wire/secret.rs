@@ -10,6 +10,10 @@ pub struct Secret {
 }
 
 impl Secret {
+    /// Minimum length of a secret, in characters. A shorter one occurs in ordinary words, and hiding it there would both spoil
+    /// reports and reveal it.
+    pub const SHORTEST: usize = 6;
+
     /// A secret that reports show as `$name`.
     #[must_use]
     pub fn new(name: &'static str, value: impl Into<String>) -> Self {

@@ -66,6 +66,8 @@ fn mistakes_end_it_with_a_suggestion() {
         (&["proxy", "--embedded", "--control", "0.0.0.0:0"], "expected an address of the loopback interface"),
         (&["proxy", "--upstream", "http://service.invalid"], "plain http"),
         (&["proxy", "--embedded", "--seed", "1"], "--pedantic"),
+        (&["proxy", "--embedded", "--config", "c.toml"], "cannot be used with"),
+        (&["proxy", "--config", "/no/such/file"], "/no/such/file: cannot be read"),
         (&["client", "--only", "client.nothing", "--", "true"], "matches no case"),
         (
             &["client", "--report", "har=x.har", "--", "true"],
@@ -202,6 +204,59 @@ async fn another_upstream_is_served_and_no_token_is_printed() {
         for secret in [TOKEN, &token, "cAn4ry"] {
             assert!(!printed.contains(secret), "{printed}");
         }
+    })
+    .await
+    .expect("a thread");
+}
+
+#[tokio::test]
+async fn a_configuration_supplies_the_upstream_and_a_fault_says_what_it_lacks() {
+    let behind = Running::start("").await;
+    let (url, token) = (behind.proxy.base_url(), behind.token().to_owned());
+    let second = behind.reference.target().facts.second_token.clone().expect("a second account");
+    tokio::task::spawn_blocking(move || {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("c.toml");
+        let config = file.to_str().expect("UTF-8");
+        std::fs::write(folder.path().join("second.txt"), second.expose()).expect("written");
+        let write = |text: &str| std::fs::write(&file, text).expect("written");
+
+        write("[facts]\nforeign-group = 7\n");
+        let nowhere = run(&["proxy", "--config", config, "--fault", "groups.token/two-accounts"]);
+        assert_eq!(nowhere.status.code(), Some(2), "{}", text(&nowhere));
+        assert!(
+            text(&nowhere).contains("base-url; write it there, or pass --upstream"),
+            "{}",
+            text(&nowhere)
+        );
+
+        let fault = "groups.token/two-accounts";
+        let arguments = ["proxy", "--config", config, "--fault", fault, "--fault", "groups.order/descending"];
+        write(&format!("base-url = \"{url}\"\n"));
+        let (_, printed) = Serving::start(&arguments).stop();
+        let warning = format!("   warning {fault} changes nothing without SALLYPORT_SECOND_API_KEY\n");
+        assert!(printed.contains(&warning), "{printed}");
+        assert_eq!(printed.matches("changes nothing without").count(), 1, "{printed}");
+
+        write(&format!("base-url = \"{url}\"\n[facts]\nsecond-api-key = {{ file = \"second.txt\" }}\n"));
+        let mut serving = Serving::start(&arguments);
+        assert!(!serving.printed.contains("warning"), "{}", serving.printed);
+        let groups = format!("{}/openapi/v1/static/groups", serving.word_after("lab"));
+        fetch(|http| http.get(&groups).query(&[("api_key", token.as_str()), ("api_key", second.expose())]));
+        serving.read_until(&format!("      {fault}: "));
+        let (_, printed) = serving.stop();
+        assert!(!printed.contains(second.expose()) && !printed.contains(&token), "{printed}");
+
+        let without = program(&["proxy", "--upstream", &url, "--fault", "extract.whitelist/once"])
+            .env_remove("SALLYPORT_API_KEY")
+            .stdout(Stdio::piped())
+            .spawn();
+        let mut child = without.expect("it starts");
+        let lines = BufReader::new(child.stdout.take().expect("standard output")).lines();
+        let warned = lines.map_while(Result::ok).find(|line| line.contains("changes nothing without"));
+        child.kill().and_then(|()| child.wait()).expect("it ends");
+        let wanted = "SALLYPORT_API_KEY and SALLYPORT_NOT_WHITELISTED_API_KEY";
+        assert!(warned.as_ref().is_some_and(|line| line.ends_with(wanted)), "{warned:?}");
     })
     .await
     .expect("a thread");

@@ -28,6 +28,7 @@ fn run(step: &str, folder: &Path, variables: &[(&str, &str)]) -> Output {
     shell.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &script(step)]).current_dir(folder);
     shell.env_remove("SALLYPORT_BASE_URL").envs(variables.iter().copied());
     shell.env("GITHUB_OUTPUT", folder.join("outputs")).env("GITHUB_STEP_SUMMARY", folder.join("summary.md"));
+    shell.env("RUNNER_TEMP", folder);
     shell.output().expect("bash runs")
 }
 
@@ -59,7 +60,7 @@ fn the_action_reports_what_the_suite_found_and_the_last_step_decides() {
     let outputs = outputs(folder.path());
     assert_eq!(outputs["exit-code"], "1");
     assert_eq!(outputs["sarif"], "out put/report.sarif");
-    for report in ["html", "json", "sarif", "md", "xml"] {
+    for report in ["html", "json", "sarif", "md", "comment.md", "xml"] {
         assert!(folder.path().join(format!("out put/report.{report}")).is_file(), "{report}");
     }
     let summary = std::fs::read_to_string(folder.path().join("summary.md")).expect("a summary");
@@ -87,4 +88,118 @@ fn the_action_needs_to_be_told_what_to_test() {
     let ran = run("Test the service", folder.path(), &inputs);
     assert_eq!(code(&ran), 2);
     assert!(text(&ran).contains("the input api-key is empty"), "{}", text(&ran));
+}
+
+/// The inputs of the step that tests, with these in place of their defaults.
+fn inputs<'a>(given: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    let defaults = [
+        ("PROGRAM", env!("CARGO_BIN_EXE_conformance")),
+        ("INPUT_BASE_URL", ""),
+        ("INPUT_CONFIG", ""),
+        ("INPUT_PROFILE", ""),
+        ("INPUT_IMPLEMENTATION", ""),
+        ("INPUT_ARGUMENTS", ""),
+        ("INPUT_REPORTS", "reports"),
+        ("SALLYPORT_API_KEY", TOKEN),
+    ];
+    let rest = defaults.into_iter().filter(|(name, _)| given.iter().all(|(other, _)| name != other));
+    rest.chain(given.iter().copied()).collect()
+}
+
+#[test]
+fn an_empty_secret_and_a_run_that_does_not_begin_are_annotations() {
+    let target = MisbehavingServer::start(|stream| server::groups(stream, &[1]));
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = target.url();
+    let empty = [("INPUT_BASE_URL", url.as_str()), ("SALLYPORT_SECOND_API_KEY", "")];
+    let ran = run("Test the service", folder.path(), &inputs(&empty));
+    assert_eq!(code(&ran), 2, "{}", text(&ran));
+    let annotation =
+        "::error title=conformance::the variable SALLYPORT_SECOND_API_KEY is empty; set the secret";
+    assert!(text(&ran).contains(annotation), "{}", text(&ran));
+
+    std::fs::write(folder.path().join("c.toml"), format!("base-url = \"{url}\"\n")).expect("written");
+    let without = [("INPUT_CONFIG", "c.toml"), ("SALLYPORT_API_KEY", "")];
+    let ran = run("Test the service", folder.path(), &inputs(&without));
+    assert!(text(&ran).contains("::error title=conformance%3A invalid usage"), "{}", text(&ran));
+    assert!(text(&ran).contains("::conformance: missing token; set SALLYPORT_API_KEY"), "{}", text(&ran));
+    assert_eq!(outputs(folder.path())["exit-code"], "2");
+    assert_eq!(target.connections(), 0);
+}
+
+#[test]
+fn the_profile_of_the_configuration_counts() {
+    let target = MisbehavingServer::start(|stream| server::groups(stream, &[1]));
+    let folder = tempfile::tempdir().expect("a folder");
+    let config =
+        format!("base-url = \"{}\"\nprofile = \"smoke\"\nonly = [\"groups.order.*\"]\n", target.url());
+    std::fs::write(folder.path().join("c.toml"), config).expect("written");
+    let ran = run("Test the service", folder.path(), &inputs(&[("INPUT_CONFIG", "c.toml")]));
+    assert!(text(&ran).contains("profile smoke: at most"), "{}", text(&ran));
+}
+
+fn shell(folder: &Path, script: &str) -> String {
+    let output = Command::new("sh").args(["-ec", script]).current_dir(folder).output().expect("sh runs");
+    assert!(output.status.success(), "{}", text(&output));
+    String::from_utf8(output.stdout).expect("text").trim().to_owned()
+}
+
+/// An archive as `cargo xtask dist` makes them, but for its program.
+#[test]
+fn an_archive_is_used_when_its_checksum_is_right() {
+    let folder = tempfile::tempdir().expect("a folder");
+    shell(
+        folder.path(),
+        "mkdir a-1; printf '#!/bin/sh\necho from the archive\n' > a-1/conformance; chmod +x a-1/conformance; tar czf a.tgz a-1",
+    );
+    let archive = std::fs::read(folder.path().join("a.tgz")).expect("an archive");
+    let target = MisbehavingServer::start(move |stream| server::response(stream, "200 OK", &[], &archive));
+    let url = format!("{}/sallyport-conformance.tar.gz", target.url());
+    let sha256 = shell(folder.path(), "sha256sum a.tgz | cut -d' ' -f1");
+    let other = "0".repeat(64);
+    for (sha256, said) in [
+        (other.as_str(), "its SHA-256 is not archive-sha256"),
+        ("", "expected the 64 hexadecimal digits"),
+        ("${sha256}", "expected the 64 hexadecimal digits"),
+    ] {
+        let ran = run("Download the suite", folder.path(), &[("ARCHIVE", &url), ("SHA256", sha256)]);
+        assert_eq!(code(&ran), 2, "{}", text(&ran));
+        assert!(
+            text(&ran).contains("::error title=conformance::") && text(&ran).contains(said),
+            "{}",
+            text(&ran)
+        );
+        assert!(!folder.path().join("sallyport-conformance-archive/conformance").exists());
+    }
+    let gone = format!("http://{}/a.tar.gz", server::closed_port());
+    let ran = run("Download the suite", folder.path(), &[("ARCHIVE", &gone), ("SHA256", &other)]);
+    assert!(text(&ran).contains("::error title=conformance::archive: the download failed"), "{}", text(&ran));
+    let ran = run("Download the suite", folder.path(), &[("ARCHIVE", &url), ("SHA256", &sha256)]);
+    assert_eq!(code(&ran), 0, "{}", text(&ran));
+    let program = &outputs(folder.path())["program"];
+    assert_eq!(shell(folder.path(), &format!("'{program}'")), "from the archive");
+}
+
+#[test]
+fn the_comment_is_the_shortened_report_and_says_where_the_whole_one_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    shell(
+        folder.path(),
+        "printf '#!/bin/sh\ncat \"$(echo \"$*\" | sed \"s/.*--body-file //\")\" > posted.md\n' > gh; chmod +x gh",
+    );
+    std::fs::write(folder.path().join("report.comment.md"), "# Conformance\n").expect("written");
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").expect("a path"));
+    let variables = [
+        ("PATH", path.as_str()),
+        ("REPORT", "report.comment.md"),
+        ("NUMBER", "7"),
+        ("GITHUB_SERVER_URL", "https://github.example"),
+        ("GITHUB_REPOSITORY", "a/b"),
+        ("GITHUB_RUN_ID", "9"),
+    ];
+    let ran = run("Comment on the pull request", folder.path(), &variables);
+    assert_eq!(code(&ran), 0, "{}", text(&ran));
+    let posted = std::fs::read_to_string(folder.path().join("posted.md")).expect("a comment");
+    assert!(posted.starts_with("# Conformance\n"), "{posted}");
+    assert!(posted.contains("[this run](https://github.example/a/b/actions/runs/9)"), "{posted}");
 }

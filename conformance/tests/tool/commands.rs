@@ -213,7 +213,8 @@ fn nobody_gets_the_profile_full_without_asking_for_it() {
     };
     assert!(planned(&[]).contains("profile production"), "{}", planned(&[]));
     assert!(planned(&["--profile", "full"]).contains("profile full"));
-    assert!(text(&run(&["plan"])).contains("profile full"), "the embedded server bears everything");
+    let embedded = program(&["plan"]).env_remove("SALLYPORT_API_KEY").output().expect("it runs");
+    assert!(text(&embedded).contains("profile full"), "the embedded server bears everything");
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("c.toml");
     std::fs::write(&file, "profile = \"full\"\n").expect("written");
@@ -359,4 +360,141 @@ fn a_forgotten_base_url_does_not_test_the_embedded_server() {
     let embedded = embedded.expect("the program runs");
     assert_eq!(code(&embedded), 0, "{}", text(&embedded));
     assert!(text(&embedded).contains("the embedded server of this program"), "{}", text(&embedded));
+}
+
+/// A configuration that lies in the folder decides nothing, and both commands say so.
+#[test]
+fn plan_and_run_say_what_they_test_and_by_which_configuration() {
+    let target = MisbehavingServer::start(groups);
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = format!("base-url = \"{}\"\nonly = [\"groups.order.*\"]\n", target.url());
+    std::fs::write(folder.path().join("conformance.toml"), config).expect("written");
+    let said = |arguments: &[&str], has_token: bool| {
+        let mut command = program(arguments);
+        command.current_dir(folder.path());
+        if !has_token {
+            command.env_remove("SALLYPORT_API_KEY");
+        }
+        let output = command.output().expect("it runs");
+        (code(&output), text(&output))
+    };
+    for command in ["plan", "run"] {
+        let (exit, said_here) = said(&[command, "--config", "conformance.toml"], true);
+        assert_eq!(exit, 0, "{said_here}");
+        assert!(said_here.starts_with(&format!("          target {}/\n", target.url())), "{said_here}");
+        assert!(said_here.contains("   configuration conformance.toml\n"), "{said_here}");
+        let (exit, said_here) = said(&[command, "--only", "groups.order.*"], true);
+        assert_eq!(exit, 2, "{command} with a token and without a base URL: {said_here}");
+        assert!(said_here.contains("no base URL to use it with"), "{said_here}");
+    }
+    let sent = target.connections();
+    let embedded: &[&str] = if cfg!(feature = "embedded") { &["plan", "run"] } else { &[] };
+    for command in embedded {
+        let (exit, said_here) = said(&[command, "--only", "groups.order.*"], false);
+        assert_eq!(exit, 0, "{said_here}");
+        assert!(
+            said_here.starts_with("          target the embedded server with sample data\n"),
+            "{said_here}"
+        );
+        let unread = "none; conformance.toml in this folder is not read, pass --config conformance.toml";
+        assert!(said_here.contains(unread), "{said_here}");
+        std::fs::rename(folder.path().join("conformance.toml"), folder.path().join("c.toml")).expect("moved");
+        let (_, said_here) = said(&[command, "--only", "groups.order.*"], false);
+        assert!(said_here.contains("   configuration none\n"), "{said_here}");
+        std::fs::rename(folder.path().join("c.toml"), folder.path().join("conformance.toml")).expect("moved");
+    }
+    assert_eq!(target.connections(), sent);
+}
+
+#[test]
+fn what_is_skipped_is_named_by_reason_and_folds() {
+    let target = MisbehavingServer::start(groups);
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = folder.path().join("r.json");
+    let html = folder.path().join("r.html");
+    let reports = format!("json={},html={}", json.display(), html.display());
+    let url = target.url();
+    let only =
+        ["--only", "groups.order.*", "--only", "search.activated-range.*", "--only", "search.paging.*"];
+    let skip = ["--skip", "search.activated-range.format", "--skip", "search.paging.echo"];
+    let arguments = [&["run", "--base-url", &url, "--profile", "full"], only.as_slice(), &skip].concat();
+    let reason = "supply addresses of the account's instances (SALLYPORT_OWN_ADDRESSES) to run this";
+    let plain = run(&arguments);
+    let said = text(&plain);
+    let line = said.lines().find(|line| line.contains("skipped ") && line.contains(reason));
+    assert!(line.is_some_and(|line| line.contains("(search.activated-range.")), "{said}");
+    assert!(!said.contains("skipped search.activated-range."), "a line for each skipped check: {said}");
+    assert!(
+        text(&run(&[arguments.as_slice(), &["--verbose"]].concat()))
+            .contains("skipped search.activated-range.")
+    );
+
+    let gated = run(&[arguments.as_slice(), &["--fail-on-skip", "--report", &reports]].concat());
+    let said = text(&gated);
+    assert_eq!(code(&gated), 4, "{said}");
+    let line =
+        said.lines().find(|line| line.contains("gate not met --fail-on-skip: ") && line.contains(reason));
+    let line = line.expect("a line of the gate");
+    assert!(line.contains("(search.activated-range.") && line.contains(" more): supply "), "{line}");
+    assert!(line.matches("; ").count() <= 5, "{line}");
+    let report: Value =
+        serde_json::from_str(&std::fs::read_to_string(&json).expect("a report")).expect("JSON");
+    let page = std::fs::read_to_string(&html).expect("a page");
+    let checks = report["checks"].as_array().expect("checks");
+    let skipped: Vec<&str> = checks
+        .iter()
+        .filter(|check| check["outcome"]["reason"].as_str().is_some_and(|found| found.contains(reason)))
+        .filter_map(|check| check["id"].as_str())
+        .collect();
+    assert!(skipped.len() > 1, "{report}");
+    assert!(skipped.iter().all(|id| page.contains(id)), "{skipped:?}");
+}
+
+#[test]
+fn a_region_that_cannot_be_one_is_rejected_before_anything_is_sent() {
+    let target = MisbehavingServer::start(groups);
+    let url = target.url();
+    for (variable, value, found) in [
+        ("SALLYPORT_PLENTIFUL_REGION", "USAA", "found `USAA`"),
+        ("SALLYPORT_SCARCE_REGION", "12Z", "found `12Z`"),
+        ("SALLYPORT_EMPTY_REGION", "token-of-a-test", "found a text of 15 characters"),
+        ("SALLYPORT_KNOWN_GATEWAYS", "US/http=gw.invalid:80", "found `US`"),
+    ] {
+        for command in ["plan", "run"] {
+            let output =
+                program(&[command, "--base-url", &url]).env(variable, value).output().expect("it runs");
+            assert_eq!(code(&output), 2, "{}", text(&output));
+            let said = format!(
+                "{variable}: expected a three-letter country code such as `USA` or `GLOBAL`, {found}"
+            );
+            assert!(text(&output).contains(&said), "{said} in {}", text(&output));
+        }
+    }
+    assert_eq!(target.connections(), 0);
+}
+
+/// Gives gateways of every region but one, for which it is short of them.
+#[test]
+fn a_region_without_gateways_is_named_with_its_fact() {
+    let target = MisbehavingServer::start_reading(|stream, head| {
+        if !head.contains("/extract") && !head.contains("num=") {
+            return server::groups(stream, &[1]);
+        }
+        if head.contains("ZZZ") {
+            let body = br#"{"code": 50301, "message": "no gateway", "requestId": "r"}"#;
+            let headers = [("Content-Type", "application/json"), ("Retry-After", "1")];
+            return server::response(stream, "404 Not Found", &headers, body);
+        }
+        server::json(stream, br#"{"code": 0, "success": true, "msg": "ok", "request_ip": "127.0.0.1", "data": [{"ip": "192.0.2.1", "port": 1}]}"#)
+    });
+    let url = target.url();
+    let arguments = ["run", "--base-url", &url, "--only", "extract.envelope.success", "--profile", "full"];
+    let said = |region: &str| {
+        let output = program(&arguments).env("SALLYPORT_PLENTIFUL_REGION", region).output().expect("it runs");
+        text(&output)
+    };
+    let wrong = "the service has returned no gateway of the region `ZZZ` in this run; if it has none there, correct \
+                 SALLYPORT_PLENTIFUL_REGION";
+    assert!(said("ZZZ").contains(wrong), "{}", said("ZZZ"));
+    assert!(!said("USA").contains("SALLYPORT_PLENTIFUL_REGION"), "{}", said("USA"));
 }

@@ -40,7 +40,7 @@ pub(crate) fn text(output: &Output) -> String {
 
 /// The argument for a report in every format, in a folder.
 pub(crate) fn every_report(folder: &Path) -> String {
-    let forms = ["html", "json", "junit", "sarif", "md", "prometheus", "har"];
+    let forms = ["html", "json", "junit", "sarif", "md", "comment", "prometheus", "har"];
     let reports = forms.map(|form| format!("{form}={}", folder.join(format!("report.{form}")).display()));
     format!("--report=github,{}", reports.join(","))
 }

@@ -191,3 +191,58 @@ async fn a_run_that_ended_early_is_an_error_in_junit_and_no_success_in_sarif() {
     let sarif: Value = serde_json::from_str(&Format::Sarif.render(&report).expect("SARIF")).expect("JSON");
     assert_eq!(sarif["runs"][0]["invocations"][0]["executionSuccessful"], false);
 }
+
+/// The comment of a pull request holds 65,536 characters.
+#[tokio::test]
+async fn a_comment_ends_before_a_whole_finding_and_counts_the_others() {
+    let mut report = fixed_run(|_| {}).await;
+    let short = Format::Comment.render(&report).expect("a comment");
+    assert_eq!(short, Format::Markdown.render(&report).expect("Markdown"));
+    let failed = report.checks.iter_mut().find(|check| !check.findings.is_empty()).expect("a finding");
+    failed.findings = vec![failed.findings[0].clone(); 300];
+    report.diagnosis.clear();
+    let comment = Format::Comment.render(&report).expect("a comment");
+    assert!((60_000..65_200).contains(&comment.len()), "{}", comment.len());
+    assert_eq!(comment.matches("```").count() % 2, 0, "a command is cut");
+    let shown = comment.matches("- expected: ").count();
+    let said = format!("**{} findings are left out, because the text would be too long.**", 300 - shown);
+    assert!(shown > 20 && comment.contains(&said), "{said}");
+    assert!(comment.ends_with("The reports in other formats have everything.\n"), "{}", &comment[60_000..]);
+}
+
+#[test]
+fn two_reports_in_one_file_are_an_error_before_anything_is_sent() {
+    let target = MisbehavingServer::start(groups);
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("sub")).expect("a folder");
+    std::fs::write(folder.path().join("old.json"), "{}").expect("written");
+    std::os::unix::fs::symlink("old.json", folder.path().join("link.json")).expect("a link");
+    for reports in [
+        ["json=x", "md=x"],
+        ["json=x", "md=./x"],
+        ["json=sub/../x", "md=x"],
+        ["json=old.json", "html=link.json"],
+        ["json=-", "md=-"],
+        ["github", "github"],
+    ] {
+        let output = crate::program::program(&["run", "--base-url", &target.url(), "--report"])
+            .args([reports[0], "--report", reports[1]])
+            .current_dir(folder.path())
+            .output()
+            .expect("it runs");
+        let text = crate::program::text(&output);
+        assert_eq!(crate::program::code(&output), 2, "{text}");
+        let said = format!("`{}` and `{}` write to the same place", reports[0], reports[1]);
+        assert!(text.contains(&said), "{said} in {text}");
+    }
+    assert_eq!(target.connections(), 0);
+    assert!(!folder.path().join("x").exists());
+    let target = target.url();
+    let arguments = ["run", "--base-url", &target, "--only", "groups.envelope.success", "--profile", "full"];
+    let output = crate::program::program(&arguments)
+        .args(["--report", "json=x,md=sub/x,html=/dev/null,junit=/dev/null"])
+        .current_dir(folder.path())
+        .output()
+        .expect("it runs");
+    assert_eq!(crate::program::code(&output), 0, "{}", crate::program::text(&output));
+}

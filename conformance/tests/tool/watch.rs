@@ -123,6 +123,11 @@ fn a_watch_reports_changes_and_rates_serves_them_and_goes_on_after_a_restart() {
     assert!(changed.contains("groups.order is violated, and was not before"), "{changed}");
     assert!(changed.contains(" and is findings"), "{changed}");
     assert!(changed.contains("95 % interval"), "{changed}");
+    let report = changed.lines().find_map(|line| line.strip_prefix("          report ")).expect("a report");
+    let evidence: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(report).expect("the report")).expect("JSON");
+    assert_eq!(evidence["verdict"], "findings");
+    assert!(evidence["checks"].to_string().contains("/openapi/v1/static/groups"), "{evidence}");
     is_sorted.store(true, Ordering::SeqCst);
     watch.wait_for("groups.order is no longer violated");
     watch.wait_for(" clauses judged");
@@ -149,6 +154,8 @@ fn a_watch_reports_changes_and_rates_serves_them_and_goes_on_after_a_restart() {
 
     assert!(watch.get("GET /healthz").ends_with("\r\n\r\nok\n"));
     let page = watch.get("GET /");
+    let name = Path::new(report).file_name().and_then(|name| name.to_str()).expect("a name");
+    assert!(page.contains(&format!("groups.order</td><td><code>{name}</code>")), "{page}");
     assert!(page.contains("id=\"clause-groups.order\"") && page.contains("default-src 'none'"), "{page}");
     assert!(watch.get("GET /other").starts_with("HTTP/1.1 404"));
     assert!(watch.get("POST /metrics").starts_with("HTTP/1.1 405"));
@@ -264,4 +271,40 @@ fn runs_keep_to_the_gateways_of_a_day() {
         .collect();
     assert_eq!(taken.len(), 3, "{shown}");
     assert!(taken[0] > 0 && taken[0] <= 5 && taken[1..] == [0, 0], "{shown}");
+}
+
+#[test]
+fn reports_are_kept_up_to_a_number() {
+    let (server, is_sorted) = target();
+    is_sorted.store(false, Ordering::SeqCst);
+    let reports = |folder: &Path| -> Vec<String> {
+        let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
+        let mut names: Vec<String> =
+            entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.retain(|name| name.starts_with("report-"));
+        names.sort();
+        names
+    };
+    for (most, left) in [("2", 2), ("0", 0)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut watch = Watch::start(&server.url(), folder.path(), &["--runs", "4", "--keep-reports", most]);
+        let mut shown = String::new();
+        watch.lines.read_to_string(&mut shown).expect("text");
+        watch.child.wait().expect("it ends");
+        let named: Vec<&str> = shown
+            .lines()
+            .filter_map(|line| line.strip_prefix("          report ")?.rsplit_once('/'))
+            .map(|(_, name)| name)
+            .collect();
+        let kept = reports(folder.path());
+        assert_eq!(kept.len(), left, "{shown}");
+        assert!(named.ends_with(&kept.iter().map(String::as_str).collect::<Vec<_>>()), "{named:?} {kept:?}");
+        let page = std::fs::read_to_string(folder.path().join("index.html")).expect("a page");
+        assert_eq!(page.matches("<code>report-").count(), left, "{page}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    is_sorted.store(true, Ordering::SeqCst);
+    let mut watch = Watch::start(&server.url(), folder.path(), &["--runs", "1"]);
+    watch.child.wait().expect("it ends");
+    assert!(reports(folder.path()).is_empty(), "a pass needs no evidence");
 }

@@ -30,7 +30,7 @@ const PAGE: &str = "index.html";
 /// Runs until it is ended by a signal, or until the number of runs that was asked for; then the verdict is that of the last.
 pub(crate) async fn run(arguments: WatchArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
-    let Setup { target, mut options } = Setup::new(&arguments.target)?;
+    let Setup { target, mut options, .. } = Setup::new(&arguments.target)?;
     arguments.select(&mut options)?;
     // Each run is one sample: a clause that is broken at times shows in the rates.
     options.retries = 0;
@@ -43,7 +43,8 @@ async fn watch(
     options: Options,
     arguments: &WatchArguments,
 ) -> Result<Verdict, UsageError> {
-    let mut history = History::open(&arguments.history, arguments.keep, Timestamp::now())?;
+    let mut history =
+        History::open(&arguments.history, arguments.keep, arguments.keep_reports, Timestamp::now())?;
     let redactor = Redactor::new(target.secrets().cloned().chain(options.wire.secrets()))?;
     let shown = redactor.redact(target.base().as_str());
     // The embedded server has another port each time.
@@ -114,6 +115,9 @@ async fn repeat(
         record.target = shown.to_owned();
         let changes = changes(history.records(), &record);
         print(&line(&record, &report));
+        if report.verdict != Verdict::Conforms {
+            keep_report(history, &mut record, &report)?;
+        }
         match history.add(record) {
             Ok(()) => {}
             // A full disk passes; the next run is kept again.
@@ -128,6 +132,20 @@ async fn repeat(
             return Ok(report.verdict);
         }
     }
+}
+
+/// Keeps the evidence of a run that is no pass, and says where.
+fn keep_report(history: &mut History, record: &mut RunRecord, report: &Report) -> Result<(), UsageError> {
+    let json = Format::Json.render(report)?;
+    if let Err(error) = history.keep_report(record, &json) {
+        // A full disk passes.
+        warn(&error.to_string());
+    }
+    if let Some(name) = &record.report {
+        let path = history.folder().join(name).display().to_string();
+        print(&format!("{:>16} {}\n", "report", plain(&path)));
+    }
+    Ok(())
 }
 
 /// Renders page and metrics, for the folder and for requests over HTTP.

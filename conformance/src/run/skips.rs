@@ -1,0 +1,89 @@
+use super::CheckResult;
+use crate::check::Outcome;
+use crate::quantity::quantity;
+
+/// What a run skipped for one reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skips<'a> {
+    /// Why, and what the tester can do about it.
+    pub reason: &'a str,
+    /// Checks of which nothing ran.
+    pub checks: Vec<&'a str>,
+    /// Cases of checks that ran otherwise, as `check-id/case-label`, which `--only` takes.
+    pub cases: Vec<String>,
+}
+
+impl<'a> Skips<'a> {
+    /// Ids that a line names; the rest is counted.
+    const FEW: usize = 5;
+
+    /// What was skipped, by reason, the reason with the most of it first.
+    #[must_use]
+    pub fn from_results(results: &'a [CheckResult]) -> Vec<Self> {
+        let mut groups: Vec<Self> = Vec::new();
+        let mut of = |reason: &'a str, add: &mut dyn FnMut(&mut Self)| {
+            let known = groups.iter().position(|group| group.reason == reason);
+            let index = known.unwrap_or_else(|| {
+                groups.push(Self { reason, checks: Vec::new(), cases: Vec::new() });
+                groups.len() - 1
+            });
+            add(&mut groups[index]);
+        };
+        for result in results {
+            if let Outcome::Skipped(reason) = &result.outcome {
+                of(reason, &mut |group| group.checks.push(result.id));
+                continue;
+            }
+            for case in &result.cases {
+                if let Outcome::Skipped(reason) = &case.outcome {
+                    of(reason, &mut |group| group.cases.push(format!("{}/{}", result.id, case.label)));
+                }
+            }
+        }
+        groups.sort_by_key(|group| std::cmp::Reverse((group.checks.len(), group.cases.len())));
+        groups
+    }
+
+    /// Every id: the checks, then the cases.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.checks.iter().copied().chain(self.cases.iter().map(String::as_str))
+    }
+
+    /// "2 checks and 7 cases (a; b; c/d; e; f and 4 more)"
+    #[must_use]
+    pub fn folded(&self) -> String {
+        let counts = match (self.checks.len(), self.cases.len()) {
+            (checks, 0) => quantity(checks, "check"),
+            (0, cases) => quantity(cases, "case"),
+            (checks, cases) => format!("{} and {}", quantity(checks, "check"), quantity(cases, "case")),
+        };
+        let named = self.ids().take(Self::FEW).collect::<Vec<_>>().join("; ");
+        let more = self.ids().count().saturating_sub(Self::FEW);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{counts} ({named}{more})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::CaseResult;
+    use crate::checks::registry;
+
+    #[test]
+    fn ids_are_grouped_by_reason_and_fold() {
+        let mut checks = registry().into_iter();
+        let mut next = |outcome| CheckResult::not_run(checks.next().expect("a check"), outcome);
+        let mut results = vec![next(Outcome::Passed)];
+        results.extend((0..7).map(|_| next(Outcome::Skipped("supply a".to_owned()))));
+        results[0].cases =
+            vec![CaseResult::skipped("one", "supply b"), CaseResult::skipped("two", "supply a")];
+        let groups = Skips::from_results(&results);
+        assert_eq!(groups.iter().map(|group| group.reason).collect::<Vec<_>>(), ["supply a", "supply b"]);
+        assert_eq!(groups[0].ids().count(), 8);
+        let folded = groups[0].folded();
+        assert!(folded.starts_with(&format!("7 checks and 1 case ({}; ", results[1].id)), "{folded}");
+        assert!(folded.ends_with(" and 3 more)"), "{folded}");
+        assert_eq!(groups[1].folded(), format!("1 case ({}/one)", results[0].id));
+    }
+}

@@ -1,0 +1,48 @@
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use jiff::Timestamp;
+use jiff::fmt::strtime;
+
+const BEGINNING: &str = "report-";
+const ENDING: &str = ".json";
+/// The time of a run in a file name, which sorts as the time does.
+const TIME: &str = "%Y-%m-%dT%H-%M-%SZ";
+
+/// The name of the report of a run.
+pub(super) fn name(begun: Timestamp) -> String {
+    format!("{BEGINNING}{}{ENDING}", begun.strftime(TIME))
+}
+
+/// Writes a report at once: a kill leaves none or all of it.
+pub(super) fn write(folder: &Path, name: &str, json: &str) -> io::Result<()> {
+    let beside = folder.join(".report.tmp");
+    let mut file = File::create(&beside)?;
+    file.write_all(json.as_bytes())?;
+    file.sync_data()?;
+    std::fs::rename(&beside, folder.join(name))
+}
+
+/// Removes reports until so many are left, the oldest first. Returns the names of those that are left.
+pub(super) fn remove_old(folder: &Path, most: usize) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        if let Ok(name) = entry?.file_name().into_string()
+            && is_ours(&name)
+        {
+            names.push(name);
+        }
+    }
+    names.sort();
+    let kept = names.split_off(names.len().saturating_sub(most));
+    for name in names {
+        std::fs::remove_file(folder.join(name))?;
+    }
+    Ok(kept)
+}
+
+fn is_ours(name: &str) -> bool {
+    let time = name.strip_prefix(BEGINNING).and_then(|name| name.strip_suffix(ENDING));
+    time.is_some_and(|time| strtime::parse(TIME, time).is_ok())
+}
