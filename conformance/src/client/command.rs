@@ -15,18 +15,26 @@ use super::protocol::{Input, Output};
 use super::run::ClientSuiteError;
 use crate::target::Secret;
 
-/// A command that takes so much longer than the time of its call is killed: it has to start, too.
+/// A command that takes so much longer than the time of its call is killed. The time counts from its first request.
 const KILLED_AFTER: Duration = Duration::from_secs(4);
+
+/// How long a command may take until its first request, in addition to the time of its call: an interpreter or a container
+/// has to start.
+const START: Duration = Duration::from_secs(10);
+
+/// What a command started may hold its output open for so long after its end.
+const PIPES_AFTER: Duration = Duration::from_millis(500);
 
 /// What standard output may have, and what is kept of standard error, in bytes (1 MiB).
 pub(super) const MAX_OUTPUT: usize = 1 << 20;
 
-/// Runs the command once.
+/// Runs the command once. `first_request` is when its first request arrived, if one did.
 pub(super) async fn execute(
     command: &[OsString],
     case: &ClientCase,
     base_url: &str,
     token: &Secret,
+    first_request: impl Fn() -> Option<Instant>,
 ) -> Result<Execution, ClientSuiteError> {
     let (program, arguments) = command.split_first().ok_or(ClientSuiteError::NoCommand)?;
     let mut command = Command::new(program);
@@ -52,6 +60,7 @@ pub(super) async fn execute(
     let group = Group(child.id());
     let input = serde_json::to_vec(&Input::new(case.call.clone(), case.limit)).unwrap_or_default();
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (mut answered, mut logged) = (Vec::new(), Vec::new());
     let work = async {
         let write = async {
             if let Some(mut stdin) = stdin {
@@ -60,12 +69,33 @@ pub(super) async fn execute(
                 let _ = stdin.write_all(b"\n").await;
             }
         };
-        let ((), stdout, stderr, status) = tokio::join!(write, answer(stdout), log(stderr), child.wait());
-        (stdout, stderr, status)
+        let pipes = async { tokio::join!(write, answer(stdout, &mut answered), log(stderr, &mut logged)) };
+        let mut pipes = std::pin::pin!(pipes);
+        tokio::select! {
+            _ = &mut pipes => (child.wait().await, begun.elapsed()),
+            status = child.wait() => {
+                let elapsed = begun.elapsed();
+                // What it left running may hold its output open.
+                let _ = tokio::time::timeout(PIPES_AFTER, pipes).await;
+                (status, elapsed)
+            }
+        }
     };
-    let ended = tokio::time::timeout(case.limit + KILLED_AFTER, work).await;
-    let elapsed = begun.elapsed();
-    let Ok((stdout, stderr, status)) = ended else {
+    let is_over = async {
+        let due = || match first_request() {
+            Some(first) => first + case.limit + KILLED_AFTER,
+            None => begun + START + case.limit,
+        };
+        while let Some(left) = due().checked_duration_since(Instant::now()) {
+            tokio::time::sleep(left.min(Duration::from_millis(100))).await;
+        }
+    };
+    let ended = tokio::select! {
+        ended = work => Some(ended),
+        () = is_over => None,
+    };
+    let Some((status, elapsed)) = ended else {
+        let elapsed = begun.elapsed();
         drop(group);
         let _ = child.kill().await;
         return Ok(Execution {
@@ -78,11 +108,11 @@ pub(super) async fn execute(
     };
     let exit = status.ok().and_then(|status| status.code()).map_or(Exit::Signal, Exit::Code);
     // What is wrong with an answer may quote it.
-    let output = match Output::parse(&stdout) {
+    let output = match Output::parse(&answered) {
         Err(reason) if outcome::shows(reason.as_bytes(), token) => Err("not as expected".to_owned()),
         output => output,
     };
-    Ok(Execution { exit, stdout, stderr, elapsed, output })
+    Ok(Execution { exit, stdout: answered, stderr: logged, elapsed, output })
 }
 
 /// A command and what it starts in its process group. Killed when this is dropped: when the call has ended, when its time is
@@ -101,22 +131,19 @@ impl Drop for Group {
 
 /// Reads standard output up to one byte more than it may have, and closes it then: a command that writes on is ended by its
 /// pipe.
-async fn answer(source: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
-    let mut text = Vec::new();
+async fn answer(source: Option<impl AsyncRead + Unpin>, text: &mut Vec<u8>) {
     if let Some(source) = source {
         // What was read before an error is judged.
-        let _ = source.take(MAX_OUTPUT as u64 + 1).read_to_end(&mut text).await;
+        let _ = source.take(MAX_OUTPUT as u64 + 1).read_to_end(text).await;
     }
-    text
 }
 
 /// Reads standard error to its end and keeps the beginning.
-async fn log(source: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
-    let (mut kept, mut buffer) = (Vec::new(), vec![0; 16 << 10]);
-    let Some(mut source) = source else { return kept };
+async fn log(source: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) {
+    let mut buffer = vec![0; 16 << 10];
+    let Some(mut source) = source else { return };
     while let Ok(count @ 1..) = source.read(&mut buffer).await {
         let room = MAX_OUTPUT.saturating_sub(kept.len()).min(count);
         kept.extend_from_slice(buffer.get(..room).unwrap_or_default());
     }
-    kept
 }

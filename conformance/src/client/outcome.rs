@@ -5,12 +5,14 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::Value;
 
-use super::case::ClientCase;
+use super::case::{ClientCase, Place};
 use super::command::MAX_OUTPUT;
 use super::duty::Duty;
 use super::evidence::{Evidence, Exit, Problem};
 use super::report::{CaseOutcome, ClientFinding};
+use crate::contract::OperationId;
 use crate::lab::ProxiedRequest;
 use crate::quantity::quantity;
 use crate::target::Secret;
@@ -56,15 +58,41 @@ pub(super) fn problems(case: &ClientCase, evidence: &Evidence) -> Vec<Problem> {
             format!("{} there with the token", quantity(leaked, "request")),
         ));
     }
+    problems.extend(told_otherwise(case, evidence));
     problems.dedup();
     problems
 }
 
+/// Requests that ask for more than the command was told, or for something else.
+fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
+    let extract = &evidence.contract.extract;
+    let told = case.call.arguments.get(&extract.num.name)?.as_i64()?;
+    let extractions =
+        || evidence.requests.iter().filter(|request| request.operation == Some(OperationId::Extract));
+    let numbers = extractions().filter_map(|recorded| recorded.request.param(&extract.num.name));
+    // Fewer at a time are as good.
+    let more = numbers.filter(|number| number.parse::<i64>().is_ok_and(|number| number > told)).next();
+    if let Some(number) = more {
+        let expected = format!("extractions of up to {told}, as the command was told");
+        return Some(Problem::new(case.duty, expected, format!("one of {number}")));
+    }
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let told = text(case.call.arguments.get(&extract.lb.name)?);
+    let other =
+        extractions().filter_map(|recorded| recorded.request.param(&extract.lb.name)).find(|lb| *lb != told);
+    other.map(|lb| {
+        let expected = format!("{} {told}, as the command was told", extract.lb.name);
+        Problem::new(Duty::TextEntries, expected, format!("{} {lb}", extract.lb.name))
+    })
+}
+
 /// The outcome of a case with these findings.
-pub(super) fn of(evidence: &Evidence, findings: &[ClientFinding]) -> CaseOutcome {
+pub(super) fn of(case: &ClientCase, evidence: &Evidence, findings: &[ClientFinding]) -> CaseOutcome {
+    // Elsewhere a client may rightly send nothing, or nothing that arrives.
+    let has_sent_nothing = evidence.requests.is_empty() && case.place == Place::Lab;
     let never_began = evidence.executions.iter().any(|execution| match execution.exit {
         Exit::Code(0) => execution.output.is_err(),
-        Exit::Code(1) | Exit::Killed => false,
+        Exit::Code(1) | Exit::Killed => has_sent_nothing && execution.output.is_err(),
         Exit::Code(_) | Exit::Signal => evidence.requests.is_empty() && execution.output.is_err(),
     });
     let is_endless = evidence.executions.iter().any(|execution| execution.stdout.len() > MAX_OUTPUT);
@@ -80,23 +108,32 @@ pub(super) fn of(evidence: &Evidence, findings: &[ClientFinding]) -> CaseOutcome
         Exit::Code(0) => execution.output.as_ref().err().map(|reason| {
             format!("standard output is not one JSON object with a result or an error: {reason}")
         }),
-        Exit::Code(1) => None,
+        // Interpreters end with the same code when a program crashes.
+        Exit::Code(1) => execution.output.as_ref().err().map(|reason| {
+            format!("exit code 1, and standard output is not one JSON object with an error: {reason}")
+        }),
         Exit::Code(code) => Some(format!("exit code {code}; expected 0, 1 or {NOT_SUPPORTED}")),
         Exit::Signal => Some("ended by a signal".to_owned()),
+        Exit::Killed if has_sent_nothing => Some("killed before its first request".to_owned()),
         Exit::Killed => Some("killed".to_owned()),
     });
     broken.map_or(CaseOutcome::Passed, CaseOutcome::Error)
 }
 
-/// The forms in which a text may show the token.
+/// The forms in which a text may show the token, or half of it.
 fn forms(token: &Secret) -> Vec<String> {
     let token = token.expose();
     let percent = utf8_percent_encode(token, NON_ALPHANUMERIC).to_string();
     let mut base64 = BASE64_STANDARD.encode(token);
     // The last characters depend on what follows.
     base64.truncate(base64.len().saturating_sub(4));
-    let mut forms = vec![token.to_owned(), percent.to_lowercase(), percent, base64];
+    let hexadecimal = token.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let mut forms = vec![percent.to_lowercase(), percent, base64, hexadecimal];
     forms.retain(|form| form.len() >= 6);
+    // Half of it is no mask: a few characters at the beginning or the end are.
+    let part = (token.len() / 2).max(8).min(token.len());
+    let parts = (0..=token.len() - part).filter_map(|start| token.get(start..start + part));
+    forms.extend(parts.map(str::to_owned));
     forms
 }
 

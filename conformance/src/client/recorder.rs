@@ -54,6 +54,13 @@ impl Recorder {
         })
     }
 
+    /// When the first request of an execution arrived.
+    pub(super) fn first_request(&self, execution: usize) -> Option<Instant> {
+        let recorded = self.recorded();
+        let first = recorded.iter().find(|recorded| recorded.execution == execution)?;
+        Some(self.begun + first.at)
+    }
+
     pub(super) fn recorded(&self) -> std::sync::MutexGuard<'_, Vec<Recorded>> {
         self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -210,7 +210,7 @@ impl World {
             true => {
                 CaseOutcome::Skipped(format!("the command does not support `{}`", case.call.operation.name()))
             }
-            false => outcome::of(&evidence, &findings),
+            false => outcome::of(case, &evidence, &findings),
         };
         if matches!(outcome, CaseOutcome::Error(_)) {
             findings.clear();
@@ -264,7 +264,8 @@ impl World {
         let mut executions = Vec::new();
         for number in 0..case.executions {
             recorder.execution.store(number, Ordering::Relaxed);
-            executions.push(execute(command, case, &base_url, &token).await?);
+            let first_request = || recorder.first_request(number);
+            executions.push(execute(command, case, &base_url, &token, first_request).await?);
         }
         drop(proxy);
         Ok(Evidence {

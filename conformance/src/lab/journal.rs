@@ -36,7 +36,7 @@ pub struct Entry {
     /// The run of a scenario that the request selected or got by default: `NAME` or `NAME/RUN`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
-    /// HTTP status of the response. A reset or silent connection shows none to its caller.
+    /// HTTP status of the response; 499 when the caller left before it. A reset or silent connection shows none to its caller.
     pub status: u16,
     /// Time until the response began, in milliseconds.
     pub elapsed_ms: u64,
@@ -129,22 +129,45 @@ impl Handler for JournaledServer {
             let operation = Context::new(&self.backend).operation(&request);
             let method = ["GET", "POST"].into_iter().find(|name| request.method.as_str() == *name);
             let handled = async {
+                let mut pending = PendingEntry {
+                    journal: &self.journal,
+                    begun,
+                    method: method.unwrap_or("other"),
+                    operation: operation.map(|operation| operation.prefix()),
+                    status: CALLER_LEFT,
+                };
                 let reply = self.upstream.call(&request).await;
-                (reply, CHANGES.with(RefCell::take), SCENARIO.with(RefCell::take))
+                pending.status = reply.status.as_u16();
+                reply
             };
-            let (reply, changes, scenario) =
-                SCENARIO.scope(RefCell::default(), CHANGES.scope(RefCell::default(), handled)).await;
-            self.journal.add(Entry {
-                number: self.journal.count.fetch_add(1, Ordering::Relaxed) + 1,
-                method: method.unwrap_or("other"),
-                operation: operation.map(|operation| operation.prefix()),
-                scenario,
-                status: reply.status.as_u16(),
-                elapsed_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
-                changes,
-            });
-            reply
+            SCENARIO.scope(RefCell::default(), CHANGES.scope(RefCell::default(), handled)).await
         })
+    }
+}
+
+/// The status of a request whose caller left before there was a response, as nginx logs it.
+const CALLER_LEFT: u16 = 499;
+
+/// An entry that is added when its request has ended, also by the caller.
+struct PendingEntry<'a> {
+    journal: &'a Journal,
+    begun: Instant,
+    method: &'static str,
+    operation: Option<&'static str>,
+    status: u16,
+}
+
+impl Drop for PendingEntry<'_> {
+    fn drop(&mut self) {
+        self.journal.add(Entry {
+            number: self.journal.count.fetch_add(1, Ordering::Relaxed) + 1,
+            method: self.method,
+            operation: self.operation,
+            scenario: SCENARIO.try_with(RefCell::take).unwrap_or_default(),
+            status: self.status,
+            elapsed_ms: u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+            changes: CHANGES.try_with(RefCell::take).unwrap_or_default(),
+        });
     }
 }
 

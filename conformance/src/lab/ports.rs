@@ -60,7 +60,12 @@ impl Ports {
         }
         let names = self.scenarios.names();
         if !names.iter().any(|name| scenario.split('/').next() == Some(name)) {
-            return Err(PortError::Unknown(names.join(", ")));
+            let known = if names.is_empty() {
+                "none, since no scenarios were given".to_owned()
+            } else {
+                names.join(", ")
+            };
+            return Err(PortError::Unknown(known));
         }
         let mut open = self.open.lock().await;
         if let Some(proxy) = open.get(scenario) {

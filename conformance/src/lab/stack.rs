@@ -45,24 +45,22 @@ impl Lab {
         Self { upstream: Upstream::new(layer), ..self }
     }
 
-    /// Chooses a variation at random for each request. The same seed chooses the same ones, in the order in which requests
+    /// Chooses a variation of its operation at random for each request. The same seed chooses the same ones, in the order in which requests
     /// arrive. Variations that a server has to keep up for all of its responses are left out.
     #[must_use]
     pub fn pedantic(self, seed: u64) -> Self {
         let legal = super::variations()
             .into_iter()
             .filter(|variation| !variation.is_consistent && !variation.capitals);
-        let layers =
-            legal.map(|variation| varied(Arc::new(variation), &self.upstream, &self.backend)).collect();
-        Self {
-            upstream: Upstream::new(PedanticServer {
-                layers,
-                seed,
-                count: AtomicU64::new(0),
-                next: self.upstream.clone(),
-            }),
-            ..self
-        }
+        let layers = legal
+            .map(|variation| {
+                let variation = Arc::new(variation);
+                (Arc::clone(&variation), varied(variation, &self.upstream, &self.backend))
+            })
+            .collect();
+        let context = Context::before(self.upstream.clone(), &self.backend);
+        let server = PedanticServer { layers, seed, count: AtomicU64::new(0), context };
+        Self { upstream: Upstream::new(server), ..self }
     }
 
     /// Plays scenarios.
@@ -93,10 +91,10 @@ fn varied(variation: Arc<Variation>, next: &Upstream, backend: &Arc<Backend>) ->
 
 /// Another variation for each request.
 struct PedanticServer {
-    layers: Vec<Layer>,
+    layers: Vec<(Arc<Variation>, Layer)>,
     seed: u64,
     count: AtomicU64,
-    next: Upstream,
+    context: Context,
 }
 
 impl Handler for PedanticServer {
@@ -104,9 +102,13 @@ impl Handler for PedanticServer {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         // The choice follows from the number alone, whatever other requests do meanwhile.
         let mut random = fastrand::Rng::with_seed(self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        match random.choice(&self.layers) {
-            Some(layer) => layer.handle(request),
-            None => self.next.handle(request),
+        let fitting = self.context.operation(&request).map(|operation| {
+            let fits = |(variation, _): &&(Arc<Variation>, Layer)| variation.concerns(operation);
+            self.layers.iter().filter(fits).collect::<Vec<_>>()
+        });
+        match random.choice(fitting.unwrap_or_default()) {
+            Some((_, layer)) => layer.handle(request),
+            None => Box::pin(async move { self.context.upstream.call(&request).await }),
         }
     }
 }

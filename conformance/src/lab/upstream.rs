@@ -6,6 +6,7 @@ use hyper::header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use serde_json::json;
 
 use super::exchange::{Framing, ProxiedRequest, Reply};
+use crate::wire::with_causes;
 
 /// Maximum length of a response body of an upstream, in bytes (16 MiB).
 const MAX_BODY: usize = 16 << 20;
@@ -87,7 +88,7 @@ impl Service {
         let url = format!("{}{}{query}", self.base, request.path);
         let request = self.http.request(request.method, url).headers(headers).body(request.body);
         // The URL holds the token.
-        let without_url = |error: reqwest::Error| error.without_url().to_string();
+        let without_url = |error: reqwest::Error| with_causes(&error.without_url());
         let mut response = request.send().await.map_err(without_url)?;
         let (status, mut headers) = (response.status(), response.headers().clone());
         for name in [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION] {

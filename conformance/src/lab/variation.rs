@@ -7,6 +7,7 @@ use futures::future::BoxFuture;
 use super::context::Context;
 use super::exchange::{ProxiedRequest, Reply};
 use super::upstream::Handler;
+use crate::contract::OperationId;
 
 /// A conforming server that is not like ours.
 pub struct Variation {
@@ -24,6 +25,17 @@ pub struct Variation {
 type Serve = Box<dyn for<'a> Fn(&'a Context, ProxiedRequest) -> BoxFuture<'a, Reply> + Send + Sync>;
 
 impl Variation {
+    /// Whether a request of an operation may meet it: the first part of its id says what it is about.
+    #[must_use]
+    pub fn concerns(&self, operation: OperationId) -> bool {
+        match self.id.split('.').next() {
+            Some("extract") => operation == OperationId::Extract,
+            Some("static") => operation != OperationId::Extract,
+            Some("search" | "addresses" | "times") => operation == OperationId::Search,
+            _ => true,
+        }
+    }
+
     /// Changes requests before they go on.
     #[must_use]
     pub fn request(

@@ -346,13 +346,13 @@ fn failure(error: reqwest::Error) -> WireFailure {
     } else {
         FailureKind::Broken
     };
-    let mut detail = error.to_string();
-    let mut source = std::error::Error::source(&error);
-    while let Some(cause) = source {
-        detail = format!("{detail}: {cause}");
-        source = cause.source();
-    }
-    WireFailure { kind, detail }
+    WireFailure { kind, detail: with_causes(&error) }
+}
+
+/// An error and what caused it, in one line.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ mod secret;
 mod spelling;
 
 pub use budget::{Budget, BudgetError, GatewayCost, GatewayCount, Meter, Reservation, Usage};
-pub(crate) use client::is_small_enough;
 pub use client::{ExtraHeader, ThrottlingPolicy, Wire, WireError, WireOptions, is_loopback};
+pub(crate) use client::{is_small_enough, with_causes};
 pub use exchange::{Exchange, FailureKind, RecordedExchange, WireFailure};
 pub use pace::Throttling;
 pub(crate) use redact::base64_forms;

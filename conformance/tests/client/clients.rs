@@ -88,7 +88,11 @@ async fn answer(habits: Habits, input: &Value) -> Result<Value, String> {
         "extract" | "extract_text" => call.extract(operation == "extract_text", arguments).await,
         "groups" => {
             let answer = call.send("/openapi/v1/static/groups", &[], None, 200, false).await?;
-            Ok(json!({"groups": ids(&answer.json, "groupId")}))
+            let mut ids = ids(&answer.json, "groupId");
+            if call.habits.has_short_ids {
+                ids.iter_mut().for_each(|id| *id &= i64::from(u32::MAX));
+            }
+            Ok(json!({"groups": ids}))
         }
         _ => call.search(arguments).await,
     }
@@ -107,10 +111,20 @@ impl Call {
         if is_text {
             query.push(("return_type", "txt".to_owned()));
         }
+        for (name, value) in &mut query {
+            match *name {
+                "num" if self.habits.takes_more => {
+                    *value = (arguments["num"].as_i64().unwrap_or_default() + 1).to_string();
+                }
+                "lb" if self.habits.asks_for_lines => "4".clone_into(value),
+                _ => {}
+            }
+        }
         let answer = self.send("/openapi/v1/proxy/extract", &query, None, 0, is_text).await?;
         if is_text {
             let separator = match (self.habits.separator, text("lb").as_str()) {
                 (Some(separator), _) => separator.to_owned(),
+                (None, _) if self.habits.asks_for_lines => "\n".to_owned(),
                 (None, "1") => "\r\n".to_owned(),
                 (None, "2") => "/br".to_owned(),
                 (None, "3") => "\r".to_owned(),
@@ -149,6 +163,7 @@ impl Call {
                     page = 1;
                     continue;
                 }
+                Err(_) if self.habits.pages == Pages::UntilError && page > 1 => break,
                 sent => sent?,
             };
             let found = ids(&answer.json, "instanceId");
@@ -252,6 +267,9 @@ impl Call {
             }
             return Ok(Answer { text, json });
         }
+        if self.habits.logs_most_of_the_token {
+            eprintln!("failed with {}…", &self.token[..self.token.len() * 3 / 4]);
+        }
         if self.habits.logs_messages {
             eprintln!("rejected: {}", json["message"]);
         }
@@ -313,6 +331,9 @@ impl Call {
 
     /// The message of an error of the library, which shows the URL with its query.
     fn logged(&self, error: reqwest::Error) -> String {
+        if self.habits.logs_most_of_the_token {
+            eprintln!("failed with {}…", &self.token[..self.token.len() * 3 / 4]);
+        }
         if self.habits.logs_urls {
             eprintln!("{error}");
         }

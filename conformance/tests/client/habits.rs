@@ -37,6 +37,8 @@ pub enum Pages {
     Restarted,
     /// The second page is the first one again.
     Repeated,
+    /// Until a page fails.
+    UntilError,
 }
 
 /// What a client reports that sends nothing.
@@ -67,6 +69,14 @@ pub struct Habits {
     pub separator: Option<&'static str>,
     pub pages: Pages,
     pub takes_nothing_for_an_error: bool,
+    /// Extracts one more than it was asked for.
+    pub takes_more: bool,
+    /// Asks for lines, whatever separator it was asked for.
+    pub asks_for_lines: bool,
+    /// Keeps 32 bits of an id.
+    pub has_short_ids: bool,
+    /// Masks the end of a token in its log.
+    pub logs_most_of_the_token: bool,
     /// Knows exactly the fields, values and spellings that the reference server sends.
     pub is_strict: bool,
 }
@@ -90,6 +100,10 @@ impl Default for Habits {
             separator: None,
             pages: Pages::All,
             takes_nothing_for_an_error: false,
+            takes_more: false,
+            asks_for_lines: false,
+            has_short_ids: false,
+            logs_most_of_the_token: false,
             is_strict: false,
         }
     }
@@ -130,6 +144,11 @@ impl Habits {
             "starts pages again" => Self { pages: Pages::Restarted, retries: 0, ..usual },
             "reads the first page twice" => Self { pages: Pages::Repeated, ..usual },
             "takes nothing for an error" => Self { takes_nothing_for_an_error: true, ..usual },
+            "stops at a failed page" => Self { pages: Pages::UntilError, ..usual },
+            "takes more" => Self { takes_more: true, ..usual },
+            "asks for lines" => Self { asks_for_lines: true, ..usual },
+            "has ids of 32 bits" => Self { has_short_ids: true, ..usual },
+            "logs most of the token" => Self { logs_most_of_the_token: true, ..usual },
             "knows one server" => Self { is_strict: true, ..usual },
             _ => return None,
         })

@@ -93,6 +93,35 @@ fn codes(calls: &Calls<'_>) -> Vec<ClientCase> {
             content-type = "application/json"
             body = '{"code": 200, "message": "ok", "requestId": "r", "data": {"items": []}}'"#,
         ),
+        rejected(
+            "extract-without-code",
+            "HTTP 200 without a code is not a success of an extraction",
+            calls.extract(),
+            r#"
+            [[extract]]
+            forever = true
+            content-type = "application/json"
+            body = '{"success": true, "msg": "ok", "data": [{"ip": "192.0.2.1", "port": 80}], "request_ip": "127.0.0.1"}'"#,
+        ),
+        rejected(
+            "groups-without-code",
+            "HTTP 200 without a code is not a success of a listing",
+            calls.groups(),
+            r#"
+            [[groups]]
+            forever = true
+            content-type = "application/json"
+            body = '{"message": "ok", "requestId": "r", "data": {"items": []}}'"#,
+        ),
+        case("extract-partial", "an extraction that gives fewer gateways than asked for is a success", calls.extract())
+            .plays(
+                r#"
+            [[extract]]
+            forever = true
+            content-type = "application/json"
+            headers = { x-proxy-partial = "true", x-proxy-requested-count = "3", x-proxy-returned-count = "1" }
+            body = '{"code": 0, "success": true, "msg": "ok", "data": [{"ip": "192.0.2.1", "port": 80}], "request_ip": "127.0.0.1"}'"#,
+            ),
     ]
 }
 
@@ -125,6 +154,13 @@ fn pages(calls: &Calls<'_>) -> Vec<ClientCase> {
             calls.search(1),
         )
         .varied("search.page-past-end-rejected"),
+        case(
+            "page-rejected",
+            "a page that is rejected is an error, and not the end of the result",
+            calls.search(3),
+        )
+        .expects(Expectation::Error)
+        .plays("[[search]]\n[[search]]\nforever = true\nstatus = 400\ncode = 40000"),
         case(
             "interrupted",
             "an interruption between two pages loses and repeats no instance",

@@ -47,6 +47,12 @@ fn throttled(calls: &Calls<'_>) -> Vec<ClientCase> {
             "[[search]]\nstatus = 429\nretry-after-date = 2",
         ),
         case(
+            "groups-six-seconds",
+            "a wait of several seconds is kept, or the call gives up",
+            calls.groups(),
+            "[[groups]]\nstatus = 429\nretry-after = 6",
+        ),
+        case(
             "extract-seconds",
             "an extraction that gets HTTP 429 is repeated after Retry-After",
             calls.extract(),
@@ -133,6 +139,12 @@ fn failures(calls: &Calls<'_>) -> Vec<ClientCase> {
             "an extraction that always fails with HTTP 500 ends as an error after a few retries",
             calls.extract(),
             "[[extract]]\nforever = true\nstatus = 500",
+        ),
+        case(
+            "groups-reset",
+            "a listing whose connection is always reset ends as an error after a few retries",
+            calls.groups(),
+            "[[groups]]\nforever = true\nreset = true",
         ),
         case(
             "groups-rejected",

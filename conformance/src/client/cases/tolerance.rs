@@ -54,6 +54,16 @@ fn further(calls: &Calls<'_>) -> Vec<ClientCase> {
             "[[search]]\nforever = true\nunknown-values = true",
         ),
         case(
+            "long-ids",
+            "ids of more than 32 bits are kept as they are",
+            calls.groups(),
+            r#"
+            [[groups]]
+            forever = true
+            content-type = "application/json"
+            body = '{"code": 200, "message": "ok", "requestId": "r", "data": {"items": [{"groupId": 4294967301, "name": "a", "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z"}]}}'"#,
+        ),
+        case(
             "closed-connections",
             "a service that closes each connection is served",
             calls.search(3),

@@ -218,6 +218,9 @@ impl ScenarioServer {
 impl Handler for ScenarioServer {
     fn handle<'a>(&'a self, mut request: ProxiedRequest) -> BoxFuture<'a, Reply> {
         Box::pin(async move {
+            if request.headers.get_all(SCENARIO_HEADER).iter().count() > 1 {
+                return rejection("expected it once");
+            }
             let selected = request.headers.remove(SCENARIO_HEADER);
             let key = match &selected {
                 None => Ok(DEFAULT),
