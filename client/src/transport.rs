@@ -311,7 +311,7 @@ mod tests {
     async fn write(builder: ClientBuilder) -> Result<u32, Error> {
         let client: Client = builder.build()?;
         let hooks = client.generated().inner;
-        let request = hooks.transport.http.post("https://testing.invalid/write").build().unwrap();
+        let request = hooks.transport.http.post("http://testing.invalid/write").build().unwrap();
         Ok(hooks.transport.send(request, &WRITE, &hooks).await?.attempts)
     }
 
