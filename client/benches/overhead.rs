@@ -4,17 +4,16 @@
 //! The server sends a constant response over kept-alive connections, so that little else is measured. Rounds of both
 //! alternate; printed are the medians of the ratios of time and of allocations on the calling thread, and the ratio of the
 //! least processor time of that thread, which depends less on what else the machine does (Linux only). It measures the client
-//! as it comes, and with a token file and a middleware; with the feature `opentelemetry` both send spans and metrics to
-//! providers that throw them away. The last line is the memory that streaming a million instances takes.
+//! as it comes, and with a token file and a middleware; retries and their budget are those of every client. With the feature
+//! `opentelemetry` these two have no providers, and a third one has providers that throw its spans and metrics away. The last line
+//! is the memory that streaming a million instances takes.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program that measures and prints")]
 
 use std::{fs, sync::mpsc, time::Instant};
 
 use allocation_counter::measure;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use sallyport_client::{
-    Client, Middleware, MiddlewareFuture, Next, RetryPolicy, bytes::Bytes, generated::types, http,
-};
+use sallyport_client::{Client, Middleware, MiddlewareFuture, Next, bytes::Bytes, generated::types, http};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -29,15 +28,21 @@ fn main() {
     // One thread, so that every allocation of a call is one of the thread that counts.
     let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let base = serve(vec![page(0, 100, 100)]);
-    // The pool of connections belongs to the runtime that they were opened on.
-    set_telemetry();
     let file = std::env::temp_dir().join(format!("sallyport-bench-token-{}", std::process::id()));
     fs::write(&file, TOKEN).unwrap();
+    // The pool of connections belongs to the runtime that they were opened on.
     let (clients, raw) = runtime.block_on(async {
-        let builder = || Client::builder().base_url(&base).retry(RetryPolicy::none());
-        let plain = builder().token(TOKEN).build().unwrap();
-        let full = builder().token_file(&file).middleware(Passthrough).build().unwrap();
-        ([("as it comes", plain), ("with token file and middleware", full)], reqwest::Client::new())
+        let builder = || Client::builder().base_url(&base);
+        let full = || builder().token_file(&file).middleware(Passthrough).build().unwrap();
+        let mut clients = vec![
+            ("as it comes", builder().token(TOKEN).build().unwrap()),
+            ("with token file and middleware", full()),
+        ];
+        // A client takes the providers that are set when it is built.
+        if set_telemetry() {
+            clients.push(("with token file, middleware and telemetry", full()));
+        }
+        (clients, reqwest::Client::new())
     });
     let theirs = async || raw_search(&raw, &base).await;
     for ((name, client), in_flight) in clients.iter().flat_map(|client| [(client, 1), (client, 64)]) {
@@ -69,8 +74,9 @@ impl Middleware for Passthrough {
     }
 }
 
+/// Sets providers where the feature is on, and says whether it is.
 #[cfg(feature = "opentelemetry")]
-fn set_telemetry() {
+fn set_telemetry() -> bool {
     use opentelemetry::global;
     use opentelemetry_sdk::{
         metrics::SdkMeterProvider, propagation::TraceContextPropagator, testing::trace::NoopSpanExporter,
@@ -82,10 +88,13 @@ fn set_telemetry() {
     );
     global::set_meter_provider(SdkMeterProvider::builder().build());
     global::set_text_map_propagator(TraceContextPropagator::new());
+    true
 }
 
 #[cfg(not(feature = "opentelemetry"))]
-fn set_telemetry() {}
+fn set_telemetry() -> bool {
+    false
+}
 
 fn median(ratios: &[[f64; 3]], which: usize) -> f64 {
     let mut one: Vec<f64> = ratios.iter().map(|round| round[which]).collect();

@@ -1,18 +1,16 @@
 //! Shows how to handle errors: `cargo run -p sallyport-client --example errors`.
 
-mod embedded;
-
-use embedded::Embedded;
-use sallyport_client::{Client, Error};
+use sallyport_client::{Client, Error, contract::ExtractProxies};
+use sallyport_server::sandbox::Sandbox;
 
 #[tokio::main(flavor = "current_thread")]
 #[expect(clippy::print_stdout, reason = "an example shows what it got")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let server = Embedded::start().await?;
+    let sandbox = Sandbox::start().await?;
 
-    let known = Client::builder().base_url(server.base_url()).token(server.token()).build()?;
-    let unknown = Client::builder().base_url(server.base_url()).token("not-a-token").build()?;
-    for outcome in [known.extract(1_000).await, unknown.extract(1).await] {
+    let known = Client::builder().base_url(sandbox.base_url()).token(sandbox.token().expose()).build()?;
+    let unknown = Client::builder().base_url(sandbox.base_url()).token("not-a-token").build()?;
+    for outcome in [known.extract(ExtractProxies::NUM_MAXIMUM + 1).await, unknown.extract(1).await] {
         match outcome {
             Ok(extraction) => println!("{} gateways", extraction.endpoints.len()),
             Err(Error::InvalidArgument(error)) => println!("fix the argument: {error}"),

@@ -2,9 +2,6 @@
 //!
 //! A program would set providers that export to a collector; these keep everything in memory.
 
-mod embedded;
-
-use embedded::Embedded;
 use opentelemetry::global;
 use opentelemetry_sdk::{
     metrics::{
@@ -15,11 +12,12 @@ use opentelemetry_sdk::{
     trace::{InMemorySpanExporter, SdkTracerProvider},
 };
 use sallyport_client::Client;
+use sallyport_server::sandbox::Sandbox;
 
 #[tokio::main(flavor = "current_thread")]
 #[expect(clippy::print_stdout, reason = "an example shows what it got")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let server = Embedded::start().await?;
+    let sandbox = Sandbox::start().await?;
 
     // Set the providers before the client is built.
     let (spans, metrics) = (InMemorySpanExporter::default(), InMemoryMetricExporter::default());
@@ -30,7 +28,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Sends `traceparent` with each request.
     global::set_text_map_propagator(TraceContextPropagator::new());
 
-    let client = Client::builder().base_url(server.base_url()).token(server.token()).build()?;
+    let client = Client::builder().base_url(sandbox.base_url()).token(sandbox.token().expose()).build()?;
     client.extract(3).await?;
     println!("{} groups", client.groups().await?.len());
 

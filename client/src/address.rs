@@ -144,7 +144,11 @@ impl fmt::Display for Address {
 
 impl serde::Serialize for Address {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.as_written())
+        match &self.written {
+            Some(text) => serializer.serialize_str(text),
+            // Without a text of its own for each address.
+            None => serializer.collect_str(self),
+        }
     }
 }
 

@@ -114,7 +114,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Reads the token from a file, and again whenever the file changes; see [`TokenFile`].
+    /// Reads the token from a file, and again once that is longer ago than [`TokenFile::MAX_AGE`]; see [`TokenFile`].
     pub fn token_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.token = Some(TokenChoice::File(path.into()));
         self

@@ -235,7 +235,8 @@ impl fmt::Display for Rejection {
             write!(out, ", code {code}")?;
         }
         if !self.message.is_empty() {
-            write!(out, ": {}", printable(&self.message))?;
+            // More may follow in this line, so a sentence of the service goes without its full stop.
+            write!(out, ": {}", printable(self.message.strip_suffix('.').unwrap_or(&self.message)))?;
         }
         // The service itself sends a code; without one, something else answered.
         if self.status == StatusCode::NOT_FOUND && self.code.is_none() {
@@ -302,6 +303,15 @@ mod tests {
     use super::*;
 
     const STEERING: &str = "\u{1b}[2J\u{9b}1m\n\r\u{7f}\u{202e}\u{2066}";
+
+    #[test]
+    fn a_rejection_is_one_sentence() {
+        let mut rejection =
+            crate::testing::rejection(StatusCode::SERVICE_UNAVAILABLE, "No gateway is available.");
+        assert_eq!(rejection.to_string(), "HTTP 503: No gateway is available");
+        rejection.retry_after = Some(Duration::from_secs(2));
+        assert_eq!(rejection.to_string(), "HTTP 503: No gateway is available; retry after 2s");
+    }
 
     #[test]
     fn no_text_of_a_service_steers_the_terminal() {

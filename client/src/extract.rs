@@ -105,7 +105,8 @@ macro_rules! options {
         call_options!($name, options.call);
 
         impl $name {
-            /// Country code of the gateways, from the country directory. Default, and when empty: any country
+            /// Country code of the gateways, from the country directory and in upper case, such as `USA`: a service may take
+            /// another spelling for a country without gateways. Default, and when empty: any country
             /// (`extract.regions-default`).
             pub fn region(mut self, region: impl Into<String>) -> Self {
                 self.options.region = Some(region.into());

@@ -97,8 +97,9 @@
 //! # }
 //! ```
 //!
-//! The next request reads the new token. Without an overlap, a request that HTTP 401 or 403 rejects is repeated once when
-//! the file holds another token by then. [`TokenSource`](crate::TokenSource) takes tokens from anywhere else.
+//! Requests have the new token after [`TokenFile::MAX_AGE`](crate::TokenFile::MAX_AGE) at the latest, so the overlap must be longer
+//! than that. Without an overlap, a request that HTTP 401 or 403 rejects is repeated once when the file holds another token by
+//! then. [`TokenSource`](crate::TokenSource) takes tokens from anywhere else.
 //!
 //! # Settings of one call
 //! Every call takes timeouts, a retry policy and headers of its own, and returns the response beside the typed result on
@@ -184,7 +185,7 @@
 //!
 //! To test against a server with data, and against one that fails as you say, add `sallyport-conformance` as a dev-dependency and
 //! start its `lab::Sandbox`, whose docs have examples with failures and with the rotation of a token. Or start the reference
-//! server: in a test on a free port, as `examples/embedded` does, or as a sandbox of its own:
+//! server alone, which brings fewer crates: in a test by `sallyport_server::sandbox::Sandbox`, as the examples do, or as a program:
 //!
 //! ```text
 //! server run --sandbox-tokens fixed     # prints the tokens, and what can be searched

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use progenitor_client::{ClientHooks, ClientInfo, OperationInfo, ResponseValue};
-use reqwest::{Request, Response, StatusCode, header::HeaderMap};
+use reqwest::{Request, Response, ResponseBuilderExt as _, StatusCode, Url, header::HeaderMap};
 use serde::de::DeserializeOwned;
 
 use crate::{
@@ -41,11 +41,11 @@ impl ClientHooks<Hooks> for generated::Client {
                 if let Some(recorder) = &hooks.recorder {
                     recorder.keep(&response, attempts);
                 }
-                let mut response = into_response(response);
+                let mut response = into_response(response, &hooks.transport.url);
                 response.extensions_mut().insert(token);
                 response
             }
-            Err(error) => failed(error),
+            Err(error) => failed(error, &hooks.transport.url),
         })
     }
 }
@@ -80,7 +80,7 @@ pub(crate) async fn read<T: DeserializeOwned>(
     mut response: Response,
 ) -> Result<ResponseValue<T>, generated::Error<()>> {
     let token = response.extensions_mut().remove::<Arc<Token>>();
-    let status = response.status();
+    let (status, url) = (response.status(), response.url().clone());
     let headers = std::mem::take(response.headers_mut());
     let body = response.bytes().await.map_err(generated::Error::ResponseBodyError)?;
     match (serde_json::from_slice(&body), token) {
@@ -88,22 +88,26 @@ pub(crate) async fn read<T: DeserializeOwned>(
         (Err(error), Some(token)) => {
             let reason = format!("expected the JSON that the document describes: {error}");
             let error = unexpected_response(&reason, &RawResponse { status, headers, body }, &token);
-            Err(generated::Error::UnexpectedResponse(failed(error)))
+            Err(generated::Error::UnexpectedResponse(failed(error, &url)))
         }
         (Err(error), None) => Err(generated::Error::InvalidResponsePayload(body, error)),
     }
 }
 
 /// A response that carries `error`.
-fn failed(error: Error) -> Response {
+fn failed(error: Error, url: &Url) -> Response {
     let status = StatusCode::BAD_GATEWAY;
-    let mut response = into_response(RawResponse { status, headers: HeaderMap::new(), body: Bytes::new() });
+    let response = RawResponse { status, headers: HeaderMap::new(), body: Bytes::new() };
+    let mut response = into_response(response, url);
     response.extensions_mut().insert(error);
     response
 }
 
-fn into_response(RawResponse { status, headers, body }: RawResponse) -> Response {
-    let mut response = http::Response::new(body);
+/// Nobody reads `url`; without one, reqwest parses a constant for each response, which takes longer than all the rest of this.
+fn into_response(RawResponse { status, headers, body }: RawResponse, url: &Url) -> Response {
+    // Without a header there is nothing in it that could be invalid.
+    let empty = http::Response::builder().url(url.clone()).body(()).unwrap_or_default();
+    let mut response = empty.map(|()| body);
     *response.status_mut() = status;
     *response.headers_mut() = headers;
     response.into()

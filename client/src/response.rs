@@ -9,7 +9,7 @@ use reqwest::{
 };
 use serde::{
     Deserializer,
-    de::{self, DeserializeSeed, IgnoredAny, MapAccess, Visitor},
+    de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor},
 };
 use serde_json::Value;
 
@@ -264,7 +264,7 @@ impl<'de> Visitor<'de> for FieldSearch<'_> {
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
             if key == self.field {
                 *self.found = Some(map.next_value()?);
-                return Err(de::Error::custom("found"));
+                return Ok(());
             }
             map.next_value::<IgnoredAny>()?;
         }

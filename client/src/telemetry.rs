@@ -82,14 +82,10 @@ pub(crate) fn path(base: &Url, operation: &Operation) -> String {
     format!("{}{}", base.path().trim_end_matches('/'), operation.path)
 }
 
+/// The future itself, and no `async fn` around it: that would hold it twice, as an argument and as what it waits for.
 #[cfg(not(feature = "tracing"))]
-pub(crate) async fn in_span<T>(
-    _: &'static Operation,
-    _: &Url,
-    _: &Request,
-    future: impl Future<Output = Result<T, Error>>,
-) -> Result<T, Error> {
-    future.await
+pub(crate) fn in_span<F>(_: &'static Operation, _: &Url, _: &Request, future: F) -> F {
+    future
 }
 
 #[cfg(not(feature = "tracing"))]

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::SystemTime,
+    time::{Duration, Instant},
 };
 
 use secrecy::{ExposeSecret, SecretString};
@@ -64,11 +64,13 @@ where
     }
 }
 
-/// The token in a file, read again whenever the file changes; spaces and line ends around the token are ignored.
+/// The token in a file, read again once it is older than [`MAX_AGE`](Self::MAX_AGE); spaces and line ends around the token are
+/// ignored.
 ///
-/// The client looks at the file's metadata before each request, which blocks for the time of a local system call. While the
-/// file is missing, unreadable or empty, as for a moment during a rotation, or holds what cannot be a token, the last token stays
-/// in use; [`open`](Self::open) reports all of these. Replace the file by renaming another one over it.
+/// The request that finds the token too old reads the file, which blocks for the time of a local read; nothing runs in the background.
+/// After HTTP 401 or 403 the file is read at once. While the file is missing, unreadable or empty, as for a moment during a
+/// rotation, or holds what cannot be a token, the last token stays in use; [`open`](Self::open) reports all of these. Replace the
+/// file by renaming another one over it.
 ///
 /// ```no_run
 /// # fn run() -> Result<(), sallyport_client::Error> {
@@ -81,25 +83,19 @@ where
 /// ```
 pub struct TokenFile {
     path: PathBuf,
-    last: Mutex<LoadedToken>,
+    last: Mutex<LastToken>,
 }
 
-/// A token and the state of the file that it was read from; `None` to read it again in any case.
-struct LoadedToken {
+/// A token, and when its file was read; `None` to read it again in any case.
+struct LastToken {
     token: SecretString,
-    version: Option<Version>,
-}
-
-/// What changes when a file is written or replaced.
-#[derive(PartialEq, Eq)]
-struct Version {
-    modified: Option<SystemTime>,
-    length: u64,
-    /// Inode and time of the last change of the inode, where there are such.
-    identity: (u64, i64, i64),
+    read: Option<Instant>,
 }
 
 impl TokenFile {
+    /// How long a token is used before its file is read again: one second, so that the calls of a second share one read.
+    pub const MAX_AGE: Duration = Duration::from_secs(1);
+
     /// Reads the file for the first time.
     ///
     /// # Errors
@@ -107,26 +103,33 @@ impl TokenFile {
     /// word of printable ASCII.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, Error> {
         let path = path.into();
-        let loaded = load(&path).map_err(|reason| {
+        let read = Instant::now();
+        let token = load(&path).map_err(|reason| {
             Error::configuration(format!("cannot read the token file {}: {reason}", path.display()))
         })?;
-        Ok(Self { path, last: Mutex::new(loaded) })
+        Ok(Self { path, last: Mutex::new(LastToken { token, read: Some(read) }) })
+    }
+
+    /// The token for a request that is sent at `now`.
+    fn token_at(&self, now: Instant) -> SecretString {
+        let mut last = locked(&self.last);
+        if last.read.is_none_or(|read| now.saturating_duration_since(read) >= Self::MAX_AGE) {
+            last.read = Some(now);
+            if let Ok(token) = load(&self.path) {
+                last.token = token;
+            }
+        }
+        last.token.clone()
     }
 }
 
 impl TokenSource for TokenFile {
     fn token(&self) -> TokenFuture<'_> {
-        let mut last = locked(&self.last);
-        let is_current = fs::metadata(&self.path).ok().map(version) == last.version;
-        if !is_current && let Ok(loaded) = load(&self.path) {
-            *last = loaded;
-        }
-        let token = last.token.clone();
-        Box::pin(std::future::ready(Ok(token)))
+        Box::pin(std::future::ready(Ok(self.token_at(Instant::now()))))
     }
 
     fn invalidate(&self) {
-        locked(&self.last).version = None;
+        locked(&self.last).read = None;
     }
 }
 
@@ -215,9 +218,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The reason of a failure holds nothing of the file's content.
-fn load(path: &Path) -> Result<LoadedToken, String> {
+fn load(path: &Path) -> Result<SecretString, String> {
     let file = fs::File::open(path).map_err(|error| error.to_string())?;
-    let metadata = file.metadata().map_err(|error| error.to_string())?;
     let mut text = String::new();
     let read = file.take(MAX_FILE + 1).read_to_string(&mut text);
     let text = SecretString::from(text);
@@ -235,16 +237,87 @@ fn load(path: &Path) -> Result<LoadedToken, String> {
     if Token::new(token.clone()).is_err() {
         return Err(INVALID_CONTENT.to_owned());
     }
-    Ok(LoadedToken { token, version: Some(version(metadata)) })
+    Ok(token)
 }
 
-fn version(metadata: fs::Metadata) -> Version {
-    #[cfg(unix)]
-    let identity = {
-        use std::os::unix::fs::MetadataExt;
-        (metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
-    };
-    #[cfg(not(unix))]
-    let identity = (0, 0, 0);
-    Version { modified: metadata.modified().ok(), length: metadata.len(), identity }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file in a folder of its own, and the source that reads it.
+    struct Rotation {
+        folder: tempfile::TempDir,
+        source: TokenFile,
+        opened: Instant,
+    }
+
+    impl Rotation {
+        fn new(token: &str) -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("token");
+            fs::write(&path, token).unwrap();
+            let source = TokenFile::open(path).unwrap();
+            // Not before the file was read, so that no age below is longer than it says.
+            let opened = locked(&source.last).read.unwrap();
+            Self { folder, source, opened }
+        }
+
+        /// Replaces the file as a rotation should: by renaming another one over it.
+        fn replace(&self, content: &[u8]) {
+            let next = self.folder.path().join("next");
+            fs::write(&next, content).unwrap();
+            fs::rename(next, self.folder.path().join("token")).unwrap();
+        }
+
+        /// The token of a request this long after the file was opened.
+        fn after(&self, age: Duration) -> String {
+            self.source.token_at(self.opened + age).expose_secret().to_owned()
+        }
+    }
+
+    #[test]
+    fn a_file_is_read_again_when_its_token_is_too_old() {
+        let (tick, age) = (Duration::from_nanos(1), TokenFile::MAX_AGE);
+        let file = Rotation::new("first\n");
+        file.replace(b"second\n");
+        assert_eq!((file.after(Duration::ZERO), file.after(age - tick)), ("first".into(), "first".into()));
+        assert_eq!(file.after(age), "second");
+        file.replace(b" third-token ");
+        assert_eq!(
+            (file.after(2 * age - tick), file.after(2 * age)),
+            ("second".into(), "third-token".into())
+        );
+        // Of two requests at the same time, the one that asks later may have been sent earlier.
+        assert_eq!(file.after(age), "third-token");
+    }
+
+    #[test]
+    fn a_rejected_token_is_read_again_at_once() {
+        let file = Rotation::new("first");
+        file.replace(b"second");
+        file.source.invalidate();
+        assert_eq!(file.after(Duration::ZERO), "second");
+        file.replace(b"third");
+        assert_eq!(file.after(Duration::ZERO), "second", "once");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_for_a_moment_leaves_the_last_token() {
+        let file = Rotation::new("first");
+        let mut age = Duration::ZERO;
+        let mut next = || {
+            age += TokenFile::MAX_AGE;
+            age
+        };
+        fs::remove_file(file.folder.path().join("token")).unwrap();
+        assert_eq!(file.after(next()), "first");
+        let too_long = "x".repeat(20_000);
+        let broken = ["", "\n", &too_long, "two words", "one\ntwo", "caf\u{e9}"].map(str::as_bytes);
+        for content in broken.into_iter().chain([[0xff, 0xfe].as_slice()]) {
+            file.replace(content);
+            assert_eq!(file.after(next()), "first", "{content:?}");
+        }
+        file.replace(b"second");
+        assert_eq!(file.after(next()), "second");
+    }
 }

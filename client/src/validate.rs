@@ -18,7 +18,7 @@ pub struct InvalidArgument {
     pub argument: String,
     /// Id of the clause that sets the limit, such as `extract.num-range`.
     pub clause: &'static str,
-    /// What is allowed, such as `an integer from 1 to 100`.
+    /// What is allowed, such as `an integer from 1 to 9`.
     pub expected: String,
     /// What was passed: the value, shortened, or its size.
     pub found: String,
@@ -231,13 +231,10 @@ mod tests {
 
     #[test]
     fn an_error_names_argument_expected_found_and_clause() {
-        let mut error = range("query num", "extract.num-range", 1, 100, 101).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "`query num`: expected an integer from 1 to 100, found `101` (clause extract.num-range)"
-        );
-        error.help = Some("extract twice");
-        assert!(error.to_string().contains("found `101`; extract twice (clause"), "{error}");
+        let mut error = range("query p", "c", 1, 9, 10).unwrap_err();
+        assert_eq!(error.to_string(), "`query p`: expected an integer from 1 to 9, found `10` (clause c)");
+        error.help = Some("ask twice");
+        assert!(error.to_string().contains("found `10`; ask twice (clause"), "{error}");
     }
 
     #[test]

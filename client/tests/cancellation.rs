@@ -19,7 +19,7 @@ use faulty::{CANARY, FaultyServer, Reply, ok, one_gateway, reply};
 use futures_util::TryStreamExt;
 use sallyport_client::{
     Client, ClientBuilder, Error, Middleware, MiddlewareFuture, Next, RetryPolicy, Separator, bytes::Bytes,
-    http,
+    contract::SearchStaticInstances, http,
 };
 use tempfile::TempDir;
 use tokio::{
@@ -105,7 +105,8 @@ impl Call {
 
 /// More addresses than one request takes.
 fn stream(client: &Client) -> sallyport_client::Instances {
-    let addresses = (0..501).map(|number: u32| format!("10.0.{}.{}", number / 250, number % 250));
+    let addresses = (0..=SearchStaticInstances::IPS_MAX_DISTINCT)
+        .map(|number| format!("10.0.{}.{}", number / 250, number % 250));
     client.search(addresses).in_batches().page_size(1).stream()
 }
 
@@ -209,7 +210,7 @@ impl Service {
     }
 }
 
-/// The success that a request asks for. The first of 501 addresses stands for the first batch.
+/// The success that a request asks for. The first address of [`stream`] stands for the first batch.
 fn success(request: &str) -> Reply {
     let line = request.lines().next().unwrap();
     if line.contains("/static/groups") {

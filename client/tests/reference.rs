@@ -7,6 +7,7 @@ use futures_util::TryStreamExt;
 use proptest::prelude::*;
 use sallyport_client::{
     Address, Client, Error, GroupFilter, InstanceStatus, RetryPolicy, SearchPage, Separator,
+    contract::SearchStaticInstances as Limits,
 };
 use sallyport_server::{
     Config, RunningServer,
@@ -106,9 +107,13 @@ async fn a_stream_in_batches_equals_the_searches_one_by_one() {
     let reference = Reference::start().await;
     let client = reference.client();
     let addresses = reference.addresses();
-    assert!(addresses.len() > 500, "the sample is too small to need batches: {}", addresses.len());
+    assert!(
+        addresses.len() > Limits::IPS_MAX_DISTINCT,
+        "the sample is too small to need batches: {}",
+        addresses.len()
+    );
     let mut single = BTreeSet::new();
-    for part in addresses.chunks(100) {
+    for part in addresses.chunks(Limits::IPS_MAX_DISTINCT / 5) {
         single.extend(ids(&client, part).await);
     }
     assert_eq!(ids(&client, &addresses).await, single);
@@ -126,9 +131,12 @@ async fn a_stream_in_batches_equals_the_searches_one_by_one() {
 /// The response without paging and batching: one small search after another.
 async fn brute_force(client: &Client, addresses: &[String]) -> Vec<i64> {
     let mut found = BTreeSet::new();
-    for part in addresses.chunks(200) {
-        let page = client.search(part).page_size(1000).page(1).await.unwrap();
-        assert!(page.total <= 1000, "the sample is too large for one page of 200 addresses");
+    for part in addresses.chunks(Limits::IPS_MAX_DISTINCT / 2) {
+        let page = client.search(part).page_size(Limits::PAGE_SIZE_MAXIMUM).page(1).await.unwrap();
+        assert!(
+            page.total <= Limits::PAGE_SIZE_MAXIMUM,
+            "the sample is too large for one page of so many addresses"
+        );
         found.extend(page.items.into_iter().map(|instance| instance.instance_id));
     }
     found.into_iter().collect()
@@ -141,7 +149,7 @@ fn paging_and_batching_equal_the_brute_force_result() {
     let (client, addresses) = (reference.client(), reference.addresses());
     let count = addresses.len();
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(10) };
-    proptest!(config, |(from in 0..count, length in 1..=count, size in 120u32..=1000)| {
+    proptest!(config, |(from in 0..count, length in 1..=count, size in 120..=Limits::PAGE_SIZE_MAXIMUM)| {
         let part = &addresses[from..(from + length).min(count)];
         let search = || client.search(part).in_batches().page_size(size);
         runtime.block_on(async {
@@ -187,8 +195,8 @@ async fn pages_of_batches_neither_overlap_nor_leave_gaps() {
 async fn filters_narrow_a_search() {
     let reference = Reference::start().await;
     let client = reference.client();
-    let addresses: Vec<String> = reference.addresses().into_iter().take(500).collect();
-    let search = || client.search(&addresses).page_size(1000);
+    let addresses: Vec<String> = reference.addresses().into_iter().take(Limits::IPS_MAX_DISTINCT).collect();
+    let search = || client.search(&addresses).page_size(Limits::PAGE_SIZE_MAXIMUM);
     let all = search().page(1).await.unwrap();
     let active = search().status(InstanceStatus::Active).page(1).await.unwrap();
     let ungrouped = search().group(GroupFilter::Ungrouped).page(1).await.unwrap();

@@ -85,7 +85,7 @@ async fn requests_carry_the_token_where_the_document_says_and_nothing_else_of_no
 #[tokio::test]
 async fn errors_hold_no_token_whatever_the_service_echoes() {
     let echo = format!(
-        r#"{{"code":"{CANARY}","message":"key {CANARY} of ?api_key=canary%2FT0ken%2B9","requestId":"{CANARY}"}}"#
+        r#"{{"code":"{CANARY}","message":"key {CANARY} of ?key=canary%2FT0ken%2B9","requestId":"{CANARY}"}}"#
     );
     let headers = [("x-request-id", CANARY), ("server", CANARY), ("retry-after", "1000")];
     let scripts = [
@@ -94,7 +94,7 @@ async fn errors_hold_no_token_whatever_the_service_echoes() {
         reply(503, &headers, &echo),
         reply(200, &headers, &echo),
         reply(200, &headers, CANARY),
-        reply(302, &[("location", "http://else.invalid/?api_key=canary%2FT0ken%2B9")], ""),
+        reply(302, &[("location", "http://else.invalid/?key=canary%2FT0ken%2B9")], ""),
         Reply::Raw(Vec::new()),
         Reply::Raw(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{".to_vec()),
         Reply::Raw(format!("{CANARY}\r\n\r\n").into_bytes()),
@@ -144,7 +144,7 @@ async fn no_proxy_comes_between_this_machine_and_itself() {
 #[tokio::test]
 async fn a_token_with_odd_characters_does_not_leak_either() {
     for token in ["a~b/canary*c+%25", "~canary*\"\\"] {
-        let url = reqwest::Url::parse_with_params("http://x.invalid/", [("api_key", token)]).unwrap();
+        let url = reqwest::Url::parse_with_params("http://x.invalid/", [("key", token)]).unwrap();
         let sent = url.query().unwrap();
         let body = format!("no such page: ?{sent} {}", sent.to_ascii_lowercase());
         let server = FaultyServer::start(vec![reply(404, &[], &body)]).await;
@@ -158,7 +158,7 @@ async fn a_token_with_odd_characters_does_not_leak_either() {
 async fn a_redirect_is_not_followed() {
     let other = FaultyServer::start(vec![no_groups()]).await;
     for status in [301, 302, 303, 307, 308] {
-        let target = format!("{}{}?api_key=x", other.base_url(), ListStaticGroups::PATH);
+        let target = format!("{}{}?page=2", other.base_url(), ListStaticGroups::PATH);
         let server = FaultyServer::start(vec![reply(status, &[("location", &target)], "")]).await;
         for error in every_call(&server.client()).await {
             assert!(matches!(error, Error::UnexpectedResponse(_)), "{error:?}");

@@ -3,7 +3,10 @@
 use sallyport_client::contract::{ExtractProxies, SearchStaticInstances};
 use sallyport_client::{Address, Error, GroupFilter, Separator};
 
-use crate::faulty::{FaultyServer, no_groups, ok, one_gateway, reply};
+use crate::{
+    addresses,
+    faulty::{FaultyServer, no_groups, ok, one_gateway, reply},
+};
 
 #[tokio::test]
 async fn a_request_id_over_the_limit_is_not_sent() {
@@ -67,8 +70,7 @@ async fn an_empty_request_id_is_none_and_a_number_is_made() {
 async fn invalid_arguments_are_not_sent() {
     let server = FaultyServer::start(vec![no_groups()]).await;
     let client = server.client();
-    let distinct = SearchStaticInstances::IPS_MAX_DISTINCT;
-    let many = || (0..=distinct).map(|n| format!("10.0.{}.{}", n / 256, n % 256));
+    let many = addresses(SearchStaticInstances::IPS_MAX_DISTINCT + 1);
     let far = std::iter::repeat_n("192.0.2.1", SearchStaticInstances::IPS_MAX_ITEMS + 1);
     let long = "é".repeat(ExtractProxies::SB_MAX_UTF8_BYTES / 2 + 1);
     let (early, late) = ("2026-01-01T00:00:00Z".parse().unwrap(), "2026-01-02T00:00:00Z".parse().unwrap());
@@ -79,7 +81,7 @@ async fn invalid_arguments_are_not_sent() {
         ("extract.sb-length", client.extract_text(1, Separator::Custom(long)).await.unwrap_err()),
         ("search.ips-raw-limit", client.search::<[&str; 0]>([]).page(1).await.unwrap_err()),
         ("search.ips-raw-limit", client.search(far).page(1).await.unwrap_err()),
-        ("search.ips-dedup-limit", client.search(many()).page(1).await.unwrap_err()),
+        ("search.ips-dedup-limit", client.search(&many).page(1).await.unwrap_err()),
         ("search.ips-item", client.search(["192.0.2.0/24"]).page(1).await.unwrap_err()),
         ("search.ips-port", client.search(["192.0.2.1:0"]).page(1).await.unwrap_err()),
         ("search.group", client.search(["192.0.2.1"]).group(GroupFilter::Id(0)).page(1).await.unwrap_err()),
@@ -115,8 +117,9 @@ async fn invalid_arguments_are_not_sent() {
 async fn the_error_for_too_many_addresses_names_in_batches() {
     let server = FaultyServer::start(vec![no_groups()]).await;
     let client = server.client();
-    let addresses: Vec<String> = (0..501u16).map(|n| format!("10.0.{}.{}", n / 256, n % 256)).collect();
-    let duplicated: Vec<String> = addresses.iter().cycle().take(10_521).cloned().collect();
+    let addresses = addresses(SearchStaticInstances::IPS_MAX_DISTINCT + 1);
+    let most = SearchStaticInstances::IPS_MAX_ITEMS;
+    let duplicated: Vec<String> = addresses.iter().cycle().take(most + 1).cloned().collect();
     for addresses in [addresses, duplicated] {
         let error = client.search(&addresses).await.unwrap_err();
         assert!(error.to_string().contains("`in_batches()`"), "{error}");

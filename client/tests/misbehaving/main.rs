@@ -5,3 +5,8 @@ mod arguments;
 mod faulty;
 mod responses;
 mod retries;
+
+/// So many addresses to search for, all of them different.
+fn addresses(count: usize) -> Vec<String> {
+    (0..count).map(|n| format!("10.0.{}.{}", n / 256, n % 256)).collect()
+}

@@ -4,9 +4,15 @@ use std::time::Duration;
 
 use futures_util::TryStreamExt;
 
-use sallyport_client::{BusinessCode, Error, InstanceStatus, Separator, testing::instance};
+use sallyport_client::{
+    BusinessCode, Error, InstanceStatus, Separator, contract::SearchStaticInstances as Limits,
+    testing::instance,
+};
 
-use crate::faulty::{FaultyServer, Reply, ok, reply};
+use crate::{
+    addresses,
+    faulty::{FaultyServer, Reply, ok, reply},
+};
 
 #[tokio::test]
 async fn another_business_code_under_200_is_a_rejection_that_is_not_repeated() {
@@ -116,14 +122,16 @@ async fn a_rejection_of_any_length_stays_one() {
 
 #[tokio::test]
 async fn totals_of_batches_are_added_up_whatever_they_are() {
-    let many: Vec<String> = (0..1200u16).map(|n| format!("10.0.{}.{}", n / 256, n % 256)).collect();
+    // Three batches, of which the last one is not full.
+    let many = addresses(Limits::IPS_MAX_DISTINCT * 5 / 2);
     for total in [i64::MAX, i64::MIN, -1] {
         let body = format!(
             r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[],"page":1,"pageSize":20,"total":{total}}}}}"#
         );
         let server = FaultyServer::start(vec![ok(&body)]).await;
-        for number in [1, 1_000_000] {
-            let page = server.client().search(&many).in_batches().page_size(1000).page(number).await.unwrap();
+        for number in [Limits::PAGE_MINIMUM, Limits::PAGE_MAXIMUM] {
+            let search = server.client().search(&many).in_batches().page_size(Limits::PAGE_SIZE_MAXIMUM);
+            let page = search.page(number).await.unwrap();
             assert_eq!(page.total, total.max(0));
         }
     }
@@ -248,7 +256,7 @@ async fn an_awaited_search_collects_all_pages() {
 async fn a_stream_needs_one_request_for_each_page() {
     let body = r#"{"code":200,"data":{"items":[],"page":1,"pageSize":1000,"total":0}}"#;
     let server = FaultyServer::start(vec![ok(body)]).await;
-    let addresses: Vec<String> = (0..1200u16).map(|n| format!("10.0.{}.{}", n / 256, n % 256)).collect();
+    let addresses = addresses(Limits::IPS_MAX_DISTINCT * 5 / 2);
     assert!(server.client().search(&addresses).in_batches().await.unwrap().is_empty());
     assert_eq!(server.seen().len(), 3, "one for each batch");
     // Pages have the total of all batches, which takes one more for each.
@@ -351,7 +359,7 @@ async fn a_page_that_overlaps_is_requested_again() {
 
 #[tokio::test]
 async fn batches_are_counted_one_by_one() {
-    let addresses: Vec<String> = (0..1200u16).map(|n| format!("10.0.{}.{}", n / 256, n % 256)).collect();
+    let addresses = addresses(Limits::IPS_MAX_DISTINCT * 5 / 2);
     let batches = vec![page_of(&[1], 1), page_of(&[2], 1), page_of(&[3], 2), page_of(&[], 2)];
     let server = FaultyServer::start(batches).await;
     let error = server.client().search(&addresses).in_batches().await.unwrap_err();
