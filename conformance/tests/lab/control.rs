@@ -1,5 +1,7 @@
 //! The control endpoint: what it changes, what it rejects, and that it shows no token.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use crate::Running;
@@ -55,6 +57,32 @@ async fn the_log_names_the_run_of_each_request() {
     let runs: Vec<_> =
         log["requests"].as_array().into_iter().flatten().map(|entry| entry["scenario"].as_str()).collect();
     assert_eq!(runs, [Some("flaky/a"), Some("flaky/a"), Some("flaky/b"), None, None], "{log}");
+}
+
+#[tokio::test]
+async fn the_log_has_requests_whose_caller_left() {
+    let lab = Running::start("[[default.groups]]\ndelay-ms = 20000").await;
+    let left = lab.groups().timeout(Duration::from_millis(300)).send().await;
+    assert!(left.is_err_and(|error| error.is_timeout()));
+    // The lab learns of it by the connection.
+    for _ in 0..100 {
+        if !lab.journal.entries().is_empty() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let entries = lab.journal.entries();
+    assert_eq!(entries.iter().map(|entry| entry.status).collect::<Vec<_>>(), [499], "{entries:?}");
+    assert_eq!(entries[0].changes[0].what, ["waited 20000 ms"]);
+}
+
+#[tokio::test]
+async fn a_scenario_is_selected_once() {
+    let lab = Running::start("[[flaky.groups]]\nstatus = 503").await;
+    let twice = lab.groups().header("x-lab-scenario", "flaky").header("x-lab-scenario", "default");
+    let response = twice.send().await.expect("a response");
+    assert_eq!(response.status(), 400);
+    assert!(response.text().await.expect("a text").contains("expected it once"));
 }
 
 #[tokio::test]
