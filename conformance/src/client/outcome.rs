@@ -69,9 +69,9 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
     let told = case.call.arguments.get(&extract.num.name)?.as_i64()?;
     let extractions =
         || evidence.requests.iter().filter(|request| request.operation == Some(OperationId::Extract));
-    let numbers = extractions().filter_map(|recorded| recorded.request.param(&extract.num.name));
+    let mut numbers = extractions().filter_map(|recorded| recorded.request.param(&extract.num.name));
     // Fewer at a time are as good.
-    let more = numbers.filter(|number| number.parse::<i64>().is_ok_and(|number| number > told)).next();
+    let more = numbers.find(|number| number.parse::<i64>().is_ok_and(|number| number > told));
     if let Some(number) = more {
         let expected = format!("extractions of up to {told}, as the command was told");
         return Some(Problem::new(case.duty, expected, format!("one of {number}")));
