@@ -5,7 +5,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sallyport_client::Client;
+use sallyport_client::{Client, TokenFile};
 use sallyport_server::data::seed::seed;
 use sallyport_server::data::tokens::{self, End};
 use sallyport_server::domain::token::{Token, TokenKind};
@@ -39,6 +39,8 @@ async fn a_rotation_needs_no_restart_of_the_client() {
         let before = client.extract(1).await;
         assert_eq!(before.is_ok(), !overlap.is_zero(), "{before:?}");
         replace(&rotation.token);
+        // The old token is used up to this time, as long as the service takes it.
+        tokio::time::sleep(TokenFile::MAX_AGE).await;
         client.extract(1).await.expect("an extraction with the new token");
         number = rotation.id;
     }

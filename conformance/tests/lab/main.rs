@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod control;
+mod every_fault;
 mod for_users;
 mod load;
 mod program;

@@ -243,12 +243,8 @@ fn changed() -> Vec<Fault> {
             "search.read-only/groups-touched",
             "Each search with a filter changes updatedAt of the groups.",
             |made, body| {
-                for group in body["data"]["items"]
-                    .as_array_mut()
-                    .into_iter()
-                    .flatten()
-                    .filter(|item| item.get("name").is_some())
-                {
+                let groups = items(body).into_iter().flatten().filter(|item| item.get("name").is_some());
+                for group in groups {
                     group["updatedAt"] = json!(format!("2031-01-{:02}T00:00:00Z", made % 28 + 1));
                 }
             },
@@ -257,7 +253,7 @@ fn changed() -> Vec<Fault> {
             "search.read-only/group-renamed",
             "Each search with a filter renames a group.",
             |made, body| {
-                let last = body["data"]["items"].as_array_mut().and_then(|items| items.last_mut());
+                let last = items(body).and_then(|items| items.last_mut());
                 if let Some(group) = last.filter(|item| item.get("name").is_some()) {
                     group["name"] = json!(format!("searched {made} times"));
                 }

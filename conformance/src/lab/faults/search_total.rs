@@ -6,6 +6,7 @@ use super::search::{
     PropertyGetter, asks, count, distinct, filters, has_port, ignore, ips, later_page, page, page_size,
     recount, total,
 };
+use crate::contract::OperationId;
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
 
@@ -17,7 +18,7 @@ pub(crate) fn faults() -> Vec<Fault> {
         Fault::serve(id, breaks, move |context, seen| {
             Box::pin(async move {
                 let mut reply = context.upstream.call(&seen).await;
-                if context.operation(&seen).is_some() && context.accepted(&seen, &reply) {
+                if context.operation(&seen) == Some(OperationId::Search) && context.accepted(&seen, &reply) {
                     let mut other = seen.clone();
                     change(context, &mut other);
                     let counted = context.upstream.call(&other).await.json()["data"]["total"].clone();
