@@ -69,7 +69,7 @@ fn schema(node: &Node<'_>) -> Vec<String> {
     for (keyword, value) in node.members() {
         match keyword {
             "description" | "example" | "x-clause" | "items" | "properties" => {}
-            // The lint allows it beside an `x-format` alone, which says the same and decides.
+            // The lint allows it beside an `x-format` alone, and holds it against that.
             "pattern" => {}
             // What ends some day is valid until then.
             "deprecated" | "x-deprecated-since" | "x-sunset" | "x-replaced-by" | "x-deprecated-values" => {}

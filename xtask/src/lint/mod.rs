@@ -20,6 +20,7 @@ mod openapi_version;
 mod operation_ids;
 mod parameters;
 mod paths;
+mod patterns;
 mod prose;
 mod references;
 mod required;
@@ -67,6 +68,7 @@ pub(crate) const RULES: &[Rule] = &[
     operation_ids::RULE,
     parameters::RULE,
     paths::RULE,
+    patterns::RULE,
     prose::RULE,
     references::RULE,
     objects::RULE,
