@@ -100,8 +100,9 @@ pub(super) async fn execute(
         let _ = child.kill().await;
         return Ok(Execution {
             exit: Exit::Killed,
-            stdout: Vec::new(),
-            stderr: Vec::new(),
+            // What it wrote until then may show the token.
+            stdout: answered,
+            stderr: logged,
             elapsed,
             output: Err("none: killed".to_owned()),
         });

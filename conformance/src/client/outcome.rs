@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::case::{ClientCase, Place};
 use super::command::MAX_OUTPUT;
 use super::duty::Duty;
-use super::evidence::{Evidence, Exit, Problem};
+use super::evidence::{Evidence, Exit, Problem, Recorded};
 use super::report::{CaseOutcome, ClientFinding};
 use crate::contract::OperationId;
 use crate::lab::ProxiedRequest;
@@ -20,7 +20,7 @@ use crate::target::Secret;
 /// Exit code of a command that does not support an operation.
 pub(super) const NOT_SUPPORTED: i32 = 64;
 
-/// A command may take so much longer than the time of the call: it has to start, too.
+/// A command may take so much longer than the time of the call: it has to write its answer and to end.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The problems of the case, and those that are judged in every case.
@@ -63,27 +63,37 @@ pub(super) fn problems(case: &ClientCase, evidence: &Evidence) -> Vec<Problem> {
     problems
 }
 
-/// Requests that ask for more than the command was told, or for something else.
+/// Requests that ask for another number or another separator than the command was told.
 fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
     let extract = &evidence.contract.extract;
     let told = case.call.arguments.get(&extract.num.name)?.as_i64()?;
     let extractions =
         || evidence.requests.iter().filter(|request| request.operation == Some(OperationId::Extract));
-    let mut numbers = extractions().filter_map(|recorded| recorded.request.param(&extract.num.name));
-    // Fewer at a time are as good.
-    let more = numbers.find(|number| number.parse::<i64>().is_ok_and(|number| number > told));
-    if let Some(number) = more {
+    let number = |recorded: &Recorded| recorded.request.param(&extract.num.name)?.parse::<i64>().ok();
+    if let Some(more) = extractions().filter_map(number).find(|number| *number > told) {
         let expected = format!("extractions of up to {told}, as the command was told");
-        return Some(Problem::new(case.duty, expected, format!("one of {number}")));
+        return Some(Problem::new(case.duty, expected, format!("one of {more}")));
+    }
+    // Several extractions of fewer are as good, when they are as many in all.
+    for (run, _) in evidence.executions.iter().enumerate().filter(|(_, execution)| execution.has_result()) {
+        let own = extractions().filter(|recorded| recorded.execution == run);
+        let asked: i64 = own.filter_map(number).sum();
+        if (1..told).contains(&asked) {
+            let expected = format!("extractions of {told} in all, as the command was told");
+            return Some(Problem::new(case.duty, expected, format!("{asked}")));
+        }
     }
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let told = text(case.call.arguments.get(&extract.lb.name)?);
-    let other =
-        extractions().filter_map(|recorded| recorded.request.param(&extract.lb.name)).find(|lb| *lb != told);
-    other.map(|lb| {
-        let expected = format!("{} {told}, as the command was told", extract.lb.name);
-        Problem::new(Duty::TextEntries, expected, format!("{} {lb}", extract.lb.name))
-    })
+    let is_text = |recorded: &&Recorded| {
+        recorded.request.param(&extract.return_type.name).as_deref() == Some(extract.text.as_str())
+    };
+    let separators = extractions().filter(is_text).map(|recorded| recorded.request.param(&extract.lb.name));
+    let default = extract.lb.schema.default.as_ref().map(text);
+    let other = separators.map(|lb| lb.or(default.clone())).find(|lb| lb.as_ref() != Some(&told))?;
+    let expected = format!("{} {told}, as the command was told", extract.lb.name);
+    let actual = format!("{} {}", extract.lb.name, other.unwrap_or_default());
+    Some(Problem::new(Duty::TextEntries, expected, actual))
 }
 
 /// The outcome of a case with these findings.

@@ -5,7 +5,7 @@ use crate::contract::Contract;
 use crate::target::{Facts, Secret, Target};
 
 /// The service behind the lab, and what is known of it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Backend {
     /// The contract.
     pub contract: &'static Contract,

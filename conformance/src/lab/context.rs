@@ -54,15 +54,23 @@ impl Context {
         Some(of_path.find(|operation| operation.method == seen.method.as_str()).unwrap_or(first).id)
     }
 
-    /// Whether a response is a success: status and code, or status and text where text was asked for.
+    /// Whether a response is a success: status and code, and the list of the operation; or status and text where text was asked
+    /// for. What an upstream sends in another shape is left as it is.
     #[must_use]
     pub fn accepted(&self, seen: &ProxiedRequest, reply: &Reply) -> bool {
         let Some(id) = self.operation(seen) else { return false };
         let success = &self.contract.operation(id).success;
-        let code = reply.json().get("code").and_then(Value::as_i64);
+        let body = reply.json();
+        let code = body.get("code").and_then(Value::as_i64);
+        let list = match id {
+            OperationId::Extract => "/data",
+            _ => "/data/items",
+        };
+        let list = body.pointer(list).and_then(Value::as_array);
+        let has_list = list.is_some_and(|entries| entries.iter().all(Value::is_object));
         let text = id == OperationId::Extract && self.wants_text(seen);
         reply.status.as_u16() == success.status
-            && (!success.has_body || code == Some(success.code) || (text && code.is_none()))
+            && (!success.has_body || (code == Some(success.code) && has_list) || (text && code.is_none()))
     }
 
     /// Whether an extraction asks for plain text.

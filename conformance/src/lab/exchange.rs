@@ -83,8 +83,12 @@ impl ProxiedRequest {
     /// Changes the body where it is a JSON object; leaves it alone where it is not.
     pub fn edit(&mut self, change: impl FnOnce(&mut serde_json::Map<String, Value>)) {
         if let Value::Object(mut object) = self.json() {
+            let before = object.clone();
             change(&mut object);
-            self.set_json(&Value::Object(object));
+            // What stays the same keeps its spelling, too.
+            if object != before {
+                self.set_json(&Value::Object(object));
+            }
         }
     }
 }
@@ -138,9 +142,10 @@ impl Reply {
         self.body = value.to_string().into();
     }
 
-    /// Changes the body where it is JSON; leaves it alone where it is not.
+    /// Changes the body where it is a JSON object; leaves it alone where it is not.
     pub fn edit(&mut self, change: impl FnOnce(&mut Value)) {
-        if let Ok(mut value) = serde_json::from_slice::<Value>(&self.body) {
+        let mut value = self.json();
+        if value.is_object() {
             change(&mut value);
             self.set_json(&value);
         }

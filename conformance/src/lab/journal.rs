@@ -2,13 +2,15 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::backend::Backend;
 use super::context::Context;
@@ -192,13 +194,25 @@ impl Layer {
     }
 }
 
+impl Layer {
+    /// The response to a request with which it cannot act.
+    fn failed(&self) -> Reply {
+        let message = format!("{} {CANNOT_ACT}", self.name);
+        Reply::json_with(502, &json!({"code": 50201, "message": message}))
+    }
+}
+
+/// What a layer says whose change has panicked, on a response that nobody thought of.
+const CANNOT_ACT: &str = "cannot change the response of the upstream; this is a bug of the lab";
+
 impl Handler for Layer {
     fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
         Box::pin(async move {
             let came = request.clone();
             let (reply, passed) = PASSED
                 .scope(RefCell::default(), async {
-                    let reply = self.handler.handle(request).await;
+                    let handled = AssertUnwindSafe(self.handler.handle(request)).catch_unwind().await;
+                    let reply = handled.unwrap_or_else(|_| self.failed());
                     (reply, PASSED.with(RefCell::take))
                 })
                 .await;

@@ -121,7 +121,9 @@ impl Setup {
             .into());
         }
         let given = given_token(arguments)?.or_else(|| variable("SALLYPORT_API_KEY"));
-        let is_informed = token.is_some() || given.is_some() || Fact::ALL.iter().any(|fact| facts.has(*fact));
+        let is_informed = token.is_some()
+            || given.is_some()
+            || Fact::ALL.iter().any(|fact| facts.has(*fact) || variable(fact.variable()).is_some());
         let target = match arguments.base_url.clone().or(base_url) {
             None => None,
             Some(base_url) => {

@@ -12,21 +12,24 @@ use crate::run::{CheckResult, ExpectationState, Report};
 /// Characters that a comment of a pull request takes on GitHub (65,536), less some for what CI adds to it.
 const LONGEST_COMMENT: usize = 65_000;
 
+/// Bytes of a command of a text with a limited length: a longer one would leave no room for the finding it belongs to.
+const LONGEST_COMMAND: usize = 4_000;
+
 /// The report as a summary in Markdown, for instance for a pull request.
 #[must_use]
 pub fn markdown(report: &Report) -> String {
-    Page::new(report).text
+    Page::new(report, usize::MAX).text
 }
 
 /// The same in the length that a comment of a pull request takes.
 #[must_use]
 pub fn comment(report: &Report) -> String {
-    Page::new(report).within(LONGEST_COMMENT)
+    markdown_within(report, LONGEST_COMMENT)
 }
 
 /// The same in at most so many bytes.
 pub(super) fn markdown_within(report: &Report, longest: usize) -> String {
-    Page::new(report).within(longest)
+    Page::new(report, LONGEST_COMMAND).within(longest)
 }
 
 /// A text, and where it can be cut.
@@ -38,6 +41,8 @@ struct Page {
     findings: usize,
     /// Whether a part that opens is begun and not ended.
     is_folded: bool,
+    /// Bytes of the longest command that is shown.
+    longest_command: usize,
 }
 
 /// A place before a finding, a heading or a line of a list: no block of code is open there.
@@ -49,8 +54,8 @@ struct Cut {
 }
 
 impl Page {
-    fn new(report: &Report) -> Self {
-        let mut page = Self { text: head(report), ..Self::default() };
+    fn new(report: &Report, longest_command: usize) -> Self {
+        let mut page = Self { text: head(report), longest_command, ..Self::default() };
         page.cut();
         let causes = causes(report);
         if !causes.is_empty() {
@@ -78,6 +83,11 @@ impl Page {
 
     fn cut(&mut self) {
         let Self { ref text, findings, is_folded, .. } = *self;
+        let since = text[self.cuts.last().map_or(0, |cut| cut.at)..].trim();
+        // A heading stays with what it is of.
+        if since.starts_with("## ") && !since.contains('\n') {
+            return;
+        }
         self.cuts.push(Cut { at: text.len(), findings, is_folded });
     }
 
@@ -86,7 +96,7 @@ impl Page {
         if can_begin {
             self.cut();
         }
-        finding_text(&mut self.text, report, result, finding);
+        finding_text(&mut self.text, report, result, finding, self.longest_command);
         self.findings += 1;
     }
 
@@ -242,7 +252,13 @@ fn heading(text: &mut String, result: &CheckResult) {
     let _ = writeln!(text, "{}\n", escaped(result.why));
 }
 
-fn finding_text(text: &mut String, report: &Report, result: &CheckResult, finding: &Finding) {
+fn finding_text(
+    text: &mut String,
+    report: &Report,
+    result: &CheckResult,
+    finding: &Finding,
+    longest_command: usize,
+) {
     let _ = writeln!(text, "> {} (`{}`)\n", escaped(&finding.requirement), finding.clause);
     if let Some(inferred) = inferred_from(finding) {
         let _ = writeln!(text, "- {}", escaped(&inferred));
@@ -254,6 +270,14 @@ fn finding_text(text: &mut String, report: &Report, result: &CheckResult, findin
     }
     for exchange in result.exchanges.iter().filter(|exchange| finding.exchanges.contains(&exchange.index)) {
         let command = curl::command(&report.target, exchange);
+        if command.len() > longest_command {
+            let _ = writeln!(
+                text,
+                "\nThe request takes {}: the reports in other formats have it.",
+                quantity(command.len(), "byte")
+            );
+            continue;
+        }
         let fence = fence(&command);
         let _ = writeln!(text, "\n{fence}sh\n{command}\n{fence}");
     }

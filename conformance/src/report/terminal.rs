@@ -6,7 +6,9 @@ use super::{Detail, Screen, curl, plain, quantity};
 use crate::check::{Evidence, Finding, Outcome};
 use crate::detection::{Detection, Unlock};
 use crate::explore::ExplorationResult;
-use crate::run::{CheckResult, ExpectationState, NotJudged, Report, Rerun, Skips, Totals, Verdict};
+use crate::run::{
+    CheckResult, ExpectationState, FAIL_ON_SKIP, NotJudged, Report, Rerun, Skips, Totals, Verdict,
+};
 use crate::wire::{Budget, RecordedExchange, Throttling};
 
 /// One check on one line, with the reason when it has no result, and in a verbose report with its exchanges.
@@ -293,7 +295,7 @@ pub(super) fn not_noticed(report: &Report) -> impl Iterator<Item = String> {
 /// What was skipped, a line for each reason; a gate names it all, and a verbose report has each check on its line.
 fn skipped(report: &Report, screen: &Screen) -> Vec<String> {
     const MOST: usize = 8;
-    if screen.detail == Detail::Verbose || report.unmet.iter().any(|unmet| unmet.starts_with(SKIP_GATE)) {
+    if screen.detail == Detail::Verbose || report.unmet.iter().any(|unmet| unmet.starts_with(FAIL_ON_SKIP)) {
         return Vec::new();
     }
     let skips = Skips::from_results(&report.checks);
@@ -334,9 +336,6 @@ fn tone(outcome: &Outcome) -> Tone {
 fn seconds(millis: u64) -> f64 {
     millis as f64 / 1000.0
 }
-
-/// How the lines of the gate begin that name what was skipped.
-const SKIP_GATE: &str = "--fail-on-skip";
 
 /// Findings of one check that a terminal shows, and the longest body of a command.
 const MOST_OF_A_CHECK: usize = 12;

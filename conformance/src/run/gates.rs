@@ -2,6 +2,9 @@ use super::{CheckResult, Coverage, Expectation, ExpectationState, Glob, Skips, T
 use crate::contract::Clause;
 use crate::detection::Detection;
 
+/// How the lines of a gate begin that name what was skipped.
+pub(crate) const FAIL_ON_SKIP: &str = "--fail-on-skip";
+
 /// Requirements that a run must meet to conform. Without gates a run without findings conforms.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gates {
@@ -47,7 +50,7 @@ impl Gates {
         if self.fail_on_skip {
             let skips = Skips::from_results(results);
             unmet.extend(
-                skips.iter().map(|skips| format!("--fail-on-skip: {}: {}", skips.folded(), skips.reason)),
+                skips.iter().map(|skips| format!("{FAIL_ON_SKIP}: {}: {}", skips.folded(), skips.reason)),
             );
         }
         let stale = expectations.iter().filter(|entry| entry.state == ExpectationState::NoLongerFails);

@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{RunRecord, reports};
+use crate::run::Verdict;
 
 /// The runs of a folder, one file for each day (`2026-01-31.jsonl`) with a line for each run. Lines are only added. One that was
 /// not written to its end, since the process was killed, is removed before the next one.
@@ -84,11 +85,12 @@ impl History {
             history.read(&path).map_err(wrong(&path))?;
         }
         history.records.sort_by_key(|record| record.begun);
-        history.remove_reports()?;
+        history.remove_reports(now)?;
         Ok(history)
     }
 
-    /// Keeps the report of a run, in JSON, under a name that the record takes. The oldest reports go when there are too many.
+    /// Keeps the report of a run, in JSON, under a name that the record takes. When there are too many, those go first that show
+    /// no violation, and of these the oldest.
     ///
     /// # Errors
     /// When it can't be written, or an old one can't be removed.
@@ -98,13 +100,25 @@ impl History {
         }
         let name = reports::name(record.begun);
         reports::write(&self.folder, &name, json).map_err(self.wrong(&name))?;
-        record.report = Some(name);
-        self.remove_reports()
+        record.report = Some(name.clone());
+        self.records.push(record.clone());
+        let removed = self.remove_reports(record.begun);
+        // `add` takes it in when it is written.
+        if let Some(own) = self.records.pop() {
+            record.report = own.report;
+        }
+        removed
     }
 
-    /// Removes reports beyond those that are kept, and their names from the records.
-    fn remove_reports(&mut self) -> Result<(), HistoryError> {
-        let kept = reports::remove_old(&self.folder, self.reports).map_err(self.wrong(""))?;
+    /// Removes reports of runs that are too old, and those beyond the number that is kept, and their names from the records.
+    fn remove_reports(&mut self, now: Timestamp) -> Result<(), HistoryError> {
+        let oldest = now.checked_sub(self.keep).unwrap_or(Timestamp::MIN);
+        let shows_violation = |name: &str| {
+            let record = self.records.iter().find(|record| record.report.as_deref() == Some(name));
+            record.is_some_and(|record| record.verdict() == Some(Verdict::Findings))
+        };
+        let kept = reports::remove_old(&self.folder, self.reports, oldest, shows_violation);
+        let kept = kept.map_err(self.wrong(""))?;
         for record in &mut self.records {
             record.report = record.report.take().filter(|name| kept.contains(name));
         }

@@ -24,8 +24,14 @@ pub(super) fn write(folder: &Path, name: &str, json: &str) -> io::Result<()> {
     std::fs::rename(&beside, folder.join(name))
 }
 
-/// Removes reports until so many are left, the oldest first. Returns the names of those that are left.
-pub(super) fn remove_old(folder: &Path, most: usize) -> io::Result<Vec<String>> {
+/// Removes reports of runs before `oldest`, and others until `most` are left: the oldest first, and those with evidence last.
+/// Returns the names of those that are left.
+pub(super) fn remove_old(
+    folder: &Path,
+    most: usize,
+    oldest: Timestamp,
+    has_evidence: impl Fn(&str) -> bool,
+) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         if let Ok(name) = entry?.file_name().into_string()
@@ -34,8 +40,10 @@ pub(super) fn remove_old(folder: &Path, most: usize) -> io::Result<Vec<String>> 
             names.push(name);
         }
     }
-    names.sort();
-    let kept = names.split_off(names.len().saturating_sub(most));
+    let oldest = name(oldest);
+    names.sort_by_cached_key(|name| (*name >= oldest, has_evidence(name), name.clone()));
+    let expired = names.iter().filter(|name| **name < oldest).count();
+    let kept = names.split_off(names.len().saturating_sub(most).max(expired));
     for name in names {
         std::fs::remove_file(folder.join(name))?;
     }

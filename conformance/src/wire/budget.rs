@@ -38,7 +38,8 @@ const HOPELESS: u32 = 12;
 pub struct Usage {
     /// Requests sent.
     pub requests: u64,
-    /// Gateways that the target returned: those in responses, and the requested number where the response was incomplete.
+    /// Gateways that the target returned: those in responses. A response that broke off counts as the requested number, and as
+    /// one where the request had to be rejected.
     pub gateways: u64,
     /// Bytes of bodies, sent and received.
     pub bytes: u64,

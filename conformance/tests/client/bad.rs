@@ -89,6 +89,8 @@ pub const ALL: &[Bad] = &[
     Bad { habits: "reads the first page twice", caught: &["client.paging.several-pages"] },
     Bad { habits: "stops at a failed page", caught: &["client.paging.page-rejected"] },
     Bad { habits: "takes more", caught: &["client.both-codes.extract-success"] },
+    Bad { habits: "takes one", caught: &["client.both-codes.extract-success"] },
+    Bad { habits: "drops the separator", caught: &["client.text-entries.lb-2", "client.text-entries.lb-6"] },
     Bad { habits: "asks for lines", caught: &["client.text-entries.lb-1", "client.text-entries.lb-6"] },
     Bad { habits: "has ids of 32 bits", caught: &["client.tolerant.long-ids"] },
     Bad { habits: "logs most of the token", caught: &["client.token-private.interrupted"] },

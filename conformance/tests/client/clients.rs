@@ -108,6 +108,9 @@ impl Call {
             |name: &str| arguments[name].as_str().map_or_else(|| arguments[name].to_string(), str::to_owned);
         let names = ["num", "lb", "sb"].into_iter().filter(|name| arguments.get(*name).is_some());
         let mut query: Vec<(&str, String)> = names.map(|name| (name, text(name))).collect();
+        if self.habits.drops_separator {
+            query.retain(|(name, _)| *name == "num");
+        }
         if is_text {
             query.push(("return_type", "txt".to_owned()));
         }
@@ -116,6 +119,7 @@ impl Call {
                 "num" if self.habits.takes_more => {
                     *value = (arguments["num"].as_i64().unwrap_or_default() + 1).to_string();
                 }
+                "num" if self.habits.takes_one => "1".clone_into(value),
                 "lb" if self.habits.asks_for_lines => "4".clone_into(value),
                 _ => {}
             }

@@ -71,6 +71,10 @@ pub struct Habits {
     pub takes_nothing_for_an_error: bool,
     /// Extracts one more than it was asked for.
     pub takes_more: bool,
+    /// Extracts one, whatever it was asked for.
+    pub takes_one: bool,
+    /// Leaves the separator out.
+    pub drops_separator: bool,
     /// Asks for lines, whatever separator it was asked for.
     pub asks_for_lines: bool,
     /// Keeps 32 bits of an id.
@@ -101,6 +105,8 @@ impl Default for Habits {
             pages: Pages::All,
             takes_nothing_for_an_error: false,
             takes_more: false,
+            takes_one: false,
+            drops_separator: false,
             asks_for_lines: false,
             has_short_ids: false,
             logs_most_of_the_token: false,
@@ -146,6 +152,8 @@ impl Habits {
             "takes nothing for an error" => Self { takes_nothing_for_an_error: true, ..usual },
             "stops at a failed page" => Self { pages: Pages::UntilError, ..usual },
             "takes more" => Self { takes_more: true, ..usual },
+            "takes one" => Self { takes_one: true, ..usual },
+            "drops the separator" => Self { drops_separator: true, ..usual },
             "asks for lines" => Self { asks_for_lines: true, ..usual },
             "has ids of 32 bits" => Self { has_short_ids: true, ..usual },
             "logs most of the token" => Self { logs_most_of_the_token: true, ..usual },

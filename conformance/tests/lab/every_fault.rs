@@ -4,11 +4,13 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use sallyport_conformance::Contract;
+use sallyport_conformance::Facts;
 use sallyport_conformance::embedded::Reference;
-use sallyport_conformance::lab::{self, Backend, Lab, ProxiedRequest, Upstream};
+use sallyport_conformance::lab::{self, Backend, Handler, Journal, Lab, ProxiedRequest, Reply, Upstream};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_request_makes_one_panic() {
@@ -16,24 +18,111 @@ async fn no_request_makes_one_panic() {
     let contract = Contract::embedded().expect("the contract");
     let backend = Backend::new(contract, reference.target()).expect("a client");
     let requests = requests(reference.target().token.expose(), &reference.target().facts.own_addresses);
-    let plain = || Lab::new(Arc::clone(&backend));
-    let faults = lab::faults().into_iter().map(|fault| (fault.id, plain().fault(fault)));
-    let variations = lab::variations().into_iter().map(|one| (one.id, plain().variation(one)));
-    let labs = faults.chain(variations).map(|(id, lab)| (id, lab.into_upstream()));
-    let trials = labs.map(|(id, upstream)| panics(id, upstream, &requests));
-    let panicked: Vec<String> = futures::stream::iter(trials).buffer_unordered(8).concat().await;
+    let panicked = panics_of_all(&backend, &requests).await;
     reference.close().await;
     assert!(panicked.is_empty(), "{panicked:#?}");
 }
 
-/// The requests whose handling panics.
+/// An upstream may be anybody's, and some day send anything.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_response_of_an_upstream_makes_one_panic() {
+    let bodies = [
+        "",
+        "7",
+        "null",
+        "[]",
+        r#"{"code": 0}"#,
+        r#"{"code": 200, "data": null}"#,
+        r#"{"code": 0, "data": []}"#,
+        r#"{"code": 0, "data": [7]}"#,
+        r#"{"code": 0, "data": [{}]}"#,
+        r#"{"code": 0, "data": [{"ip": 7, "port": "x"}, {"ip": null}]}"#,
+        r#"{"code": 200, "data": {}}"#,
+        r#"{"code": 200, "data": {"items": []}}"#,
+        r#"{"code": 200, "data": {"items": [null, "x"], "total": "x"}}"#,
+        r#"{"code": 200, "data": {"items": [{}], "total": -1, "page": 1e300}}"#,
+        r#"{"code": 200, "data": {"items": [{"instanceId": "é", "ip": 7, "capabilities": [], "protocols": {}}, {"groupId": null}]}}"#,
+        r#"{"code": {"code": 1}, "msg": [], "success": "no", "message": 7}"#,
+    ];
+    let reference = Reference::start().await.expect("the reference server starts");
+    let contract = Contract::embedded().expect("the contract");
+    let target = reference.target();
+    let requests = requests(target.token.expose(), &target.facts.own_addresses);
+    let known = Backend::new(contract, target).expect("a client");
+    let mut panicked = Vec::new();
+    for body in bodies {
+        let backend = Arc::new(Backend { upstream: Upstream::new(Always(body)), ..Backend::clone(&known) });
+        panicked.extend(
+            panics_of_all(&backend, &requests).await.into_iter().map(|what| format!("{what}: {body}")),
+        );
+    }
+    reference.close().await;
+    assert!(panicked.is_empty(), "{panicked:#?}");
+}
+
+/// What the list of needs says of a fault is true.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fault_that_lacks_a_fact_changes_nothing() {
+    let reference = Reference::start().await.expect("the reference server starts");
+    let contract = Contract::embedded().expect("the contract");
+    let known = Backend::new(contract, reference.target()).expect("a client");
+    let requests = requests(reference.target().token.expose(), &reference.target().facts.own_addresses);
+    let without = Arc::new(Backend { facts: Facts::default(), ..Backend::clone(&known) });
+    let mut wrong = Vec::new();
+    let mut lacking = 0;
+    for fault in lab::faults() {
+        let id = fault.id;
+        if fault.lacks(true, &Facts::default()).is_empty() {
+            continue;
+        }
+        lacking += 1;
+        let journal = Arc::new(Journal::default());
+        let upstream = Lab::new(Arc::clone(&without)).fault(fault).journal(&journal).into_upstream();
+        for (_, request) in &requests {
+            upstream.call(request).await;
+        }
+        let changes: Vec<_> = journal.entries().into_iter().flat_map(|entry| entry.changes).collect();
+        if !changes.is_empty() {
+            wrong.push(format!("{id}: {changes:?}"));
+        }
+    }
+    reference.close().await;
+    assert!(lacking > 50, "{lacking} faults lack a fact");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Sends this whatever comes.
+struct Always(&'static str);
+
+impl Handler for Always {
+    fn handle<'a>(&'a self, _: ProxiedRequest) -> BoxFuture<'a, Reply> {
+        let mut reply = Reply::json_with(200, &serde_json::Value::Null);
+        reply.body = self.0.into();
+        Box::pin(std::future::ready(reply))
+    }
+}
+
+async fn panics_of_all(backend: &Arc<Backend>, requests: &[(&str, ProxiedRequest)]) -> Vec<String> {
+    let plain = || Lab::new(Arc::clone(backend));
+    let faults = lab::faults().into_iter().map(|fault| (fault.id, plain().fault(fault)));
+    let variations = lab::variations().into_iter().map(|one| (one.id, plain().variation(one)));
+    let labs = faults.chain(variations).map(|(id, lab)| (id, lab.into_upstream()));
+    let trials = labs.map(|(id, upstream)| panics(id, upstream, requests));
+    futures::stream::iter(trials).buffer_unordered(8).concat().await
+}
+
+/// The requests whose handling panics, which the lab tells as 502.
 async fn panics(id: &str, upstream: Upstream, requests: &[(&str, ProxiedRequest)]) -> Vec<String> {
     let mut panicked = Vec::new();
     for (what, request) in requests {
         let handled = AssertUnwindSafe(upstream.call(request)).catch_unwind();
         // Some of them wait; a wait is no panic.
-        if let Ok(Err(_)) = tokio::time::timeout(Duration::from_millis(500), handled).await {
-            panicked.push(format!("{id}: {what}"));
+        match tokio::time::timeout(Duration::from_millis(500), handled).await {
+            Ok(Err(_)) => panicked.push(format!("{id}: {what}")),
+            Ok(Ok(reply)) if String::from_utf8_lossy(&reply.body).contains("a bug of the lab") => {
+                panicked.push(format!("{id}: {what}"));
+            }
+            _ => {}
         }
     }
     panicked

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use sallyport_conformance::lab::{self, Variation};
 use sallyport_conformance::{Facts, Secret, Target};
+use serde_json::Value;
 
 use crate::world::World;
 
@@ -26,7 +27,7 @@ pub fn all() -> Vec<TestedVariation> {
         };
         TestedVariation { id: variation.id, target, variation: Some(Arc::new(variation)) }
     };
-    accounts().into_iter().chain(lab::variations().into_iter().map(of_lab)).collect()
+    accounts().into_iter().chain(combined()).chain(lab::variations().into_iter().map(of_lab)).collect()
 }
 
 fn accounts() -> Vec<TestedVariation> {
@@ -74,6 +75,53 @@ fn accounts() -> Vec<TestedVariation> {
             target(base, partly, Facts::default())
         }),
     ]
+}
+
+/// What conforms alone, in company.
+fn combined() -> Vec<TestedVariation> {
+    let past_end = lab::variations().into_iter().find(|one| one.id == "search.page-past-end-rejected");
+    let respelt = Variation::success(
+        "search.filtered-results-spelt-otherwise",
+        "Results of a filtered search spell addresses and times otherwise, and order protocols otherwise.",
+        |_, seen, reply| {
+            let body = seen.json();
+            let asks_for = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
+            if ["orderNo", "groupId", "countryCode", "cityCode", "status"].into_iter().any(asks_for) {
+                reply.edit(respell);
+            }
+        },
+    );
+    vec![
+        TestedVariation {
+            id: "accounts.one-address-and-pages-past-the-end-rejected",
+            variation: past_end.map(Arc::new),
+            target: |world, base| {
+                let facts = Facts {
+                    own_addresses: world.facts.own_addresses.iter().take(1).cloned().collect(),
+                    ..Facts::default()
+                };
+                target(base, world.token.clone(), facts)
+            },
+        },
+        TestedVariation { id: respelt.id, variation: Some(Arc::new(respelt)), target: World::target },
+    ]
+}
+
+fn respell(body: &mut Value) {
+    for item in body["data"]["items"].as_array_mut().into_iter().flatten() {
+        for name in ["ip", "activatedAt", "expiresAt"] {
+            let respelt = item[name].as_str().map(|text| match text.strip_suffix('Z') {
+                Some(time) => format!("{time}+00:00"),
+                None => text.to_uppercase(),
+            });
+            if let Some(respelt) = respelt {
+                item[name] = respelt.into();
+            }
+        }
+        if let Some(protocols) = item["protocols"].as_array_mut() {
+            protocols.reverse();
+        }
+    }
 }
 
 fn without_egress_ip(world: &World, base: &str) -> Target {

@@ -6,6 +6,7 @@ use futures::future::BoxFuture;
 
 use super::cases::surveyed;
 use super::known::CHANGEABLE;
+use super::values::same;
 use crate::check::{Check, Probe, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{Comparison, Filter, Instance, Survey, apply, page, read, survey};
@@ -75,14 +76,17 @@ fn differing<'p>(probe: &Probe<'p>, survey: &Survey, all: Vec<Shown>) -> BTreeMa
     let mut differing = BTreeMap::new();
     for (what, instances, exchanges) in all {
         for shown in instances {
-            let known = survey.instances.get(&shown.id).filter(|known| **known != shown);
-            let Some(known) = known else { continue };
+            let Some(known) = survey.instances.get(&shown.id) else { continue };
             for name in probe.contract().search.instance_fields.iter() {
                 let text = |instance: &Instance| {
                     instance.field(name).map_or_else(|| "nothing".to_owned(), ToString::to_string)
                 };
-                let (before, now) = (text(known), text(&shown));
-                if before != now {
+                let is_same = match (known.field(name), shown.field(name)) {
+                    (Some(known), Some(shown)) => same(known, shown),
+                    (known, shown) => known == shown,
+                };
+                if !is_same {
+                    let (before, now) = (text(known), text(&shown));
                     let expected = format!("instance {} {what} with {name} {before}", shown.id);
                     let difference = || Difference {
                         expected,
@@ -140,8 +144,10 @@ async fn filtered(probe: &Probe<'_>, survey: &Survey) -> Result<Vec<Shown>, Stop
 async fn paged(probe: &Probe<'_>, survey: &Survey) -> Result<Vec<Shown>, Stop> {
     const SIZE: i64 = 3;
     let first = *probe.contract().search.pages.start();
+    // A page past the last one may be rejected.
+    let pages = i64::try_from(survey.instances.len()).unwrap_or(i64::MAX).saturating_add(SIZE - 1) / SIZE;
     let mut all = Vec::new();
-    for number in first..first + i64::from(SOME) {
+    for number in first..first + pages.min(i64::from(SOME)) {
         let page = page(probe, &survey.request, number, SIZE).await?;
         all.push((format!("on page {number} of {SIZE} each"), page.items, vec![page.exchange]));
     }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::Timestamp;
 use serde_json::Value;
 
+use super::values::agrees;
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{Instance, ResultSet, read};
@@ -151,7 +151,7 @@ fn judge(probe: &Probe<'_>, clause: Clause, expected: &[&KnownInstance], found: 
             format!("{} port {} with {name} {value}, as supplied by {variable}", known.spelling, known.port);
         let others = match count - 1 {
             0 => String::new(),
-            others => format!(", and so differs the {name} of {}", quantity(others, "other instance")),
+            others => format!("; {name} also differs in {}", quantity(others, "other instance")),
         };
         let actual = format!("{name} is {shown}{others}");
         if CHANGEABLE.contains(&name.as_str()) {
@@ -181,80 +181,4 @@ fn differing(known: &KnownInstance, shown: &Instance) -> Vec<Difference> {
         })
     };
     known.fields.iter().filter_map(difference).collect()
-}
-
-/// Whether a value of the console is the one that is shown. What comes from CSV is text: empty for null, digits for a number,
-/// and a list has its elements apart by commas, semicolons or spaces. Times are compared as instants.
-fn agrees(known: &Value, shown: &Value) -> bool {
-    if known == shown {
-        return true;
-    }
-    let Value::String(known) = known else {
-        if let (Some(known), Some(shown)) = (known.as_i64(), shown.as_i64()) {
-            // Two large ones may be one float.
-            return known == shown;
-        }
-        if let (Value::Array(known), Value::Array(shown)) = (known, shown) {
-            // Their order is open.
-            let sorted = |list: &[Value]| {
-                let mut texts: Vec<String> = list.iter().map(ToString::to_string).collect();
-                texts.sort_unstable();
-                texts
-            };
-            return sorted(known) == sorted(shown);
-        }
-        return known.as_f64().is_some() && known.as_f64() == shown.as_f64();
-    };
-    match shown {
-        Value::Null => known.is_empty() || known == "null",
-        Value::Bool(_) | Value::Number(_) | Value::Object(_) => {
-            serde_json::from_str::<Value>(known).is_ok_and(|known| known == *shown)
-        }
-        Value::String(shown) => {
-            let instant = |text: &str| text.parse::<Timestamp>().ok();
-            known == shown || instant(known).is_some_and(|known| instant(shown) == Some(known))
-        }
-        Value::Array(elements) => {
-            let known = known.split([',', ';', ' ', '|']).filter(|part| !part.is_empty());
-            let known: BTreeSet<String> = known.map(str::to_owned).collect();
-            let text = |element: &Value| element.as_str().map_or_else(|| element.to_string(), str::to_owned);
-            known == elements.iter().map(text).collect()
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn values_of_csv_agree_with_values_of_json() {
-        for (known, shown) in [
-            (json!("7"), json!(7)),
-            (json!(7), json!(7)),
-            (json!(""), json!(null)),
-            (json!("USA"), json!("USA")),
-            (json!("http, socks5"), json!(["socks5", "http"])),
-            (json!("2026-01-01T02:00:00+02:00"), json!("2026-01-01T00:00:00.000Z")),
-            (json!("{}"), json!({})),
-            (json!("true"), json!(true)),
-            (json!(["http", "socks5"]), json!(["socks5", "http"])),
-        ] {
-            assert!(agrees(&known, &shown), "{known} and {shown}");
-        }
-        for (known, shown) in [
-            (json!("7"), json!(8)),
-            (json!(""), json!(0)),
-            (json!("USA"), json!("usa")),
-            (json!("http"), json!(["socks5", "http"])),
-            (json!("2026-01-01T02:00:00Z"), json!("2026-01-01T00:00:00Z")),
-            (json!(null), json!("")),
-            (json!("a text"), json!({})),
-            (json!(9_007_199_254_740_993_i64), json!(9_007_199_254_740_992_i64)),
-            (json!(["http"]), json!(["http", "http"])),
-        ] {
-            assert!(!agrees(&known, &shown), "{known} and {shown}");
-        }
-    }
 }

@@ -19,6 +19,7 @@ mod page;
 mod paging;
 mod read_only;
 mod status;
+mod values;
 mod watched;
 
 use crate::check::Check;

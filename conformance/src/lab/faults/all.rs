@@ -163,7 +163,9 @@ fn accounts() -> Vec<Fault> {
             |context, seen, reply| {
                 Box::pin(async move {
                     let others = as_second(context, seen).await.json();
-                    let one = others["data"]["items"].as_array().map(|items| vec![items[0].clone()]);
+                    let one = others["data"]["items"]
+                        .as_array()
+                        .map(|items| items.iter().take(1).cloned().collect());
                     merge(reply, one.as_ref(), "groupId");
                 })
             },
@@ -208,6 +210,7 @@ fn accounts() -> Vec<Fault> {
             |context, seen| {
                 let empty = context.facts.empty_token.as_ref().map(|token| token.expose().to_owned());
                 if context.operation(seen) == Some(OperationId::Search)
+                    && empty.is_some()
                     && seen.param(api_key(context)) == empty
                 {
                     context.as_main(seen);
@@ -218,7 +221,7 @@ fn accounts() -> Vec<Fault> {
             "all.own-account/foreign-group-lifts-the-account",
             "Filtering by a group of another account searches that account.",
             |context, seen| {
-                let group = context.facts.foreign_group.unwrap_or_default();
+                let Some(group) = context.facts.foreign_group else { return };
                 if context.operation(seen) == Some(OperationId::Search)
                     && seen.json()["groupId"] == json!(group)
                 {
@@ -230,8 +233,8 @@ fn accounts() -> Vec<Fault> {
             "all.own-account/foreign-order-lifts-the-account",
             "Filtering by an order of another account searches that account.",
             |context, seen| {
-                let order = json!(context.facts.foreign_order);
-                if context.operation(seen) == Some(OperationId::Search) && seen.json()["orderNo"] == order {
+                let Some(order) = &context.facts.foreign_order else { return };
+                if context.operation(seen) == Some(OperationId::Search) && seen.json()["orderNo"] == *order {
                     act_as_second(context, seen);
                 }
             },
@@ -242,6 +245,7 @@ fn accounts() -> Vec<Fault> {
             |context, seen| {
                 let second = context.facts.second_token.as_ref().map(|token| token.expose().to_owned());
                 if context.operation(seen) != Some(OperationId::Extract)
+                    && second.is_some()
                     && seen.param(api_key(context)) == second
                 {
                     context.as_main(seen);
@@ -258,6 +262,7 @@ fn accounts() -> Vec<Fault> {
                     || seen.headers.contains_key(extract.request_id_header.name.as_str());
                 if context.operation(seen) == Some(OperationId::Extract)
                     && has_id
+                    && second.is_some()
                     && seen.param(api_key(context)) == second
                 {
                     context.as_main(seen);
@@ -377,12 +382,13 @@ async fn as_second(context: &Context, seen: &ProxiedRequest) -> Reply {
 /// A change of a response that sends requests of its own.
 type LaterChange = for<'a> fn(&'a Context, &'a ProxiedRequest, &'a mut Reply) -> BoxFuture<'a, ()>;
 
-/// Changes the successes of an operation.
+/// Changes the successes of an operation, by what the second account gets.
 fn after(id: &'static str, breaks: &'static str, operation: OperationId, change: LaterChange) -> Fault {
     Fault::serve(id, breaks, move |context, seen| {
         Box::pin(async move {
             let mut reply = context.upstream.call(&seen).await;
-            if context.operation(&seen) == Some(operation) && context.accepted(&seen, &reply) {
+            let has_second = context.facts.second_token.is_some();
+            if has_second && context.operation(&seen) == Some(operation) && context.accepted(&seen, &reply) {
                 change(context, &seen, &mut reply).await;
             }
             reply

@@ -77,8 +77,10 @@ fn default_region() -> Vec<Fault> {
 }
 
 fn region() -> Vec<Fault> {
-    let plentiful =
-        |context: &Context, seen: &ProxiedRequest| regions(context, seen) == context.facts.plentiful_region;
+    let plentiful = |context: &Context, seen: &ProxiedRequest| {
+        let region = &context.facts.plentiful_region;
+        region.is_some() && regions(context, seen) == *region
+    };
     let anywhere = |context: &Context, seen: &mut ProxiedRequest| {
         let extract = &context.contract.extract;
         seen.drop_param(&extract.regions.name);

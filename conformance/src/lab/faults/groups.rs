@@ -168,7 +168,11 @@ fn order() -> Vec<Fault> {
         Fault::success(
             "groups.order/first-two-swapped",
             "The first two groups are swapped.",
-            with_items(|items| items.swap(0, 1)),
+            with_items(|items| {
+                if let [first, second, ..] = &mut items[..] {
+                    std::mem::swap(first, second);
+                }
+            }),
         )
         .when(of_main_account),
         Fault::success(

@@ -279,9 +279,9 @@ fn matches() -> Vec<Fault> {
                     return;
                 }
                 let items = ips(context, seen);
-                let mut rest = seen.json();
-                rest[&context.contract.search.ips.name] = json!([items.first(), items.len()]);
-                let key = format!("{:?} {rest}", seen.query);
+                let Value::Object(mut rest) = seen.json() else { return };
+                rest.insert(context.contract.search.ips.name.clone(), json!([items.first(), items.len()]));
+                let key = format!("{:?} {}", seen.query, Value::Object(rest));
                 match context.memory.recall(&key) {
                     Some(first) => *reply = first,
                     None => context.memory.keep(&key, reply),

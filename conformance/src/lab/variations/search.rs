@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::lab::Context;
 use crate::lab::Variation;
 use crate::lab::exchange::{ProxiedRequest, Reply};
-use crate::lab::faults::edit::visit;
+use crate::lab::faults::edit::{put, visit};
 
 /// All of them.
 pub(crate) fn variations() -> Vec<Variation> {
@@ -58,17 +58,17 @@ fn responses() -> Vec<Variation> {
             |context, seen, reply| {
                 if is_static(context, seen) {
                     reply.edit(|body| {
-                        body["success"] = json!(true);
-                        body["timestamp"] = json!(1_767_519_000);
-                        body["data"]["hasMore"] = json!(false);
-                        visit(body, "/data/items/*", &mut |item| {
-                            item["remark"] = Value::Null;
-                            item["tags"] = json!([]);
-                        });
-                        visit(body, "/data/items/*/capabilities", &mut |found| found["ipv6"] = json!(true));
-                        visit(body, "/data/items/*/capabilities/purchase", &mut |found| {
-                            found["unit"] = json!("day")
-                        });
+                        for (path, value) in [
+                            ("/success", json!(true)),
+                            ("/timestamp", json!(1_767_519_000)),
+                            ("/data/hasMore", json!(false)),
+                            ("/data/items/*/remark", Value::Null),
+                            ("/data/items/*/tags", json!([])),
+                            ("/data/items/*/capabilities/ipv6", json!(true)),
+                            ("/data/items/*/capabilities/purchase/unit", json!("day")),
+                        ] {
+                            put(body, path, &value);
+                        }
                     });
                 }
             },

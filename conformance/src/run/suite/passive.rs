@@ -30,8 +30,7 @@ pub(super) async fn look_again(context: &ProbeContext<'_>) {
 }
 
 /// Why a passive check of a run has no result.
-pub(super) const UNSEEN: &str =
-    "no response of this run was of the kind that it judges; more checks send more";
+pub(super) const UNSEEN: &str = "no response of this run was of the kind that it judges; select more checks";
 
 /// What a passive check has come to at the end.
 /// `unseen` is the reason of a check that no exchange applied to.

@@ -1,0 +1,113 @@
+//! Values of fields, compared by what they mean and not by how they are spelt.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// Whether two responses show the same value: one time, address or number in two spellings is the same, and so is a list in
+/// another order.
+pub(super) fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        // Two large integers may be one float.
+        (Value::Number(one), Value::Number(other)) => match (one.as_i64(), other.as_i64()) {
+            (Some(one), Some(other)) => one == other,
+            _ => one.as_f64() == other.as_f64(),
+        },
+        (Value::String(one), Value::String(other)) => {
+            let instant = |text: &str| text.parse::<Timestamp>().ok();
+            let address = |text: &str| text.parse::<IpAddr>().ok().map(|address| address.to_canonical());
+            one == other
+                || instant(one).is_some_and(|one| instant(other) == Some(one))
+                || address(one).is_some_and(|one| address(other) == Some(one))
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            let mut left: Vec<&Value> = other.iter().collect();
+            let mut found = |element: &Value| {
+                left.iter().position(|candidate| same(element, candidate)).map(|at| left.swap_remove(at))
+            };
+            one.len() == other.len() && one.iter().all(|element| found(element).is_some())
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            one.len() == other.len()
+                && one.iter().all(|(name, value)| other.get(name).is_some_and(|other| same(value, other)))
+        }
+        _ => one == other,
+    }
+}
+
+/// Whether a value of the console is the one that is shown. What comes from CSV is text: empty for null, digits for a number,
+/// and a list has its elements apart by commas, semicolons or spaces.
+pub(super) fn agrees(known: &Value, shown: &Value) -> bool {
+    let (Value::String(text), false) = (known, shown.is_string()) else { return same(known, shown) };
+    match shown {
+        Value::Null => text.is_empty() || text == "null",
+        Value::Array(elements) => {
+            let known = text.split([',', ';', ' ', '|']).filter(|part| !part.is_empty());
+            let known: BTreeSet<String> = known.map(str::to_owned).collect();
+            let text = |element: &Value| element.as_str().map_or_else(|| element.to_string(), str::to_owned);
+            known == elements.iter().map(text).collect()
+        }
+        _ => serde_json::from_str::<Value>(text).is_ok_and(|known| same(&known, shown)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_value_is_the_same_in_another_spelling() {
+        for (one, other) in [
+            (json!("2001:DB8::7"), json!("2001:db8:0:0:0:0:0:7")),
+            (json!(37), json!(37.0)),
+            (json!("2026-01-01T02:00:00+02:00"), json!("2026-01-01T00:00:00.000z")),
+            (json!(["http", "socks5"]), json!(["socks5", "http"])),
+            (json!({"a": 1, "b": null}), json!({"b": null, "a": 1})),
+        ] {
+            assert!(same(&one, &other), "{one} and {other}");
+        }
+        for (one, other) in [
+            (json!("2001:db8::7"), json!("2001:db8::8")),
+            (json!(9_007_199_254_740_993_i64), json!(9_007_199_254_740_992_i64)),
+            (json!(37), json!("37")),
+            (json!(["http"]), json!(["http", "http"])),
+            (json!({"a": 1}), json!({"a": 1, "b": 2})),
+            (json!(null), json!("")),
+        ] {
+            assert!(!same(&one, &other), "{one} and {other}");
+        }
+    }
+
+    #[test]
+    fn values_of_csv_agree_with_values_of_json() {
+        for (known, shown) in [
+            (json!("7"), json!(7)),
+            (json!(7), json!(7)),
+            (json!(""), json!(null)),
+            (json!("USA"), json!("USA")),
+            (json!("http, socks5"), json!(["socks5", "http"])),
+            (json!("2026-01-01T02:00:00+02:00"), json!("2026-01-01T00:00:00.000Z")),
+            (json!("{}"), json!({})),
+            (json!("true"), json!(true)),
+            (json!(["http", "socks5"]), json!(["socks5", "http"])),
+        ] {
+            assert!(agrees(&known, &shown), "{known} and {shown}");
+        }
+        for (known, shown) in [
+            (json!("7"), json!(8)),
+            (json!(""), json!(0)),
+            (json!("USA"), json!("usa")),
+            (json!("http"), json!(["socks5", "http"])),
+            (json!("2026-01-01T02:00:00Z"), json!("2026-01-01T00:00:00Z")),
+            (json!(null), json!("")),
+            (json!("a text"), json!({})),
+            (json!(9_007_199_254_740_993_i64), json!(9_007_199_254_740_992_i64)),
+            (json!(["http"]), json!(["http", "http"])),
+        ] {
+            assert!(!agrees(&known, &shown), "{known} and {shown}");
+        }
+    }
+}
