@@ -341,4 +341,23 @@ mod tests {
         history.keep_report(&mut record, "{}").expect("nothing to keep");
         assert_eq!((record.report, named(&history)), (None, vec![None; 4]));
     }
+
+    #[test]
+    fn reports_of_violations_are_kept_longest_and_none_that_is_too_old() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let old = "report-2026-02-01T10-00-00Z.json";
+        std::fs::write(folder.path().join(old), "{}").expect("written");
+        let now = at("2026-03-10T12:00:00Z");
+        let mut history = History::open(folder.path(), 9, 2, now).expect("a history");
+        assert!(!folder.path().join(old).exists());
+        for (hour, verdict) in [(10, Verdict::Findings), (11, Verdict::Incomplete), (12, Verdict::Incomplete)]
+        {
+            let mut record = record(&format!("2026-03-10T{hour}:00:00Z"));
+            verdict.name().clone_into(&mut record.verdict);
+            history.keep_report(&mut record, "{}").expect("kept");
+            history.add(record).expect("written");
+        }
+        let kept: Vec<_> = history.records().iter().map(|record| record.report.is_some()).collect();
+        assert_eq!(kept, [true, false, true]);
+    }
 }
