@@ -344,7 +344,7 @@ pub struct ExtractProxies {
     pub sb: Option<String>,
     /// Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
     ///
-    /// Optional; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.request-id-length`.
+    /// Optional; not empty; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.empty-parameter`, `open.extract.request-id-length`.
     pub request_id: Option<String>,
 }
 impl ExtractProxies {
@@ -360,6 +360,10 @@ impl ExtractProxies {
     pub const SB_MAX_UTF8_BYTES: usize = 32usize;
     /// The clause that sets `x-max-utf8-bytes` of `sb`.
     pub const SB_MAX_UTF8_BYTES_CLAUSE: &'static str = "extract.sb-length";
+    /// Minimum length, in characters, of `request_id` (clause `open.extract.empty-parameter`).
+    pub const REQUEST_ID_MIN_LENGTH: usize = 1usize;
+    /// The clause that sets `minLength` of `request_id`.
+    pub const REQUEST_ID_MIN_LENGTH_CLAUSE: &'static str = "open.extract.empty-parameter";
     /// Maximum length, in bytes of UTF-8, of `request_id` (clause `open.extract.request-id-length`).
     pub const REQUEST_ID_MAX_UTF8_BYTES: usize = 255usize;
     /// The clause that sets `x-max-utf8-bytes` of `request_id`.
@@ -377,6 +381,12 @@ impl ExtractProxies {
             validate::max_utf8_bytes("query sb", "extract.sb-length", 32usize, value)?;
         }
         if let Some(value) = &self.request_id {
+            validate::min_length(
+                "query request_id",
+                "open.extract.empty-parameter",
+                1usize,
+                value,
+            )?;
             validate::max_utf8_bytes(
                 "query request_id",
                 "open.extract.request-id-length",

@@ -325,7 +325,8 @@ pub mod types {
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub total: i64,
     }
-    ///Addresses and filters of a search.
+    /**Addresses and filters of a search. The contract leaves unknown fields open: this repository's server rejects them.
+*/
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
     pub struct SearchRequest {
         /// Inclusive lower bound on the activation time, RFC 3339 with a time zone. May stand alone.
@@ -1205,7 +1206,7 @@ pub mod builder {
         }
         /// Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
         ///
-        /// Optional; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.request-id-length`.
+        /// Optional; not empty; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.empty-parameter`, `open.extract.request-id-length`.
         pub fn request_id<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,
@@ -1530,7 +1531,7 @@ pub mod builder {
         }
         /// Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
         ///
-        /// Optional; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.request-id-length`.
+        /// Optional; not empty; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.empty-parameter`, `open.extract.request-id-length`.
         pub fn request_id<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,

@@ -42,8 +42,8 @@ pub type ExtractProxiesSb = Text<0, { usize::MAX }, 32>;
 /// Request id of an extraction, at most 255 bytes of UTF-8. The contract sets no limit: this one is the
 /// decision of this repository's server and client, and other environments may take longer or only shorter ones.
 ///
-/// Clauses: `extract.request-id-source`, `open.extract.request-id-length`.
-pub type RequestId = Text<0, { usize::MAX }, 255>;
+/// Clauses: `extract.request-id-source`, `open.extract.empty-parameter`, `open.extract.request-id-length`.
+pub type RequestId = Text<1, { usize::MAX }, 255>;
 /// The operation `extractProxies`: GET /openapi/v1/proxy/extract.
 #[derive(Clone, Copy, Debug)]
 pub struct ExtractProxies;
@@ -109,7 +109,7 @@ pub struct ExtractProxiesRequest {
     pub separator: Cow<'static, str>,
     /// Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
     ///
-    /// Optional; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.request-id-length`.
+    /// Optional; not empty; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.empty-parameter`, `open.extract.request-id-length`.
     pub request_id: Option<RequestId>,
     /// The caller's token.
     pub credential: Token,
@@ -250,6 +250,7 @@ impl Operation for ExtractProxies {
         const PARAMETER_REQUEST_ID: Input<'static> = Input::new(
             Part::Parameter("request_id"),
             &[
+                ("minLength", "open.extract.empty-parameter"),
                 ("x-max-utf8-bytes", "open.extract.request-id-length"),
                 ("any", "extract.request-id-source"),
             ],
@@ -257,6 +258,7 @@ impl Operation for ExtractProxies {
         const HEADER_X_REQUEST_ID: Input<'static> = Input::new(
             Part::Header("X-Request-Id"),
             &[
+                ("minLength", "open.extract.empty-parameter"),
                 ("x-max-utf8-bytes", "open.extract.request-id-length"),
                 ("any", "extract.request-id-source"),
             ],
@@ -1490,7 +1492,7 @@ pub mod schemas {
     pub struct RequestId {}
     described!(
         RequestId, "RequestId",
-        r##"{"description":"Request id of an extraction, at most 255 bytes of UTF-8. The contract sets no limit: this one is the\ndecision of this repository's server and client, and other environments may take longer or only shorter ones.\n","type":"string"}"##,
+        r##"{"description":"Request id of an extraction, at most 255 bytes of UTF-8. The contract sets no limit: this one is the\ndecision of this repository's server and client, and other environments may take longer or only shorter ones.\n","type":"string","minLength":1}"##,
         []
     );
     /// `SearchRequest` of the document.
@@ -1498,7 +1500,7 @@ pub mod schemas {
     pub struct SearchRequest {}
     described!(
         SearchRequest, "SearchRequest",
-        r##"{"description":"Addresses and filters of a search.","type":"object","required":["ips"],"properties":{"ips":{"description":"Addresses to look for: IPv4, IPv6, `IPv4:port` or `[IPv6]:port`. Without a port, every port of the address\nmatches. Duplicates by address and port count once, and at most 500 distinct ones may remain.\n","type":"array","minItems":1,"maxItems":10000,"items":{"$ref":"#/components/schemas/AddressItem"},"example":["203.0.113.7","203.0.113.8:20002","[2001:db8::1]:20003"]},"orderNo":{"description":"Platform order number. Matches exactly, among the caller's orders.","type":"string","example":"SO-2026-000017"},"groupId":{"$ref":"#/components/schemas/GroupFilter"},"countryCode":{"description":"Three-letter country code from the country directory.","type":"string","example":"USA"},"cityCode":{"description":"City code from the city directory.","type":"string","example":"NYC"},"status":{"$ref":"#/components/schemas/InstanceStatus"},"page":{"description":"Page to return, counted from 1.","type":"integer","minimum":1,"maximum":1000000,"default":1,"example":1},"pageSize":{"description":"Instances on a page.","type":"integer","minimum":1,"maximum":1000,"default":20,"example":20},"activatedFrom":{"description":"Inclusive lower bound on the activation time, RFC 3339 with a time zone. May stand alone.","type":"string","format":"date-time","example":"2026-01-01T00:00:00Z"},"activatedTo":{"description":"Inclusive upper bound on the activation time, RFC 3339 with a time zone. May stand alone. Not earlier than\n`activatedFrom`.\n","type":"string","format":"date-time","example":"2026-06-30T23:59:59+02:00"}}}"##,
+        r##"{"description":"Addresses and filters of a search. The contract leaves unknown fields open: this repository's server rejects them.\n","type":"object","additionalProperties":false,"required":["ips"],"properties":{"ips":{"description":"Addresses to look for: IPv4, IPv6, `IPv4:port` or `[IPv6]:port`. Without a port, every port of the address\nmatches. Duplicates by address and port count once, and at most 500 distinct ones may remain.\n","type":"array","minItems":1,"maxItems":10000,"items":{"$ref":"#/components/schemas/AddressItem"},"example":["203.0.113.7","203.0.113.8:20002","[2001:db8::1]:20003"]},"orderNo":{"description":"Platform order number. Matches exactly, among the caller's orders.","type":"string","example":"SO-2026-000017"},"groupId":{"$ref":"#/components/schemas/GroupFilter"},"countryCode":{"description":"Three-letter country code from the country directory.","type":"string","example":"USA"},"cityCode":{"description":"City code from the city directory.","type":"string","example":"NYC"},"status":{"$ref":"#/components/schemas/InstanceStatus"},"page":{"description":"Page to return, counted from 1.","type":"integer","minimum":1,"maximum":1000000,"default":1,"example":1},"pageSize":{"description":"Instances on a page.","type":"integer","minimum":1,"maximum":1000,"default":20,"example":20},"activatedFrom":{"description":"Inclusive lower bound on the activation time, RFC 3339 with a time zone. May stand alone.","type":"string","format":"date-time","example":"2026-01-01T00:00:00Z"},"activatedTo":{"description":"Inclusive upper bound on the activation time, RFC 3339 with a time zone. May stand alone. Not earlier than\n`activatedFrom`.\n","type":"string","format":"date-time","example":"2026-06-30T23:59:59+02:00"}}}"##,
         [crate ::api::generated::schemas::AddressItem, crate
         ::api::generated::schemas::GroupFilter, crate ::api::generated::InstanceStatus]
     );

@@ -198,6 +198,7 @@ fn rule(difference: &Difference) -> Option<&'static Rule> {
             &rules::TEXT_CHANGED
         }
         (_, "pattern") => &rules::PATTERN_CHANGED,
+        (_, "additionalProperties") => &rules::TEXT_CHANGED,
         (_, "$ref") => &rules::WORDING_OF_REFERENCES,
         _ if is_reference(difference) => &rules::WORDING_OF_REFERENCES,
         (_, "required" | "nullable" | "deprecated") if is_false(difference) => &rules::TEXT_CHANGED,

@@ -71,6 +71,8 @@ fn schema(node: &Node<'_>) -> Vec<String> {
             "description" | "example" | "x-clause" | "items" | "properties" => {}
             // The lint allows it beside an `x-format` alone, and holds it against that.
             "pattern" => {}
+            // As above, for the fields that every request rejects.
+            "additionalProperties" => {}
             // What ends some day is valid until then.
             "deprecated" | "x-deprecated-since" | "x-sunset" | "x-replaced-by" | "x-deprecated-values" => {}
             "required" => {

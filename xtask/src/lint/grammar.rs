@@ -158,6 +158,7 @@ impl Part {
                 ("items", One(Part::Schema)),
                 ("properties", Map(Part::Schema)),
                 ("required", Texts),
+                ("additionalProperties", Flag),
                 ("x-clause", Any),
                 ("x-format", Text),
                 ("x-port", One(Part::Ports)),

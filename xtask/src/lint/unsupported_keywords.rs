@@ -1,6 +1,7 @@
 //! Keywords of OpenAPI that a generator drops, panics on or does not enforce.
 
 use super::{Lint, Part, Rule};
+use crate::lower::reachable_from_responses;
 
 pub(super) const RULE: Rule = Rule {
     id: "unsupported-keyword",
@@ -9,11 +10,20 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn run(lint: &mut Lint<'_>) {
+    let in_responses = reachable_from_responses(lint.document.root());
     for node in lint.nodes.clone() {
         for (keyword, _) in node.members() {
             let Some((why, instead)) = advice(node.part, keyword) else { continue };
             // Beside our own format it is for other people's tools; the format decides.
             if keyword == "pattern" && node.value.get("x-format").is_some() {
+                continue;
+            }
+            // The server rejects unknown fields anyway; the keyword says so to other people's tools.
+            let name = node.pointer.strip_prefix("/components/schemas/").filter(|name| !name.contains('/'));
+            if keyword == "additionalProperties"
+                && node.value[keyword] == false
+                && name.is_some_and(|name| !in_responses.contains(name))
+            {
                 continue;
             }
             lint.report(&node, node.at(keyword), format!("`{keyword}` is not supported: {why}"), instead);
@@ -50,7 +60,8 @@ pub(super) fn advice(part: Part, keyword: &str) -> Option<(&'static str, &'stati
         }
         (Part::Schema, "additionalProperties" | "patternProperties") => (
             UNENFORCED,
-            "name every property; unknown ones are rejected in requests and allowed in responses",
+            "name every property; unknown ones are rejected in requests, whose schema may say `additionalProperties: false`, and allowed \
+             in responses",
         ),
         (Part::Schema, "readOnly" | "writeOnly") => {
             (UNENFORCED, "write one schema for requests and one for responses")

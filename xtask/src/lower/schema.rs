@@ -7,8 +7,17 @@ use serde_json::Value;
 use super::walk;
 
 /// Keywords that typify drops or applies in part: `minimum: 1` becomes a non-zero number, `maximum` is ignored.
-const BOUNDS: [&str; 8] =
-    ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "default", "pattern"];
+const BOUNDS: [&str; 9] = [
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "default",
+    "pattern",
+    "additionalProperties",
+];
 
 /// typify applies only some of the bounds: the generated validation of the client checks all of them instead. Defaults are
 /// applied by the service, so an absent value is not sent.
