@@ -120,7 +120,6 @@ mod tests {
                 || text.parse::<std::net::SocketAddr>().is_ok_and(|address| address.port() > 0)
         };
         assert!(allowed.iter().all(is_endpoint));
-        // Rust's parser reads a zone, which the contract refuses.
         assert_eq!(refused.iter().filter(|text| is_endpoint(text)).count(), 0);
     }
 }
