@@ -84,16 +84,22 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
         }
     }
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let told = text(case.call.arguments.get(&extract.lb.name)?);
     let is_text = |recorded: &&Recorded| {
         recorded.request.param(&extract.return_type.name).as_deref() == Some(extract.text.as_str())
     };
-    let separators = extractions().filter(is_text).map(|recorded| recorded.request.param(&extract.lb.name));
-    let default = extract.lb.schema.default.as_ref().map(text);
-    let other = separators.map(|lb| lb.or(default.clone())).find(|lb| lb.as_ref() != Some(&told))?;
-    let expected = format!("{} {told}, as the command was told", extract.lb.name);
-    let actual = format!("{} {}", extract.lb.name, other.unwrap_or_default());
-    Some(Problem::new(Duty::TextEntries, expected, actual))
+    for parameter in [&extract.lb, &extract.sb] {
+        let Some(told) = case.call.arguments.get(&parameter.name).map(text) else { continue };
+        let default = parameter.schema.default.as_ref().map(text);
+        let sent = extractions().filter(is_text).map(|recorded| recorded.request.param(&parameter.name));
+        let other = sent.map(|value| value.or(default.clone())).find(|value| value.as_ref() != Some(&told));
+        if let Some(other) = other {
+            let expected = format!("{} `{told}`, as the command was told", parameter.name);
+            let actual =
+                other.map_or_else(|| "none".to_owned(), |other| format!("{} `{other}`", parameter.name));
+            return Some(Problem::new(Duty::TextEntries, expected, actual));
+        }
+    }
+    None
 }
 
 /// The outcome of a case with these findings.

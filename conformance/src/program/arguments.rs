@@ -8,6 +8,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sallyport_conformance::Secret;
 use sallyport_conformance::check::InferredClauses;
+use sallyport_conformance::client::ClientReport;
 use sallyport_conformance::run::{Glob, Profile};
 
 use super::observe::ObserveArguments;
@@ -253,7 +254,7 @@ pub(crate) struct RunArguments {
     pub(crate) detect: Option<u8>,
     /// Also send random searches for up to N seconds after the checks, and check that their results agree with each other, for
     /// example `--explore 60 --seed 7`. A finding is reduced to the smallest requests that show it.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = positive::<NonZeroU32>(u32::MAX))]
     pub(crate) explore: Option<NonZeroU32>,
     /// Seed of the random searches; the same seed sends the same ones [default: 0].
     #[arg(long, value_name = "N", requires = "explore")]
@@ -343,10 +344,10 @@ pub(crate) struct ClientArguments {
     #[arg(long, value_name = "GLOB")]
     pub(crate) only: Vec<Glob>,
     /// Also write reports: html, json, junit, sarif or md, for example junit=client.xml; json=- writes to standard output.
-    #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',')]
+    #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',', value_parser = client_report)]
     pub(crate) report: Vec<ReportRequest>,
     /// Run at most N cases at the same time, 1 to 255.
-    #[arg(long, value_name = "N", default_value = "8")]
+    #[arg(long, value_name = "N", default_value = "8", value_parser = positive::<NonZeroU8>(u8::MAX.into()))]
     pub(crate) concurrency: NonZeroU8,
     /// Print failures and the verdict only.
     #[arg(long, short)]
@@ -425,7 +426,7 @@ pub(crate) struct TargetArguments {
     #[arg(long)]
     pub(crate) allow_http: bool,
     /// Let a request time out after this time, in seconds [default: 20]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = positive::<NonZeroU32>(u32::MAX))]
     pub(crate) timeout: Option<NonZeroU32>,
     /// Also trust the PEM certificates in this file.
     #[arg(long, value_name = "FILE")]
@@ -449,14 +450,26 @@ pub(crate) struct TargetArguments {
     #[arg(long, value_name = "N")]
     pub(crate) max_bytes: Option<u64>,
     /// End the run after this time, in seconds [default: that of the profile]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = positive::<NonZeroU32>(u32::MAX))]
     pub(crate) max_seconds: Option<NonZeroU32>,
     /// Send at most N requests per second [default: that of the profile]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = positive::<NonZeroU32>(u32::MAX))]
     pub(crate) rate: Option<NonZeroU32>,
     /// Run at most N checks at the same time [default: that of the profile]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = positive::<NonZeroU8>(u8::MAX.into()))]
     pub(crate) concurrency: Option<NonZeroU8>,
+}
+
+/// A report that there is of a client.
+fn client_report(text: &str) -> Result<ReportRequest, String> {
+    ReportRequest::one_of(&ClientReport::FORMATS, text)
+}
+
+/// A whole number from 1 to the largest of its type.
+fn positive<T: std::str::FromStr>(
+    max: u32,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
+    move |text| text.parse().map_err(|_| format!("expected an integer from 1 to {max}"))
 }
 
 /// A share, from 1 to 100.

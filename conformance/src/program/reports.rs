@@ -90,20 +90,33 @@ impl std::str::FromStr for ReportRequest {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == Format::Github.name() {
-            return Ok(Self { format: Format::Github, destination: Destination::Workflow });
-        }
-        let parts = text.split_once('=').filter(|(_, path)| !path.is_empty());
-        let known = parts.and_then(|(format, path)| Some((Format::named(format)?, path)));
-        let Some((format, path)) = known.filter(|(format, _)| *format != Format::Github) else {
-            let forms = Format::ALL.map(|format| match format {
+        Self::one_of(&Format::ALL, text)
+    }
+}
+
+impl ReportRequest {
+    /// Reads a request for a report in one of these formats.
+    pub(crate) fn one_of(formats: &[Format], text: &str) -> Result<Self, String> {
+        let request = match text.split_once('=').filter(|(_, path)| !path.is_empty()) {
+            None if text == Format::Github.name() => {
+                Some(Self { format: Format::Github, destination: Destination::Workflow })
+            }
+            None => None,
+            Some((format, path)) => {
+                Format::named(format).filter(|format| *format != Format::Github).map(|format| {
+                    let destination =
+                        if path == "-" { Destination::Stdout } else { Destination::File(path.into()) };
+                    Self { format, destination }
+                })
+            }
+        };
+        request.filter(|request| formats.contains(&request.format)).ok_or_else(|| {
+            let forms = formats.iter().map(|format| match format {
                 Format::Github => format.name().to_owned(),
                 format => format!("{}=FILE", format.name()),
             });
-            return Err(format!("expected {}", forms.join(", ")));
-        };
-        let destination = if path == "-" { Destination::Stdout } else { Destination::File(path.into()) };
-        Ok(Self { format, destination })
+            format!("expected {}", forms.collect::<Vec<_>>().join(", "))
+        })
     }
 }
 

@@ -10,6 +10,7 @@ use crate::wire::Budget;
 #[derive(Debug, Clone)]
 pub struct Plan {
     planned: Vec<PlannedCheck>,
+    is_all: bool,
 }
 
 /// The maximum cost of a plan, without retries.
@@ -37,7 +38,13 @@ impl Plan {
         let mut planned: Vec<PlannedCheck> =
             checks.iter().filter_map(|check| PlannedCheck::new(check, selection, scope)).collect();
         choice::choose(&mut planned, matrix, budget, detect);
-        Self { planned }
+        let is_all = planned.len() == checks.len() && planned.iter().all(PlannedCheck::runs_in_full);
+        Self { planned, is_all }
+    }
+
+    /// Whether it leaves out no check, and none of the cases that it has.
+    pub(super) fn is_all(&self) -> bool {
+        self.is_all
     }
 
     /// Every check of it, in the order of the registry.

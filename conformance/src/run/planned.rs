@@ -97,6 +97,11 @@ impl PlannedCheck {
         Cost::of_cases(self.running())
     }
 
+    /// Whether all of its cases run.
+    pub(super) fn runs_in_full(&self) -> bool {
+        self.unfit.is_none() && self.cases.iter().all(|planned| planned.skipped.is_none())
+    }
+
     /// Why no case of the check would run, if none would.
     #[must_use]
     pub fn skipped(&self) -> Option<String> {

@@ -330,8 +330,9 @@ impl<'a> Suite<'a> {
                 () = self.ended() => {}
             }
         }
+        let unseen = passive::unseen(!self.plan.is_all());
         for check in passive_checks.into_checks() {
-            let mut result = passive::concluded(check, self.contract, passive::UNSEEN);
+            let mut result = passive::concluded(check, self.contract, &unseen);
             weigh(&mut result, &self.expected, self.today);
             observer.check_ended(&result);
             results.push(result);

@@ -63,18 +63,25 @@ pub(crate) fn read(file: &Document) -> Result<Vec<AcceptedChange>, Vec<Problem>>
     if problems.is_empty() { Ok(entries) } else { Err(problems) }
 }
 
+/// Why an entry of the file accepts nothing.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Note {
+    #[error("line {line}: no change has the fingerprint `{fingerprint}`; remove the entry")]
+    Unused { line: u64, fingerprint: String },
+    #[error("line {line}: the acceptance of `{fingerprint}` expired on {expires}")]
+    Expired { line: u64, fingerprint: String, expires: Date },
+}
+
 /// Marks the accepted changes, and returns a note for each entry that accepts nothing.
-pub(crate) fn apply(diff: &mut Diff, entries: &[AcceptedChange], today: Date) -> Vec<String> {
+pub(crate) fn apply(diff: &mut Diff, entries: &[AcceptedChange], today: Date) -> Vec<Note> {
     let mut notes = Vec::new();
     for AcceptedChange { fingerprint, reason, expires, line } in entries {
         let mut matching =
             diff.changes.iter_mut().filter(|change| change.fingerprint() == *fingerprint).peekable();
         if matching.peek().is_none() {
-            notes.push(format!(
-                "line {line}: no change has the fingerprint `{fingerprint}`; remove the entry"
-            ));
+            notes.push(Note::Unused { line: *line, fingerprint: fingerprint.clone() });
         } else if *expires < today {
-            notes.push(format!("line {line}: the acceptance of `{fingerprint}` expired on {expires}"));
+            notes.push(Note::Expired { line: *line, fingerprint: fingerprint.clone(), expires: *expires });
         } else {
             for change in matching {
                 change.accepted = Some(reason.clone());

@@ -15,6 +15,7 @@ use super::{
 use crate::{
     diff::{
         self, Diff, Verdict,
+        accepted::Note,
         render::{Format, RenderInput},
         version,
     },
@@ -106,6 +107,10 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<Report, String> 
     let new = read(&new_name, &text(&new_name, &new)?)?;
     let mut diff = compare((&old_name, &old), (&new_name, &new), today)?;
     let notes = accept(root, &arguments.accepted, &mut diff, today)?;
+    // The file accepts changes since the last release: another comparison need not have them.
+    let is_since_release = arguments.old.is_none() && arguments.new.is_none();
+    let told = notes.iter().filter(|note| is_since_release || matches!(note, Note::Expired { .. }));
+    let notes: Vec<_> = told.map(ToString::to_string).collect();
     let asked = version::asked(&diff, env!("CARGO_PKG_VERSION"));
     let shown = RenderInput {
         diff: &diff,

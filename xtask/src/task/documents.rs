@@ -6,7 +6,10 @@ use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
 use super::render;
 use crate::{
-    diff::{self, Diff, accepted},
+    diff::{
+        self, Diff,
+        accepted::{self, Note},
+    },
     document::Document,
 };
 
@@ -21,7 +24,7 @@ pub(super) fn compare(old: (&str, &Document), new: (&str, &Document), today: Dat
 }
 
 /// Marks the changes that the file accepts; a file that does not exist accepts none.
-pub(super) fn accept(root: &Path, file: &Path, diff: &mut Diff, today: Date) -> Result<Vec<String>, String> {
+pub(super) fn accept(root: &Path, file: &Path, diff: &mut Diff, today: Date) -> Result<Vec<Note>, String> {
     let path = root.join(file);
     if !path.exists() {
         return Ok(Vec::new());

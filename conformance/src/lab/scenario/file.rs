@@ -10,8 +10,9 @@ use serde_json::Value;
 use super::{RetryAfter, Scenario, Step};
 use crate::config::ConfigError;
 use crate::config::document::{Document, Item, Section};
-use crate::contract::Contract;
+use crate::contract::{Contract, OperationId};
 use crate::lab::exchange::Framing;
+use crate::lab::fault::Fault;
 
 /// Maximum number of scenarios in a file, and of steps in a scenario.
 const MAX_SCENARIOS: usize = 200;
@@ -57,24 +58,33 @@ fn scenario(name: String, item: &Item<'_>) -> Result<Scenario, ConfigError> {
         let operations = Contract::embedded().into_iter().flat_map(Contract::operations);
         let steps = operations.map(|operation| {
             let prefix = operation.id.prefix();
-            Ok((prefix, steps(section, prefix)?))
+            Ok((prefix, steps(section, prefix, Some(operation.id))?))
         });
         let steps = steps.collect::<Result<Vec<_>, ConfigError>>()?;
         let seed = seed.and_then(|seed| u64::try_from(seed).ok()).unwrap_or_default();
-        Ok(Scenario { name, seed, steps, any: self::steps(section, "any")? })
+        Ok(Scenario { name, seed, steps, any: self::steps(section, "any", None)? })
     })
 }
 
-fn steps(section: &Section<'_>, key: &str) -> Result<Vec<Step>, ConfigError> {
+/// The steps of an operation, or of any.
+fn steps(section: &Section<'_>, key: &str, operation: Option<OperationId>) -> Result<Vec<Step>, ConfigError> {
     let Some(item) = section.get(key) else { return Ok(Vec::new()) };
     let items = item.items("a list of steps: [[NAME.OPERATION]]")?;
     if let Some(item) = items.get(MAX_STEPS) {
         return Err(item.wrong(&format!("at most {MAX_STEPS} steps")));
     }
-    items.iter().map(|item| item.section(|section| step(item, section))).collect()
+    let mut steps: Vec<Step> = Vec::with_capacity(items.len());
+    for item in &items {
+        if steps.last().is_some_and(|step| step.times.is_none()) {
+            return Err(item.wrong("no step after one with `forever`, which lets none follow"));
+        }
+        steps.push(item.section(|section| step(item, section, operation))?);
+    }
+    Ok(steps)
 }
 
-fn step(at: &Item<'_>, section: &Section<'_>) -> Result<Step, ConfigError> {
+fn step(at: &Item<'_>, section: &Section<'_>, operation: Option<OperationId>) -> Result<Step, ConfigError> {
+    let meets = |touches: &dyn Fn(OperationId) -> bool| operation.is_none_or(touches);
     let number = |key: &str, range: std::ops::RangeInclusive<i64>| {
         section.get(key).map(|item| item.integer(range)).transpose()
     };
@@ -100,9 +110,14 @@ fn step(at: &Item<'_>, section: &Section<'_>) -> Result<Step, ConfigError> {
             Some(times.and_then(|times| u32::try_from(times).ok()).unwrap_or(1))
         },
         probability: section.get("probability").map(|item| item.share()).transpose()?.unwrap_or(1.0),
-        fault: known(section, "fault", || crate::lab::faults().iter().map(|fault| fault.id).collect())?,
+        fault: known(section, "fault", || {
+            let faults = crate::lab::faults();
+            let acts = |fault: &Fault| meets(&|id| fault.operations().contains(&id));
+            faults.iter().map(|fault| (fault.id, acts(fault))).collect()
+        })?,
         variation: known(section, "variation", || {
-            crate::lab::variations().iter().map(|variation| variation.id).collect()
+            let variations = crate::lab::variations();
+            variations.iter().map(|other| (other.id, meets(&|id| other.concerns(id)))).collect()
         })?,
         delay: Duration::from_millis(number("delay-ms", 0..=MAX_WAIT)?.map_or(0, positive)),
         status: number("status", 200..=599)?.and_then(|status| u16::try_from(status).ok()),
@@ -120,20 +135,41 @@ fn step(at: &Item<'_>, section: &Section<'_>) -> Result<Step, ConfigError> {
         close: flag("close")?,
         framing: framing(at, section)?,
     };
+    coherent(at, &step)?;
+    Ok(step)
+}
+
+/// Refuses a step of which a part could never show.
+fn coherent(at: &Item<'_>, step: &Step) -> Result<(), ConfigError> {
     if step.fault.is_some() && step.variation.is_some() {
         return Err(at.wrong("either `fault` or `variation`; put the other one before or after it"));
     }
-    let is_made =
-        step.status.is_some() || step.code.is_some() || step.body.is_some() || step.redirect.is_some();
+    let has_content = step.code.is_some() || step.body.is_some();
+    let is_made = step.status.is_some() || has_content || step.redirect.is_some();
     if step.message.is_some() && !is_made {
         return Err(at.wrong("`status` or `code` beside `message`"));
+    }
+    if step.body.is_some() && (step.code.is_some() || step.message.is_some()) {
+        return Err(at.wrong("either `body`, or `code` and `message`, of which a JSON body is made"));
     }
     if is_made && (step.fault.is_some() || step.variation.is_some()) {
         return Err(at.wrong(
             "either a fault or variation, or a response of its own (`status`, `code`, `body`, `redirect-to`)",
         ));
     }
-    Ok(step)
+    let has_content = has_content || step.message.is_some();
+    if step.redirect.is_some() {
+        if has_content {
+            return Err(at.wrong("`redirect-to` without `code`, `message` and `body`, which it sets itself"));
+        }
+        if step.status.is_some_and(|status| !matches!(status, 301 | 302 | 303 | 307 | 308)) {
+            return Err(at.wrong("`status` 301, 302, 303, 307 or 308 beside `redirect-to`"));
+        }
+    }
+    if has_content && step.status.is_some_and(Step::is_without_body) {
+        return Err(at.wrong("no `code`, `message` or `body` beside a `status` whose responses have no body"));
+    }
+    Ok(())
 }
 
 /// How the response is sent; one way at most.
@@ -171,23 +207,28 @@ fn framing(at: &Item<'_>, section: &Section<'_>) -> Result<Option<Framing>, Conf
     Ok(ways.into_iter().find_map(|(_, way)| way))
 }
 
-/// The id of a fault or a variation.
+/// The id of a fault or a variation. `ids` are all of them, each with whether it touches a request of this step.
 fn known(
     section: &Section<'_>,
     key: &'static str,
-    ids: impl FnOnce() -> Vec<&'static str>,
+    ids: impl FnOnce() -> Vec<(&'static str, bool)>,
 ) -> Result<Option<String>, ConfigError> {
     let Some(item) = section.get(key) else { return Ok(None) };
     let (id, ids) = (item.string()?, ids());
-    if ids.contains(&id.as_str()) { Ok(Some(id)) } else { Err(item.unknown(key, &id, &ids)) }
+    match ids.iter().find(|(known, _)| *known == id) {
+        Some((_, true)) => Ok(Some(id)),
+        Some((_, false)) => {
+            Err(item.wrong(&format!("a {key} that touches requests of this operation, found `{id}`")))
+        }
+        None => Err(item.unknown(key, &id, &ids.iter().map(|(known, _)| *known).collect::<Vec<_>>())),
+    }
 }
 
 fn code(item: &Item<'_>) -> Result<Value, ConfigError> {
     if item.is_string() {
-        item.string().map(Value::from)
-    } else {
-        item.integer(i64::MIN..=i64::MAX).map(Value::from)
+        return item.string().map(Value::from);
     }
+    item.integer(i64::MIN..=i64::MAX).map(Value::from).map_err(|_| item.wrong("an integer or a string"))
 }
 
 fn redirect(item: &Item<'_>) -> Result<url::Url, ConfigError> {
@@ -274,6 +315,20 @@ mod tests {
             ("[[a.any]]\nredirect-to = 'elsewhere'", "expected a URL such as"),
             ("[[a.any]]\nheaders = { connection = 'close' }", "expected another header"),
             ("[[a.any]]\nmessage = 'x'", "expected `status` or `code` beside `message`"),
+            ("[[a.any]]\ncode = 1.5", "s.toml:2:8: `code`: expected an integer or a string"),
+            ("[[a.any]]\ncode = 1\nbody = 'x'", "expected either `body`, or `code` and `message`"),
+            ("[[a.any]]\nstatus = 204\nbody = 'x'", "expected no `code`, `message` or `body` beside"),
+            ("[[a.any]]\nstatus = 200\nredirect-to = 'http://localhost'", "expected `status` 301, 302"),
+            ("[[a.any]]\nredirect-to = 'http://localhost'\ncode = 1", "expected `redirect-to` without"),
+            (
+                "[[a.any]]\nforever = true\n[[a.any]]\nstatus = 500",
+                "s.toml:3:1: `any`: expected no step after one with `forever`",
+            ),
+            (
+                "[[a.groups]]\nfault = 'search.total/of-page'",
+                "s.toml:2:9: `fault`: expected a fault that touches requests of this operation, found `search.total/",
+            ),
+            ("[[a.groups]]\nvariation = 'addresses.in-full'", "expected a variation that touches requests"),
             ("['a b']\nseed = 1", "expected a name of 1 to 64"),
             ("[a", "s.toml:1:3: "),
         ] {

@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use futures::future::BoxFuture;
+use hyper::body::Bytes;
 use hyper::header::{CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
 use serde_json::{Value, json};
 
@@ -116,6 +117,11 @@ impl Handler for StepServer {
 }
 
 impl Step {
+    /// Whether HTTP gives responses with this status no body.
+    pub(super) fn is_without_body(status: u16) -> bool {
+        matches!(status, 204 | 205 | 304)
+    }
+
     /// The response that the lab makes, if the step asks for one.
     fn made(&self, request: &ProxiedRequest) -> Option<Reply> {
         if let Some(url) = &self.redirect {
@@ -138,6 +144,10 @@ impl Step {
         if let Some(body) = &self.body {
             reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
             reply.body = body.clone().into();
+        }
+        if Self::is_without_body(status) {
+            reply.headers.remove(CONTENT_TYPE);
+            reply.body = Bytes::new();
         }
         Some(reply)
     }

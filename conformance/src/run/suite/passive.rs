@@ -30,7 +30,10 @@ pub(super) async fn look_again(context: &ProbeContext<'_>) {
 }
 
 /// Why a passive check of a run has no result.
-pub(super) const UNSEEN: &str = "no response of this run was of the kind that it judges; select more checks";
+pub(super) fn unseen(is_partial: bool) -> String {
+    let advice = if is_partial { "; more checks may bring one" } else { "" };
+    format!("no response of this run was of the kind that it judges{advice}")
+}
 
 /// What a passive check has come to at the end.
 /// `unseen` is the reason of a check that no exchange applied to.

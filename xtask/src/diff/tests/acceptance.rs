@@ -26,7 +26,10 @@ fn an_accepted_change_counts_no_more_until_it_expires() {
 fn an_entry_for_no_change_is_told() {
     let text = "- { fingerprint: 00ff00ff00ff, reason: agreed, expires: 2027-01-01 }\n";
     let notes = accepted::apply(&mut narrowed(), &entries(text), TODAY);
-    assert!(notes[0].contains("line 1: no change has the fingerprint `00ff00ff00ff`"), "{notes:?}");
+    assert!(
+        notes[0].to_string().contains("line 1: no change has the fingerprint `00ff00ff00ff`"),
+        "{notes:?}"
+    );
 }
 
 #[test]
