@@ -388,7 +388,7 @@ fn difference(output: &Output, truth: &Output) -> Option<(String, String)> {
         truth.instances.is_some(),
     ];
     let which = asked.iter().position(|asked| *asked)?;
-    let what = ["gateways", "entries", "groups", "instances"].get(which).copied().unwrap_or_default();
+    let what = ["gateway", "entry", "group", "instance"].get(which).copied().unwrap_or_default();
     let (found, sent) = (of(output, which), of(truth, which));
     let count = |list: &[String], one: &String| list.iter().filter(|other| *other == one).count();
     // A service may send a gateway several times, and a caller may drop the repeats.
@@ -401,12 +401,13 @@ fn difference(output: &Output, truth: &Output) -> Option<(String, String)> {
         known.iter().filter(|one| sent.contains(one) && count(&found, one) > count(&sent, one)).count();
     let foreign = known.iter().filter(|one| !sent.contains(one)).count();
     if lost + repeated + foreign > 0 {
+        let parts = [(lost, "missing"), (repeated, "too often"), (foreign, "never sent")];
+        let parts =
+            parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+        let parts = parts.collect::<Vec<_>>().join(", ");
         return Some((
-            format!("the {} {what} that were sent, none more often than it was", sent.len()),
-            format!(
-                "{} {what}: {lost} missing, {repeated} too often, {foreign} that were not sent",
-                found.len()
-            ),
+            format!("the service's {}, none more often than it was sent", quantity(sent.len(), what)),
+            format!("{}: {parts}", quantity(found.len(), what)),
         ));
     }
     match (output.total, truth.total) {

@@ -12,6 +12,7 @@ use super::command::MAX_OUTPUT;
 use super::duty::Duty;
 use super::evidence::{Evidence, Exit, Problem, Recorded};
 use super::report::{CaseOutcome, ClientFinding};
+use crate::check::Severity;
 use crate::contract::OperationId;
 use crate::lab::ProxiedRequest;
 use crate::quantity::quantity;
@@ -118,7 +119,8 @@ pub(super) fn of(case: &ClientCase, evidence: &Evidence, findings: &[ClientFindi
     // A command that cannot even start, or breaks the protocol, shows nothing of the client.
     let shows_token = findings.iter().any(|finding| finding.duty == Duty::TokenPrivate);
     if !findings.is_empty() && (!never_began || shows_token) {
-        return CaseOutcome::Failed;
+        let fails = findings.iter().any(|finding| finding.severity == Severity::Fail);
+        return if fails { CaseOutcome::Failed } else { CaseOutcome::Warning };
     }
     let broken = evidence.executions.iter().find_map(|execution| match execution.exit {
         Exit::Code(0) => execution.output.as_ref().err().map(|reason| {

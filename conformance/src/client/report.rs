@@ -15,6 +15,7 @@ use super::duty::Duty;
 use super::evidence::{Evidence, Problem};
 use super::outcome::excerpt;
 use super::protocol::Input;
+use crate::check::{InferredClauses, Severity};
 use crate::contract::Contract;
 use crate::report::{Format, RenderError, plain, quantity};
 use crate::run::Verdict;
@@ -57,6 +58,8 @@ pub struct ClientTotals {
     pub passed: usize,
     /// It is not.
     pub failed: usize,
+    /// What the contract presupposes is not kept, and that counts as a warning.
+    pub warnings: usize,
     /// The command does not support the operation.
     pub skipped: usize,
     /// The command does not speak the protocol.
@@ -101,6 +104,8 @@ pub enum CaseOutcome {
     Passed,
     /// It is not.
     Failed,
+    /// What the contract presupposes is not kept, and that counts as a warning.
+    Warning,
     /// The command does not support the operation.
     Skipped(String),
     /// The command does not speak the protocol.
@@ -118,15 +123,22 @@ pub struct ClientFinding {
     pub expected: String,
     /// What happened.
     pub actual: String,
+    /// Whether it counts as a failure.
+    pub severity: Severity,
     /// The sentences that presuppose the duty, when the contract does not state it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inferred_from: Option<&'static str>,
 }
 
-impl From<Problem> for ClientFinding {
-    fn from(problem: Problem) -> Self {
+impl ClientFinding {
+    /// The finding of a problem; `inferred` says what counts that the contract does not state.
+    pub(super) fn new(problem: Problem, inferred: InferredClauses) -> Self {
         let Problem { duty, expected, actual, inferred_from } = problem;
-        Self { duty, requirement: duty.text(), expected, actual, inferred_from }
+        let severity = match inferred {
+            InferredClauses::Warn if inferred_from.is_some() => Severity::Warn,
+            InferredClauses::Warn | InferredClauses::Fail => Severity::Fail,
+        };
+        Self { duty, requirement: duty.text(), expected, actual, severity, inferred_from }
     }
 }
 
@@ -149,13 +161,14 @@ impl ClientReport {
             match case.outcome {
                 CaseOutcome::Passed => totals.passed += 1,
                 CaseOutcome::Failed => totals.failed += 1,
+                CaseOutcome::Warning => totals.warnings += 1,
                 CaseOutcome::Skipped(_) => totals.skipped += 1,
                 CaseOutcome::Error(_) => totals.errors += 1,
             }
         }
         let verdict = match totals {
             ClientTotals { failed: 1.., .. } => Verdict::Findings,
-            ClientTotals { errors: 0, passed: 1.., .. } => Verdict::Conforms,
+            ClientTotals { errors: 0, passed, warnings, .. } if passed + warnings > 0 => Verdict::Conforms,
             _ => Verdict::Incomplete,
         };
         Self {
@@ -197,12 +210,7 @@ impl ClientReport {
         for case in &self.cases {
             text.push_str(&case.details());
         }
-        let ClientTotals { passed, failed, skipped, errors } = self.totals;
-        let parts =
-            [(passed, "passed"), (failed, "failed"), (skipped, "skipped"), (errors, "without a result")];
-        let parts = parts.into_iter().filter(|(count, _)| *count > 0);
-        let parts: Vec<String> = parts.map(|(count, what)| format!("{count} {what}")).collect();
-        let _ = writeln!(text, "{:>16} {}: {}", "cases", self.cases.len(), parts.join(", "));
+        let _ = writeln!(text, "{:>16} {}: {}", "cases", self.cases.len(), self.totals);
         let _ =
             writeln!(text, "{:>16} {:.2} s", "time", Duration::from_millis(self.elapsed_ms).as_secs_f64());
         let _ = writeln!(text, "{:>16} {}: {}", "verdict", plain(&self.client), self.verdict_words());
@@ -213,7 +221,8 @@ impl ClientReport {
         let broken = self.broken();
         match self.verdict {
             Verdict::Conforms => {
-                format!("no duty of callers was violated in {}", quantity(self.totals.passed, "case"))
+                let judged = self.totals.passed + self.totals.warnings;
+                format!("no duty of callers was violated in {}", quantity(judged, "case"))
             }
             Verdict::Findings => format!(
                 "{} violated: {}",
@@ -226,8 +235,9 @@ impl ClientReport {
 
     /// The duties that findings cite, each once.
     fn broken(&self) -> Vec<Duty> {
-        let mut broken: Vec<Duty> =
-            self.cases.iter().flat_map(|case| &case.findings).map(|finding| finding.duty).collect();
+        let findings = self.cases.iter().flat_map(|case| &case.findings);
+        let failures = findings.filter(|finding| finding.severity == Severity::Fail);
+        let mut broken: Vec<Duty> = failures.map(|finding| finding.duty).collect();
         broken.sort_unstable();
         broken.dedup();
         broken
@@ -254,11 +264,10 @@ impl ClientReport {
     }
 
     fn markdown(&self) -> String {
-        let ClientTotals { passed, failed, skipped, errors } = self.totals;
         let mut text = format!(
-            "## Client `{}`\n\n{passed} cases passed, {failed} failed, {skipped} skipped, {errors} without a result; \
-             contract {}.\n\n| duty | passed | failed | other |\n|---|---|---|---|\n",
+            "## Client `{}`\n\nCases: {}; contract {}.\n\n| duty | passed | failed | other |\n|---|---|---|---|\n",
             cell(&self.client),
+            self.totals,
             self.contract
         );
         for duty in Duty::ALL {
@@ -285,6 +294,23 @@ impl ClientReport {
             }
         }
         text
+    }
+}
+
+impl std::fmt::Display for ClientTotals {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { passed, failed, warnings, skipped, errors } = *self;
+        let warned = if warnings == 1 { "warning" } else { "warnings" };
+        let parts = [
+            (passed, "passed"),
+            (failed, "failed"),
+            (warnings, warned),
+            (skipped, "skipped"),
+            (errors, "without a result"),
+        ];
+        let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+        let parts: Vec<String> = parts.map(|(count, what)| format!("{count} {what}")).collect();
+        f.write_str(&if parts.is_empty() { "none".to_owned() } else { parts.join(", ") })
     }
 }
 
@@ -340,6 +366,7 @@ impl ClientCaseResult {
         let outcome = match &self.outcome {
             CaseOutcome::Passed => "passed",
             CaseOutcome::Failed => "FAILED",
+            CaseOutcome::Warning => "warning",
             CaseOutcome::Skipped(_) => "skipped",
             CaseOutcome::Error(_) => "ERROR",
         };
@@ -351,7 +378,7 @@ impl ClientCaseResult {
         let mut text = String::new();
         let reason = match &self.outcome {
             CaseOutcome::Passed => return text,
-            CaseOutcome::Failed => None,
+            CaseOutcome::Failed | CaseOutcome::Warning => None,
             CaseOutcome::Skipped(reason) | CaseOutcome::Error(reason) => Some(reason),
         };
         if matches!(self.outcome, CaseOutcome::Error(_)) && self.ending.is_none() {
@@ -397,7 +424,7 @@ impl ClientCaseResult {
             status
         };
         let status = match &self.outcome {
-            CaseOutcome::Passed => TestCaseStatus::success(),
+            CaseOutcome::Passed | CaseOutcome::Warning => TestCaseStatus::success(),
             CaseOutcome::Failed => {
                 let first = self.findings.first();
                 let message =
@@ -417,6 +444,9 @@ impl ClientCaseResult {
         };
         let mut case = TestCase::new(self.id.clone(), status);
         case.set_classname(self.duty.id());
+        if self.outcome == CaseOutcome::Warning {
+            case.set_system_out(self.details());
+        }
         case.set_time(Duration::from_millis(self.elapsed_ms));
         case
     }

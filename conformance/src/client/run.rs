@@ -17,6 +17,7 @@ use super::outcome;
 use super::protocol::Operation;
 use super::recorder::{Elsewhere, Recorder};
 use super::report::{CaseOutcome, ClientCaseResult, ClientFinding, ClientReport};
+use crate::check::InferredClauses;
 use crate::contract::Contract;
 use crate::embedded::{Reference, ReferenceError};
 use crate::lab::{self, Backend, Lab, ProxiedRequest, Proxy, ProxyOptions, Scenarios, Upstream};
@@ -35,6 +36,8 @@ pub struct ClientSuite {
     pub only: Vec<Glob>,
     /// Maximum number of cases at the same time. Default: 8.
     pub concurrency: usize,
+    /// What findings count on what the contract presupposes and does not state. Default: as failures.
+    pub inferred: InferredClauses,
 }
 
 /// Why no case ran.
@@ -66,7 +69,7 @@ impl ClientSuite {
     /// All cases, eight at a time.
     #[must_use]
     pub fn new(command: Vec<OsString>) -> Self {
-        Self { command, only: Vec::new(), concurrency: 8 }
+        Self { command, only: Vec::new(), concurrency: 8, inferred: InferredClauses::default() }
     }
 
     /// Runs the cases. `finished` is told each result as it comes.
@@ -92,7 +95,7 @@ impl ClientSuite {
         let contract = Contract::embedded().map_err(|error| ClientSuiteError::Lab(error.to_string()))?;
         let world = World::new(contract, &reference).await?;
         let cases = self.cases(contract, &world.addresses)?;
-        let running = cases.iter().map(|case| world.result(case, &self.command));
+        let running = cases.iter().map(|case| world.result(case, &self.command, self.inferred));
         let mut running = futures::stream::iter(running).buffer_unordered(self.concurrency.max(1));
         let mut results = Vec::new();
         let mut stopped = std::pin::pin!(stopped);
@@ -199,13 +202,15 @@ impl World {
         &self,
         case: &ClientCase,
         command: &[OsString],
+        inferred: InferredClauses,
     ) -> Result<ClientCaseResult, ClientSuiteError> {
         let begun = Instant::now();
         let evidence = self.evidence(case, command).await?;
         let is_skipped =
             evidence.executions.iter().any(|execution| execution.exit == Exit::Code(outcome::NOT_SUPPORTED));
         let problems = if is_skipped { Vec::new() } else { outcome::problems(case, &evidence) };
-        let mut findings: Vec<ClientFinding> = problems.into_iter().map(ClientFinding::from).collect();
+        let finding = |problem| ClientFinding::new(problem, inferred);
+        let mut findings: Vec<ClientFinding> = problems.into_iter().map(finding).collect();
         let outcome = match is_skipped {
             true => {
                 CaseOutcome::Skipped(format!("the command does not support `{}`", case.call.operation.name()))

@@ -349,6 +349,9 @@ pub(crate) struct ClientArguments {
     /// Run at most N cases at the same time, 1 to 255.
     #[arg(long, value_name = "N", default_value = "8", value_parser = positive::<NonZeroU8>(u8::MAX.into()))]
     pub(crate) concurrency: NonZeroU8,
+    /// Count findings on duties that are inferred, not stated, as warnings (warn) or failures (fail) [default: fail].
+    #[arg(long, value_name = "LEVEL", value_parser = PossibleValuesParser::new(InferredClauses::NAMES))]
+    pub(crate) inferred: Option<String>,
     /// Print failures and the verdict only.
     #[arg(long, short)]
     pub(crate) quiet: bool,

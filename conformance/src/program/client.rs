@@ -1,5 +1,6 @@
 //! `conformance client`.
 
+use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::client::{ClientCase, ClientCaseResult, ClientSuite, Duty, Expectation};
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::report::quantity;
@@ -23,6 +24,7 @@ pub(crate) async fn client(arguments: ClientArguments) -> Result<Verdict, UsageE
     let suite = ClientSuite {
         only: arguments.only,
         concurrency: arguments.concurrency.get().into(),
+        inferred: arguments.inferred.as_deref().and_then(InferredClauses::named).unwrap_or_default(),
         ..ClientSuite::new(arguments.command)
     };
     let is_quiet = arguments.quiet;

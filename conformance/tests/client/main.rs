@@ -28,6 +28,7 @@ use std::time::Duration;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use sallyport_conformance::Verdict;
+use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::client::{ClientReport, ClientSuite};
 use sallyport_conformance::run::Glob;
 
@@ -65,10 +66,19 @@ pub fn this(habits: &str) -> Vec<OsString> {
 
 /// Runs the chosen cases; all of them when there is no pattern.
 pub fn run(command: Vec<OsString>, only: &[&str]) -> Result<ClientReport, Failed> {
+    run_weighed(command, only, InferredClauses::Fail)
+}
+
+/// The same with a weight of what the contract does not state.
+pub fn run_weighed(
+    command: Vec<OsString>,
+    only: &[&str],
+    inferred: InferredClauses,
+) -> Result<ClientReport, Failed> {
     let only = only.iter().map(|glob| Glob::new(*glob)).collect();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let report = runtime.block_on(ClientSuite { only, ..ClientSuite::new(command) }.run(|_| {}))?;
-    Ok(report)
+    let suite = ClientSuite { only, inferred, ..ClientSuite::new(command) };
+    Ok(runtime.block_on(suite.run(|_| {}))?)
 }
 
 fn conforms(command: Vec<OsString>) -> Result<(), Failed> {

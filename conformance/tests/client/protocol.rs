@@ -4,10 +4,11 @@ use std::ffi::OsString;
 
 use libtest_mimic::{Failed, Trial};
 use sallyport_conformance::Verdict;
+use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::client::{CaseOutcome, ClientCaseResult, ClientReport, ClientSuite};
 use sallyport_conformance::report::Format;
 
-use crate::{run, this};
+use crate::{run, run_weighed, this};
 
 pub fn trials() -> Vec<Trial> {
     vec![
@@ -19,6 +20,7 @@ pub fn trials() -> Vec<Trial> {
         Trial::test("a command that writes without end is stopped", endless),
         Trial::test("a run that is interrupted keeps what it has", interrupted),
         Trial::test("a failure shows what the command was told and what it wrote", shown),
+        Trial::test("what is inferred can be a warning", inferred),
         Trial::test("no report shows the token", secret),
     ]
 }
@@ -37,6 +39,32 @@ fn skipped() -> Result<(), Failed> {
     let has_findings = report.cases.iter().any(|case| !case.findings.is_empty());
     let is_skipped = report.totals.skipped == report.cases.len() && !has_findings;
     ensure(is_skipped && report.verdict == Verdict::Incomplete, &report)
+}
+
+/// Only findings on what the contract presupposes become warnings.
+fn inferred() -> Result<(), Failed> {
+    let only = ["client.tolerant.long-ids", "client.text-entries.lb-2"];
+    let narrow = |inferred| run_weighed(this("has ids of 32 bits"), &only, inferred);
+    let report = narrow(InferredClauses::Fail)?;
+    ensure(report.verdict == Verdict::Findings && report.totals.failed == 1, &report)?;
+    let report = narrow(InferredClauses::Warn)?;
+    let totals = report.totals;
+    ensure(report.verdict == Verdict::Conforms && (totals.warnings, totals.passed) == (1, 1), &report)?;
+    ensure(report.text().contains("1 passed, 1 warning"), &report)?;
+    for (format, expected) in [
+        (Format::Sarif, r#""level": "warning""#),
+        (Format::Html, r#"<article class="finding warning""#),
+        (Format::Markdown, "1 warning"),
+        (Format::Junit, "client.tolerant.long-ids"),
+    ] {
+        let rendered = report.render(format)?;
+        if !rendered.contains(expected) || rendered.contains("<failure") {
+            return Err(Failed::from(format!("{}: expected {expected}\n{rendered}", format.name())));
+        }
+    }
+    let stated = ["client.both-codes.extract-success"];
+    let stated = run_weighed(this("takes one"), &stated, InferredClauses::Warn)?;
+    ensure(stated.verdict == Verdict::Findings && stated.totals.failed == 1, &stated)
 }
 
 fn broken() -> Result<(), Failed> {

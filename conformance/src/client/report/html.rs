@@ -47,8 +47,9 @@ fn duty_view(report: &ClientReport, duty: Duty) -> Option<DutyView<'_>> {
     let of_duty = report.cases.iter().filter(|case| case.duty == duty);
     let cases: Vec<CaseView<'_>> = of_duty.map(case_view).collect();
     // The weightiest outcome of its cases.
-    let tone =
-        ["failed", "error", "passed"].into_iter().find(|tone| cases.iter().any(|case| case.tone == *tone));
+    let tone = ["failed", "error", "warning", "passed"]
+        .into_iter()
+        .find(|tone| cases.iter().any(|case| case.tone == *tone));
     (!cases.is_empty()).then(|| DutyView {
         id: duty.id(),
         section: duty.section(),
@@ -64,6 +65,7 @@ fn case_view(case: &ClientCaseResult) -> CaseView<'_> {
     let (tone, reason) = match &case.outcome {
         CaseOutcome::Passed => ("passed", None),
         CaseOutcome::Failed => ("failed", None),
+        CaseOutcome::Warning => ("warning", None),
         CaseOutcome::Skipped(reason) => ("skipped", Some(reason.as_str())),
         CaseOutcome::Error(reason) => ("error", Some(reason.as_str())),
     };

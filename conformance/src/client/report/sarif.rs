@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{CaseOutcome, ClientCaseResult, ClientFinding, ClientReport};
+use crate::check::Severity;
 use crate::client::Duty;
 use crate::report::plain;
 
@@ -66,12 +67,12 @@ fn result(
     case: &ClientCaseResult,
     (number, finding): (usize, &ClientFinding),
 ) -> Value {
-    let ClientFinding { duty, requirement, expected, actual, inferred_from } = finding;
+    let ClientFinding { duty, requirement, expected, actual, severity, inferred_from } = finding;
     let inferred = inferred_from.map(|from| format!(" (inferred from {from})")).unwrap_or_default();
     json!({
         "ruleId": duty,
         "ruleIndex": Duty::ALL.iter().position(|known| known == duty),
-        "level": "error",
+        "level": if *severity == Severity::Fail { "error" } else { "warning" },
         "message": { "text": format!(
             "{}\nRequirement: {requirement}{inferred}\nExpected: {}\nActual: {}\nWhy it matters: {}",
             case.title, plain(expected), plain(actual), duty.why()
@@ -100,7 +101,7 @@ fn notification(case: &ClientCaseResult) -> Option<Value> {
     let (level, reason) = match &case.outcome {
         CaseOutcome::Error(reason) => ("error", reason),
         CaseOutcome::Skipped(reason) => ("note", reason),
-        CaseOutcome::Passed | CaseOutcome::Failed => return None,
+        CaseOutcome::Passed | CaseOutcome::Failed | CaseOutcome::Warning => return None,
     };
     let text = format!("{}: {}", case.id, plain(reason));
     Some(json!({ "level": level, "message": { "text": text } }))
