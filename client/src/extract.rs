@@ -74,11 +74,6 @@ pub struct TextExtraction {
     pub raw: String,
     /// All entries, in the order of the text.
     pub entries: Vec<TextEntry>,
-    /// The gateways of the entries in the form `host:port`.
-    pub endpoints: Vec<Endpoint>,
-    /// The entries in another form: the contract leaves the layout open (`open.extract.txt-layout`), and some services add
-    /// user and password.
-    pub unparsed: Vec<String>,
     /// Number of gateways that were requested.
     pub requested: i64,
     /// Whether the text has fewer entries than were requested.
@@ -89,6 +84,25 @@ pub struct TextExtraction {
     pub retry_after: Option<Duration>,
     /// Pass it to [`ExtractText::request_id`] to receive the same gateways again.
     pub request_id: String,
+}
+
+impl TextExtraction {
+    /// The gateways of the entries in the form `host:port`.
+    pub fn endpoints(&self) -> impl Iterator<Item = &Endpoint> {
+        self.entries.iter().filter_map(|entry| match entry {
+            TextEntry::Endpoint(endpoint) => Some(endpoint),
+            TextEntry::Unparsed(_) => None,
+        })
+    }
+
+    /// The entries in another form: the contract leaves the layout open (`open.extract.txt-layout`), and some services add user
+    /// and password.
+    pub fn unparsed(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().filter_map(|entry| match entry {
+            TextEntry::Endpoint(_) => None,
+            TextEntry::Unparsed(text) => Some(text.as_str()),
+        })
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -242,21 +256,12 @@ impl ExtractText {
         let raw = String::from_utf8_lossy(&body.concat()).into_owned();
         let entries = entries(&raw, &separator)
             .map_err(|reason| bare_unexpected_response(reason, status, None).with_request_id(&request_id))?;
-        let (mut endpoints, mut unparsed) = (Vec::new(), Vec::new());
-        for entry in &entries {
-            match entry {
-                TextEntry::Endpoint(endpoint) => endpoints.push(endpoint.clone()),
-                TextEntry::Unparsed(text) => unparsed.push(text.clone()),
-            }
-        }
         Ok(TextExtraction {
             is_partial: entries.len().to_i64() < requested,
             headers,
             retry_after,
             raw,
             entries,
-            endpoints,
-            unparsed,
             requested,
             request_id,
         })

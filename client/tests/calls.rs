@@ -40,9 +40,14 @@ async fn a_partial_result_tells_what_the_service_sent() {
     let mixed = reply(200, &[], "a.invalid:1:user:pass\r\nb.invalid:2\r\nc.invalid:3:user:pass\r\n");
     let text =
         FaultyServer::start(vec![mixed]).await.client().extract_text(3, Separator::CrLf).await.unwrap();
-    assert_eq!((text.endpoints.len(), text.unparsed.len(), text.is_partial), (1, 2, false));
-    assert!(matches!(&text.entries[1], TextEntry::Endpoint(endpoint) if *endpoint == text.endpoints[0]));
-    assert_eq!([text.entries[0].to_string(), text.entries[2].to_string()].as_slice(), text.unparsed);
+    assert_eq!((text.endpoints().count(), text.unparsed().count(), text.is_partial), (1, 2, false));
+    assert!(
+        matches!(&text.entries[1], TextEntry::Endpoint(endpoint) if Some(endpoint) == text.endpoints().next())
+    );
+    assert_eq!(
+        [text.entries[0].to_string(), text.entries[2].to_string()].as_slice(),
+        text.unparsed().collect::<Vec<_>>()
+    );
 
     let server = FaultyServer::start(vec![one_gateway()]).await;
     let whole = server.client().extract(1).await.unwrap();
@@ -205,7 +210,7 @@ async fn the_response_is_there_beside_the_typed_result() {
     assert_eq!((extraction.value.endpoints.len(), extraction.attempts), (1, 1));
     assert!(extraction.body.starts_with(b"{\"code\":0"));
     let text = client.extract_text(1, Separator::Lf).with_response().await.unwrap();
-    assert_eq!((text.value.endpoints.len(), &text.body[..]), (1, &b"gw.invalid:1"[..]));
+    assert_eq!((text.value.endpoints().count(), &text.body[..]), (1, &b"gw.invalid:1"[..]));
     let page = client.search(["192.0.2.1"]).page_with_response(1).await.unwrap();
     assert_eq!((page.value.total, &page.body[..]), (0, EMPTY_PAGE.as_bytes()));
     let server = FaultyServer::start(vec![reply(400, &[], "{}")]).await;

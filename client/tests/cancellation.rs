@@ -78,7 +78,9 @@ impl Call {
     async fn send(self, client: &Client, id: &str) -> Result<usize, Error> {
         Ok(match self {
             Self::Extract => client.extract(1).request_id(id).await?.endpoints.len(),
-            Self::ExtractText => client.extract_text(1, Separator::Lf).request_id(id).await?.endpoints.len(),
+            Self::ExtractText => {
+                client.extract_text(1, Separator::Lf).request_id(id).await?.endpoints().count()
+            }
             Self::Groups => client.groups().await?.len(),
             Self::Search => client.search(["203.0.113.7"]).await?.len(),
             Self::Stream => stream(client).try_collect::<Vec<_>>().await?.len(),
@@ -198,7 +200,7 @@ impl Service {
                 poll_at_most(sent, polls).await
             }
             Call::ExtractText => {
-                poll_at_most(async { text.await.map(|found| found.endpoints.len()) }, polls).await
+                poll_at_most(async { text.await.map(|found| found.endpoints().count()) }, polls).await
             }
             _ => poll_at_most(call.send(&client, &id), polls).await,
         };
