@@ -3,6 +3,7 @@ use std::sync::Arc;
 use super::upstream::Upstream;
 use crate::contract::Contract;
 use crate::target::{Facts, Secret, Target};
+use crate::wire::{WireError, WireOptions};
 
 /// The service behind the lab, and what is known of it.
 #[derive(Debug, Clone)]
@@ -22,8 +23,20 @@ impl Backend {
     ///
     /// # Errors
     /// TLS cannot be initialised.
-    pub fn new(contract: &'static Contract, target: &Target) -> Result<Arc<Self>, reqwest::Error> {
-        let upstream = Upstream::http(target.base().as_str())?;
+    pub fn new(contract: &'static Contract, target: &Target) -> Result<Arc<Self>, WireError> {
+        Self::connected(contract, target, &WireOptions::default())
+    }
+
+    /// The service of a target, with the options of the connection to it.
+    ///
+    /// # Errors
+    /// As for [`Upstream::http`].
+    pub fn connected(
+        contract: &'static Contract,
+        target: &Target,
+        options: &WireOptions,
+    ) -> Result<Arc<Self>, WireError> {
+        let upstream = Upstream::http(target.base(), options)?;
         Ok(Arc::new(Self { contract, upstream, token: target.token.clone(), facts: target.facts.clone() }))
     }
 }

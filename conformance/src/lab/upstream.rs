@@ -2,11 +2,12 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use futures::future::BoxFuture;
-use hyper::header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
+use hyper::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use serde_json::json;
+use url::Url;
 
 use super::exchange::{Framing, ProxiedRequest, Reply};
-use crate::wire::with_causes;
+use crate::wire::{Redactor, ShortSecret, WireError, WireOptions, with_causes};
 
 /// Maximum length of a response body of an upstream, in bytes (16 MiB).
 const MAX_BODY: usize = 16 << 20;
@@ -28,16 +29,26 @@ impl std::fmt::Debug for Upstream {
 }
 
 impl Upstream {
-    /// A service by its base URL. Redirects are not followed, and no proxy of the environment is used.
+    /// A service by its base URL, with its time limit, authorities, proxy and headers. Redirects are not followed.
     ///
     /// # Errors
-    /// TLS cannot be initialised.
-    pub fn http(base: &str) -> Result<Self, reqwest::Error> {
-        let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy();
-        // Reading the system's certificates takes time, and plain http needs none.
-        let builder = if base.starts_with("https:") { builder } else { builder.tls_certs_only([]) };
-        let base = base.trim_end_matches('/').to_owned();
-        Ok(Self::new(Service { base, http: builder.build()? }))
+    /// TLS cannot be initialised, an authority or the proxy cannot be used, or a secret among the options is too short to be
+    /// kept out of messages.
+    pub fn http(base: &Url, options: &WireOptions) -> Result<Self, WireError> {
+        let short = |error: ShortSecret| WireError::Setup(error.to_string());
+        let headers = options.headers.iter().map(|header| {
+            let value = HeaderValue::from_str(header.value.expose()).ok();
+            HeaderName::from_bytes(header.name.as_bytes()).ok().zip(value)
+        });
+        let headers: Option<Vec<_>> = headers.collect();
+        let headers =
+            headers.ok_or_else(|| WireError::Setup("a header has an invalid name or value".to_owned()))?;
+        Ok(Self::new(Service {
+            base: base.as_str().trim_end_matches('/').to_owned(),
+            http: options.client(base)?,
+            headers,
+            redactor: Redactor::new(options.secrets()).map_err(short)?,
+        }))
     }
 
     /// What responds by `handler`.
@@ -62,6 +73,8 @@ impl Handler for Upstream {
 struct Service {
     base: String,
     http: reqwest::Client,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    redactor: Redactor,
 }
 
 impl Handler for Service {
@@ -70,7 +83,7 @@ impl Handler for Service {
             match self.send(request).await {
                 Ok(reply) => reply,
                 Err(reason) => {
-                    let message = format!("the upstream did not respond: {reason}");
+                    let message = format!("the upstream did not respond: {}", self.redactor.redact(&reason));
                     Reply::json_with(502, &json!({"code": 50200, "message": message}))
                 }
             }
@@ -84,6 +97,9 @@ impl Service {
         let mut headers = request.headers;
         for name in [HOST, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION] {
             headers.remove(name);
+        }
+        for (name, value) in &self.headers {
+            headers.insert(name, value.clone());
         }
         let url = format!("{}{}{query}", self.base, request.path);
         let request = self.http.request(request.method, url).headers(headers).body(request.body);

@@ -11,6 +11,7 @@ use sallyport_conformance::lab::{
 };
 use sallyport_conformance::report::{plain, quantity};
 use sallyport_conformance::run::Glob;
+use sallyport_conformance::wire::WireOptions;
 use sallyport_conformance::{Contract, Target, Verdict};
 use serde_json::json;
 
@@ -98,16 +99,18 @@ pub(crate) async fn proxy(arguments: ProxyArguments) -> Result<Verdict, UsageErr
         Some(file) => Scenarios::read(file)?,
         None => Scenarios::default(),
     };
-    let target = (!arguments.embedded).then(|| Setup::of_upstream(&arguments)).transpose()?;
+    let upstream = (!arguments.embedded).then(|| Setup::of_upstream(&arguments)).transpose()?;
+    let (target, options) = upstream.unzip();
+    let options = options.unwrap_or_default();
     with_target(target, async |target| {
-        serve(&arguments, target, faults, variations, Arc::new(scenarios)).await
+        serve(&arguments, (target, &options), faults, variations, Arc::new(scenarios)).await
     })
     .await
 }
 
 async fn serve(
     arguments: &ProxyArguments,
-    target: &Target,
+    (target, options): (&Target, &WireOptions),
     faults: Vec<Fault>,
     variations: Vec<Variation>,
     scenarios: Arc<Scenarios>,
@@ -124,7 +127,7 @@ async fn serve(
     }));
     let capitals = variations.iter().any(|variation| variation.capitals);
     let mut text = String::new();
-    let mut lab = Lab::new(Backend::new(contract, target)?).journal(&journal);
+    let mut lab = Lab::new(Backend::connected(contract, target, options)?).journal(&journal);
     for variation in variations {
         let _ = writeln!(text, "{:>10} {}: {}", "variation", variation.id, variation.decides);
         lab = lab.variation(variation);

@@ -51,7 +51,7 @@ impl Setup {
     }
 
     /// The same for the service behind the lab, whose callers have tokens of their own.
-    pub(crate) fn of_upstream(arguments: &ProxyArguments) -> Result<Target, UsageError> {
+    pub(crate) fn of_upstream(arguments: &ProxyArguments) -> Result<(Target, WireOptions), UsageError> {
         let given = TargetArguments {
             base_url: arguments.upstream.clone().or_else(|| variable("SALLYPORT_BASE_URL")),
             config: arguments.config.clone(),
@@ -59,11 +59,8 @@ impl Setup {
             ..TargetArguments::default()
         };
         let Self { target, options, .. } = Self::with_token(&given, Some(Secret::new("API_KEY", NO_TOKEN)))?;
-        let WireOptions { authorities, proxy, headers, .. } = &options.wire;
-        if !authorities.is_empty() || proxy.is_some() || !headers.is_empty() {
-            warn("ca-file, proxy and headers of [connection] are not used for the upstream of `proxy`");
-        }
-        target.ok_or_else(|| "the configuration has no base-url; write it there, or pass --upstream".into())
+        let target = target.ok_or("the configuration has no base-url; write it there, or pass --upstream")?;
+        Ok((target, options.wire))
     }
 
     /// Whether a target has a token of an account.

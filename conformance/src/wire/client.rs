@@ -110,6 +110,36 @@ impl WireOptions {
         });
         headers.chain(self.proxy.clone()).chain(password.into_iter().flatten())
     }
+
+    /// A client for a service at `base`: no redirects, no cookies, no referer, TLS verified.
+    pub(crate) fn client(&self, base: &Url) -> Result<reqwest::Client, WireError> {
+        let mut builder = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .referer(false)
+            .retry(reqwest::retry::never())
+            .timeout(self.timeout)
+            .user_agent(concat!("sallyport-conformance/", env!("CARGO_PKG_VERSION")));
+        if !self.authorities.is_empty() {
+            let authorities = reqwest::Certificate::from_pem_bundle(&self.authorities)
+                .map_err(|_| WireError::Setup("expected certificates in PEM format".to_owned()))?;
+            builder = builder.tls_certs_merge(authorities);
+        }
+        match &self.proxy {
+            Some(proxy) => {
+                // The error of a bad URL would show its password.
+                let proxy = reqwest::Proxy::all(proxy.expose())
+                    .map_err(|_| WireError::Setup("invalid URL of the proxy".to_owned()))?;
+                builder = builder.proxy(proxy);
+            }
+            None if is_loopback(base) => builder = builder.no_proxy(),
+            None => {}
+        }
+        if base.scheme() == "http" && is_loopback(base) && self.proxy.is_none() {
+            // Nothing here speaks TLS, and to read all of the system's authorities takes longer than many a check.
+            builder = builder.tls_certs_only([]);
+        }
+        builder.build().map_err(|error| WireError::Setup(error.without_url().to_string()))
+    }
 }
 
 impl Wire {
@@ -118,33 +148,7 @@ impl Wire {
     /// # Errors
     /// When TLS can't be set up, or the authorities or the proxy can't be used.
     pub fn new(base: Url, options: WireOptions, meter: Arc<Meter>) -> Result<Self, WireError> {
-        let mut builder = reqwest::Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .referer(false)
-            .retry(reqwest::retry::never())
-            .timeout(options.timeout)
-            .user_agent(concat!("sallyport-conformance/", env!("CARGO_PKG_VERSION")));
-        let setup = |error: reqwest::Error| WireError::Setup(error.without_url().to_string());
-        if !options.authorities.is_empty() {
-            let authorities = reqwest::Certificate::from_pem_bundle(&options.authorities)
-                .map_err(|_| WireError::Setup("expected certificates in PEM format".to_owned()))?;
-            builder = builder.tls_certs_merge(authorities);
-        }
-        match &options.proxy {
-            Some(proxy) => {
-                // The error of a bad URL would show its password.
-                let proxy = reqwest::Proxy::all(proxy.expose())
-                    .map_err(|_| WireError::Setup("invalid URL of the proxy".to_owned()))?;
-                builder = builder.proxy(proxy);
-            }
-            None if is_loopback(&base) => builder = builder.no_proxy(),
-            None => {}
-        }
-        if base.scheme() == "http" && is_loopback(&base) && options.proxy.is_none() {
-            // Nothing here speaks TLS, and to read all of the system's authorities takes longer than many a check.
-            builder = builder.tls_certs_only([]);
-        }
-        let client = builder.build().map_err(setup)?;
+        let client = options.client(&base)?;
         Ok(Self { client, base, options, meter })
     }
 

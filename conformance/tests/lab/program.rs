@@ -4,6 +4,8 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use futures::future::BoxFuture;
+use sallyport_conformance::lab::{Handler, ProxiedRequest, Proxy, Reply, Upstream};
 use serde_json::Value;
 
 use crate::Running;
@@ -257,6 +259,40 @@ async fn a_configuration_supplies_the_upstream_and_a_fault_says_what_it_lacks() 
         child.kill().and_then(|()| child.wait()).expect("it ends");
         let wanted = "SALLYPORT_API_KEY and SALLYPORT_NOT_WHITELISTED_API_KEY";
         assert!(warned.as_ref().is_some_and(|line| line.ends_with(wanted)), "{warned:?}");
+    })
+    .await
+    .expect("a thread");
+}
+
+/// A service that says which of its caller's headers it got.
+struct HeaderService;
+
+impl Handler for HeaderService {
+    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+        let headers = request.headers.get_all("x-gateway").iter();
+        let got: Vec<_> =
+            headers.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect();
+        Box::pin(async move { Reply::json_with(200, &serde_json::json!({ "got": got.join(",") })) })
+    }
+}
+
+#[tokio::test]
+async fn the_upstream_gets_the_headers_of_the_configuration() {
+    let service = Proxy::start(Upstream::new(HeaderService)).await.expect("a service");
+    let url = service.base_url();
+    tokio::task::spawn_blocking(move || {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("c.toml");
+        std::fs::write(folder.path().join("key.txt"), "gAteway-kEy-77").expect("written");
+        let config =
+            format!("base-url = \"{url}\"\n[connection.headers]\nx-gateway = {{ file = \"key.txt\" }}\n");
+        std::fs::write(&file, config).expect("written");
+        let serving = Serving::start(&["proxy", "--config", file.to_str().expect("UTF-8")]);
+        let groups = format!("{}/openapi/v1/static/groups", serving.word_after("lab"));
+        let got = fetch(|http| http.get(&groups).header("x-gateway", "the caller's"));
+        let (_, printed) = serving.stop();
+        assert_eq!(got["got"], "gAteway-kEy-77");
+        assert!(!printed.contains("warning") && !printed.contains("gAteway"), "{printed}");
     })
     .await
     .expect("a thread");
