@@ -63,11 +63,14 @@ impl Context {
         let body = reply.json();
         let code = body.get("code").and_then(Value::as_i64);
         let list = match id {
-            OperationId::Extract => "/data",
-            _ => "/data/items",
+            OperationId::Extract => Some("/data"),
+            OperationId::Groups | OperationId::Search => Some("/data/items"),
+            OperationId::Other(_) => None,
         };
-        let list = body.pointer(list).and_then(Value::as_array);
-        let has_list = list.is_some_and(|entries| entries.iter().all(Value::is_object));
+        let has_list = list.is_none_or(|list| {
+            let list = body.pointer(list).and_then(Value::as_array);
+            list.is_some_and(|entries| entries.iter().all(Value::is_object))
+        });
         let text = id == OperationId::Extract && self.wants_text(seen);
         reply.status.as_u16() == success.status
             && (!success.has_body || (code == Some(success.code) && has_list) || (text && code.is_none()))

@@ -148,6 +148,11 @@ fn means_success(response: &Response, code: Option<&Value>, successes: &[i64]) -
         number.is_some_and(|number| successes.contains(&number))
     });
     let lists = [response.at("/data"), response.at("/data/items")];
+    let is_entry =
+        |data: &Value| data.as_object().is_some_and(|data| !data.is_empty() && !data.contains_key("items"));
+    if spelt && response.at("/data").is_some_and(is_entry) {
+        return true;
+    }
     spelt && lists.into_iter().flatten().filter_map(Value::as_array).any(|list| !list.is_empty())
 }
 

@@ -25,7 +25,10 @@ impl Response {
     const KEPT: usize = Redactor::window(Self::BODY_LIMIT);
 
     pub(crate) fn new(status: u16, headers: Vec<(String, Vec<u8>)>, body: Bytes) -> Self {
-        let json = serde_json::from_slice(&body).ok().map(Arc::new);
+        let json = serde_json::from_slice(&body).ok().map(|mut value| {
+            write_whole_numbers_as_integers(&mut value);
+            Arc::new(value)
+        });
         Self { status, headers: headers.into(), length: body.len(), body, json }
     }
 
@@ -114,5 +117,40 @@ impl fmt::Debug for Response {
     /// A response may echo the token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Response").field("status", &self.status).finish_non_exhaustive()
+    }
+}
+
+/// JSON has one type of number: `2.0` and `2` are the same, and readers need not tell them apart.
+fn write_whole_numbers_as_integers(value: &mut Value) {
+    /// From here on neighbouring integers are one float.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let float = number.as_f64().unwrap_or(f64::NAN);
+            if float.fract() == 0.0 && float.abs() < EXACT {
+                *value = Value::from(float as i64);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(write_whole_numbers_as_integers),
+        Value::Object(object) => object.values_mut().for_each(write_whole_numbers_as_integers),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_are_integers_however_they_are_written() {
+        let body = r#"{"a": 2.0, "b": [1e3, 2.5, -0.0, 9007199254740993.0], "c": "2.0"}"#;
+        let response = Response::new(200, Vec::new(), Bytes::from_static(body.as_bytes()));
+        let read = |pointer: &str| response.at(pointer).cloned();
+        assert_eq!(read("/a"), Some(Value::from(2)));
+        assert_eq!(read("/b/0"), Some(Value::from(1000)));
+        assert_eq!(read("/b/1"), Some(Value::from(2.5)));
+        assert_eq!(read("/b/2"), Some(Value::from(0)));
+        assert!(read("/b/3").is_some_and(|large| large.is_f64()));
+        assert_eq!(read("/c"), Some(Value::from("2.0")));
     }
 }

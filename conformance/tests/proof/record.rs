@@ -78,6 +78,7 @@ pub async fn trial(judge: &Judge, fault: &Arc<Fault>) -> Report {
     let mut only: Vec<String> = citing.iter().map(|check| check.id.to_owned()).collect();
     if citing.iter().any(|check| check.is_passive()) {
         only.extend(concerned(clause).map(|operation| operation.prefix().to_owned()));
+        only.extend(concerned(clause).map(|operation| format!("{}.*", operation.prefix())));
     }
     judge.against(fault, &only).await
 }

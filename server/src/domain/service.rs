@@ -1,4 +1,4 @@
-//! The three operations: data from the repository, decisions here.
+//! The operations: data from the repository, decisions here.
 
 use std::{net::Ipv4Addr, sync::Arc, time::Duration};
 
@@ -26,7 +26,7 @@ const UNAVAILABLE_RETRY_AFTER: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug)]
 pub struct Service {
     pub(super) repository: Arc<dyn Repository>,
-    clock: Clock,
+    pub(super) clock: Clock,
 }
 
 impl Service {

@@ -66,6 +66,6 @@ pub(crate) fn run(root: &Path, new: &New) -> Result<String, String> {
         let word = if change.is_new { "wrote" } else { "edited" };
         report.push_str(&format!("{word} {}\n", change.path.display()));
     }
-    report.push_str("\nNext: fill the stub in openapi/openapi.yaml, run `cargo xtask generate`, then fill what does not compile.\n");
+    report.push_str("\nNext: fill the stub in openapi/openapi.yaml, run `cargo xtask generate` and `cargo fmt`, then fill what does not compile.\n");
     Ok(report)
 }

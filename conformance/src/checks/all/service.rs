@@ -8,7 +8,7 @@ use crate::check::{
     Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Severity, Stop,
 };
 use crate::checks::Requests;
-use crate::checks::generic::{refuses_to_change, valid_request, with_token, without_token};
+use crate::checks::generic::{refuses_to_change, token_for, valid_request, with_token, without_token};
 use crate::checks::token::WrongToken;
 use crate::contract::{Clause, Contract, OperationId, OtherId, Unspecified};
 use crate::target::{Fact, RejectionReason};
@@ -212,7 +212,7 @@ impl ValidRequest {
             }
             Self::Other(id) => {
                 let other = contract.other(id);
-                let good = valid_request(other, probe.token());
+                let good = valid_request(other, token_for(probe, other));
                 let changed = match token {
                     None => without_token(other, good.clone()),
                     Some(token) => with_token(other, good.clone(), token),

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{refuses_to_change, request::request_with, valid_request};
+use super::{refuses_to_change, request::request_with, token_for, valid_request};
 use crate::check::{Case, Cost, Probe, Scope, Stop};
 use crate::contract::{
     Boundary, Clause, Kind, OperationId, OtherId, OtherOperation, Parameter, Place, Property, Schema,
@@ -52,7 +52,7 @@ pub(super) fn cases(_: &Scope<'_>, other: &OtherOperation) -> Vec<Case> {
 async fn rejects(probe: &Probe<'_>, change: Change) -> Result<(), Stop> {
     let other = probe.contract().other(change.operation);
     refuses_to_change(probe, other)?;
-    let good = valid_request(other, probe.token());
+    let good = valid_request(other, token_for(probe, other));
     let invalid = changed(other, &good, probe, &change);
     probe.rejects_after_control(change.clause, &change.why, &good, &invalid).await
 }
@@ -73,7 +73,7 @@ fn changed(other: &OtherOperation, good: &Request, probe: &Probe<'_>, change: &C
         }
         Target::Parameter(name, Place::Path) => {
             let value = values().next().unwrap_or_default();
-            request_with(other, probe.token(), Some((name, &value)))
+            request_with(other, token_for(probe, other), Some((name, &value)))
         }
     }
 }

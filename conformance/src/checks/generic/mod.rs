@@ -8,7 +8,7 @@ mod request;
 use crate::check::{Check, Run};
 use crate::contract::{Contract, OtherOperation};
 
-pub(crate) use request::{refuses_to_change, valid_request, with_token, without_token};
+pub(crate) use request::{refuses_to_change, token_for, valid_request, with_token, without_token};
 
 /// The checks of every further operation of a contract, and those of deprecated parts of any operation. They live as long as the program, as all checks do.
 pub(super) fn checks(contract: &Contract) -> Vec<&'static Check> {

@@ -62,6 +62,13 @@ pub(crate) fn without_token(other: &OtherOperation, request: Request) -> Request
     }
 }
 
+/// The token for valid requests. What they change is made in the second account where one is known, so that it does not
+/// contradict facts about the first one, such as its groups.
+pub(crate) fn token_for<'a>(probe: &Probe<'a>, other: &OtherOperation) -> &'a Secret {
+    let second = probe.facts().second_token.as_ref().filter(|_| !other.is_read);
+    second.unwrap_or(probe.token())
+}
+
 /// A valid request of an operation that changes something is sent to this machine only, where a sandbox runs.
 pub(crate) fn refuses_to_change(probe: &Probe<'_>, other: &OtherOperation) -> Result<(), Stop> {
     if other.is_read || is_loopback(probe.base()) {

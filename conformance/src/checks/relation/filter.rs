@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::Instance;
+use super::values::instant;
 use crate::contract::{Clause, Search};
 use crate::wire::Request;
 
@@ -113,7 +114,7 @@ impl Filter {
     pub(crate) fn read(kind: FilterKind, search: &Search, sent: &Map<String, Value>) -> Option<Self> {
         let value = sent.get(kind.field(search))?;
         let text = || value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
-        let time = || value.as_str()?.parse::<Timestamp>().ok();
+        let time = || instant(value.as_str()?);
         Some(match kind {
             FilterKind::Order => Self::Order(text()?),
             FilterKind::Group => Self::Group(Some(value.as_i64()?).filter(|group| *group != 0)),

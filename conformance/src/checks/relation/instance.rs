@@ -4,11 +4,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::values::{instant, same};
+
 use crate::contract::Search;
 use crate::wire::Response;
 
 /// What relations need of an instance. The schema check judges the rest.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Instance {
     pub(crate) id: i64,
     /// In canonical form: IPv4-mapped IPv6 is IPv4.
@@ -46,9 +48,19 @@ impl SharedItem {
 impl PartialEq for SharedItem {
     fn eq(&self, other: &Self) -> bool {
         let (own, others) = (self.item(), other.item());
-        self.fields
-            .iter()
-            .all(|field| own.and_then(|item| item.get(field)) == others.and_then(|item| item.get(field)))
+        self.fields.iter().all(|field| {
+            match (own.and_then(|item| item.get(field)), others.and_then(|item| item.get(field))) {
+                (Some(own), Some(other)) => same(own, other),
+                (own, other) => own == other,
+            }
+        })
+    }
+}
+
+/// Two instances are equal when every field means the same: a service may spell an address or a time in several ways.
+impl PartialEq for Instance {
+    fn eq(&self, other: &Self) -> bool {
+        self.shown == other.shown
     }
 }
 
@@ -90,7 +102,10 @@ impl Instance {
                 Value::Null => None,
                 group => Some(whole(group)?),
             },
-            activated: activated.map(str::parse).transpose().ok()?,
+            activated: match activated {
+                None => None,
+                Some(text) => Some(instant(text)?),
+            },
             max_batch: item.get("capabilities")?.get("maxBatchSize").and_then(Value::as_i64),
             shown,
             digits: activated.map_or(0, digits),

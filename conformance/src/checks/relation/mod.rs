@@ -10,6 +10,7 @@ mod filter;
 mod instance;
 mod result;
 mod survey;
+pub(crate) mod values;
 
 pub(crate) use batch::Batch;
 pub(crate) use combination::{combinations, excluding, meeting};

@@ -146,9 +146,19 @@ async fn foreign_order(probe: &Probe<'_>) -> Result<(), Stop> {
     let request = own_and_foreign(probe).await?;
     let asked = |number: &str| Filter::Order(number.to_owned()).on(search, request.clone());
     finds_nothing(probe, CLAUSE, "a foreign order number", &asked(foreign)).await?;
-    let unknown: String = foreign.chars().rev().collect::<String>() + "-0";
+    let unknown = unknown_order(foreign);
     let foreign = ("the foreign order", foreign.as_str(), &asked(foreign));
     likeness::judge(probe, CLAUSE, foreign, (&unknown, &asked(&unknown))).await
+}
+
+/// An order number that most likely does not exist, in the form of a known one: a service may reject what has another form,
+/// as long as it treats orders alike.
+fn unknown_order(known: &str) -> String {
+    if !known.contains(|c: char| c.is_ascii_digit()) {
+        return known.chars().rev().collect::<String>() + "-0";
+    }
+    let other = |c: char| c.to_digit(10).and_then(|digit| char::from_digit(9 - digit, 10)).unwrap_or(c);
+    known.chars().map(other).collect()
 }
 
 const BESIDE_OWN: &str = "beside an own address";
@@ -285,4 +295,16 @@ async fn shared_address(probe: &Probe<'_>) -> Result<(), Stop> {
         return Err(probe.skip(&reason));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unknown_order;
+
+    #[test]
+    fn an_unknown_order_has_the_form_of_a_known_one() {
+        assert_eq!(unknown_order("SO-2024-0003"), "SO-7975-9996");
+        assert_eq!(unknown_order("so-x_%7"), "so-x_%2");
+        assert_eq!(unknown_order("abc"), "cba-0");
+    }
 }

@@ -6,9 +6,9 @@ use futures::future::BoxFuture;
 
 use super::cases::surveyed;
 use super::known::CHANGEABLE;
-use super::values::same;
 use crate::check::{Check, Probe, Run, Stop};
 use crate::checks::Requests;
+use crate::checks::relation::values::same;
 use crate::checks::relation::{Comparison, Filter, Instance, Survey, apply, page, read, survey};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::values::agrees;
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
+use crate::checks::relation::values::agrees;
 use crate::checks::relation::{Instance, ResultSet, read};
 use crate::contract::{Clause, OperationId, Search};
 use crate::quantity::quantity;

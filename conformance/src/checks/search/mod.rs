@@ -19,7 +19,6 @@ mod page;
 mod paging;
 mod read_only;
 mod status;
-mod values;
 mod watched;
 
 use crate::check::Check;

@@ -108,8 +108,9 @@ fn responses() -> Vec<Variation> {
             "static.code-with-fraction",
             "The success code of the static operations is written as `200.0`.",
             |context, seen, reply| {
-                if is_static(context, seen) {
-                    reply.edit(|body| body["code"] = json!(200.0));
+                if let Some(id) = context.operation(seen).filter(|id| *id != OperationId::Extract) {
+                    let code = context.contract.operation(id).success.code;
+                    reply.edit(|body| body["code"] = json!(code as f64));
                 }
             },
         ),
