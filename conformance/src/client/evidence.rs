@@ -12,6 +12,7 @@ use super::protocol::{Operation, Output};
 use crate::contract::{Contract, OperationId};
 use crate::lab::{Framing, ProxiedRequest, Reply};
 use crate::quantity::quantity;
+use crate::response::gateways::denies;
 use crate::target::Secret;
 use crate::wire::RetryAfter;
 
@@ -186,6 +187,13 @@ impl Evidence {
         let is_code =
             code == Some(success.code as f64) || (self.operation == Operation::ExtractText && code.is_none());
         is_whole && recorded.reply.status.as_u16() == success.status && is_code
+    }
+
+    /// Whether a response is a complete success with as many gateways as were asked for.
+    pub(super) fn is_whole(&self, recorded: &Recorded) -> bool {
+        let flag = recorded.reply.headers.get(self.contract.extract.partial_flag.as_str());
+        let is_partial = flag.and_then(|flag| flag.to_str().ok()).is_some_and(|flag| !denies(flag));
+        self.is_success(recorded) && !is_partial
     }
 
     /// Problems of an execution that has to report a result, and of a result that is not what was sent.

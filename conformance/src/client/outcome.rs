@@ -75,10 +75,13 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
         let expected = format!("extractions of up to {told}, as the command was told");
         return Some(Problem::new(case.duty, expected, format!("one of {more}")));
     }
-    // Several extractions of fewer are as good, when they are as many in all.
+    // Several extractions of fewer are as good, when they are as many in all, or stop where there are no more.
     for (run, _) in evidence.executions.iter().enumerate().filter(|(_, execution)| execution.has_result()) {
-        let own = extractions().filter(|recorded| recorded.execution == run);
-        let asked: i64 = own.filter_map(number).sum();
+        let own = || extractions().filter(|recorded| recorded.execution == run);
+        if own().any(|recorded| !evidence.is_whole(recorded)) {
+            continue;
+        }
+        let asked: i64 = own().filter_map(number).sum();
         if (1..told).contains(&asked) {
             let expected = format!("extractions of {told} in all, as the command was told");
             return Some(Problem::new(case.duty, expected, format!("{asked}")));
@@ -118,9 +121,9 @@ pub(super) fn of(case: &ClientCase, evidence: &Evidence, findings: &[ClientFindi
     }
     // A command that cannot even start, or breaks the protocol, shows nothing of the client.
     let shows_token = findings.iter().any(|finding| finding.duty == Duty::TokenPrivate);
-    if !findings.is_empty() && (!never_began || shows_token) {
-        let fails = findings.iter().any(|finding| finding.severity == Severity::Fail);
-        return if fails { CaseOutcome::Failed } else { CaseOutcome::Warning };
+    let fails = findings.iter().any(|finding| finding.severity == Severity::Fail);
+    if fails && (!never_began || shows_token) {
+        return CaseOutcome::Failed;
     }
     let broken = evidence.executions.iter().find_map(|execution| match execution.exit {
         Exit::Code(0) => execution.output.as_ref().err().map(|reason| {
@@ -135,7 +138,11 @@ pub(super) fn of(case: &ClientCase, evidence: &Evidence, findings: &[ClientFindi
         Exit::Killed if has_sent_nothing => Some("killed before its first request".to_owned()),
         Exit::Killed => Some("killed".to_owned()),
     });
-    broken.map_or(CaseOutcome::Passed, CaseOutcome::Error)
+    match broken {
+        Some(reason) => CaseOutcome::Error(reason),
+        None if findings.is_empty() => CaseOutcome::Passed,
+        None => CaseOutcome::Warning,
+    }
 }
 
 /// The forms in which a text may show the token, or half of it.

@@ -222,7 +222,11 @@ impl ClientReport {
         match self.verdict {
             Verdict::Conforms => {
                 let judged = self.totals.passed + self.totals.warnings;
-                format!("no duty of callers was violated in {}", quantity(judged, "case"))
+                let warnings = match self.totals.warnings {
+                    0 => String::new(),
+                    warnings => format!("; {}", quantity(warnings, "warning")),
+                };
+                format!("no duty of callers was violated in {}{warnings}", quantity(judged, "case"))
             }
             Verdict::Findings => format!(
                 "{} violated: {}",

@@ -56,6 +56,24 @@ pub struct Success {
     pub(super) schema: ResponseSchema,
 }
 
+impl Success {
+    /// Whether a JSON body has the form of a success with one entry, whatever its code is.
+    pub(crate) fn is_entry(&self, body: &Value) -> bool {
+        let mut body = body.clone();
+        if body
+            .get("data")
+            .and_then(Value::as_object)
+            .is_none_or(|data| data.is_empty() || data.contains_key("items"))
+        {
+            return false;
+        }
+        if let Some(members) = body.as_object_mut() {
+            members.insert("code".to_owned(), self.code.into());
+        }
+        self.schema.body_violations(&body).is_empty()
+    }
+}
+
 /// A parameter of a query or a header.
 #[derive(Debug, Clone)]
 pub struct Parameter {

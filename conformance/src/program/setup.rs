@@ -16,9 +16,8 @@ use super::arguments::{GateArguments, ProxyArguments, TargetArguments};
 const FORMER_BASE_URL: &str = "CONFORMANCE_BASE_URL";
 
 /// Without this, a forgotten base URL would be a good verdict about another service.
-const MISSING_BASE_URL: &str = "there is a token or a fact, but no base URL to use it with; pass --base-url, set \
-                                SALLYPORT_BASE_URL, or write base-url in the configuration; without any token and fact \
-                                (unset SALLYPORT_API_KEY) the embedded server is tested";
+const MISSING_BASE_URL: &str = "but no base URL to use it with; pass --base-url, set SALLYPORT_BASE_URL, or write base-url \
+                                in the configuration; without any token and fact the embedded server is tested";
 
 /// The file that `init` writes. It is read only where `--config` names it: a file that happens to lie in a folder must not
 /// decide where tokens go.
@@ -35,8 +34,8 @@ pub(crate) struct Setup {
     pub(crate) options: Options,
     /// The configuration that was read.
     config: Option<PathBuf>,
-    /// Whether there is a token or a fact.
-    is_informed: bool,
+    /// A token or a fact that was found, in words.
+    information: Option<String>,
 }
 
 impl Setup {
@@ -56,6 +55,7 @@ impl Setup {
             base_url: arguments.upstream.clone().or_else(|| variable("SALLYPORT_BASE_URL")),
             config: arguments.config.clone(),
             allow_http: arguments.allow_http,
+            timeout: arguments.timeout,
             ..TargetArguments::default()
         };
         let Self { target, options, .. } = Self::with_token(&given, Some(Secret::new("API_KEY", NO_TOKEN)))?;
@@ -69,7 +69,12 @@ impl Setup {
     }
 
     fn for_known_target(self) -> Result<Self, UsageError> {
-        if self.target.is_none() && self.is_informed { Err(MISSING_BASE_URL.into()) } else { Ok(self) }
+        match &self.information {
+            Some(found) if self.target.is_none() => {
+                Err(format!("there is {found}, {MISSING_BASE_URL}").into())
+            }
+            _ => Ok(self),
+        }
     }
 
     /// The target and the configuration, for people to see which they are.
@@ -118,9 +123,17 @@ impl Setup {
             .into());
         }
         let given = given_token(arguments)?.or_else(|| variable("SALLYPORT_API_KEY"));
-        let is_informed = token.is_some()
-            || given.is_some()
-            || Fact::ALL.iter().any(|fact| facts.has(*fact) || variable(fact.variable()).is_some());
+        let information = if variable("SALLYPORT_API_KEY").is_some() {
+            Some("SALLYPORT_API_KEY in the environment".to_owned())
+        } else if given.is_some() || token.is_some() {
+            Some("a token".to_owned())
+        } else {
+            let set = |fact: &&Fact| facts.has(**fact) || variable(fact.variable()).is_some();
+            Fact::ALL.iter().find(set).map(|fact| match variable(fact.variable()) {
+                Some(_) => format!("{} in the environment", fact.variable()),
+                None => format!("the fact of {} in the configuration", fact.variable()),
+            })
+        };
         let target = match arguments.base_url.clone().or(base_url) {
             None => None,
             Some(base_url) => {
@@ -144,7 +157,7 @@ impl Setup {
             inferred: inferred.unwrap_or_default(),
             ..Options::default()
         };
-        Ok(Self { target, options, config: arguments.config.clone(), is_informed })
+        Ok(Self { target, options, config: arguments.config.clone(), information })
     }
 }
 

@@ -91,11 +91,17 @@ impl ResponseClass {
         let what = describe(response, code, redactor);
         let waits = id == OperationId::Extract && response.header("Retry-After").is_some();
         let short = waits && code.is_some();
+        // An object says of itself whether it is an entry of the operation or what is wrong with a request only where the
+        // document lists its members.
+        let is_entry =
+            matches!(id, OperationId::Other(_)) && response.json().is_some_and(|body| success.is_entry(body));
         let successes: Vec<i64> = contract.operations().map(|operation| operation.success.code).collect();
         match response.status {
             429 | 503 => Self::Throttled(what),
             500.. if !short => Self::ServerError(what),
-            200..=299 if has_code || means_success(response, code, &successes) => Self::Ambiguous(what),
+            200..=299 if has_code || means_success(response, code, &successes, is_entry) => {
+                Self::Ambiguous(what)
+            }
             _ if waits => Self::Shortage(what),
             _ => Self::Rejected(what),
         }
@@ -142,15 +148,13 @@ impl ResponseClass {
 
 /// Data under a status of success, with the code of a success in another spelling, with that of another operation or
 /// with none. Under any other code the data belongs to a rejection, for instance the list of what is wrong.
-fn means_success(response: &Response, code: Option<&Value>, successes: &[i64]) -> bool {
+fn means_success(response: &Response, code: Option<&Value>, successes: &[i64], is_entry: bool) -> bool {
     let spelt = code.is_none_or(|code| {
         let number = code.as_i64().or_else(|| code.as_str()?.trim().parse().ok());
         number.is_some_and(|number| successes.contains(&number))
     });
     let lists = [response.at("/data"), response.at("/data/items")];
-    let is_entry =
-        |data: &Value| data.as_object().is_some_and(|data| !data.is_empty() && !data.contains_key("items"));
-    if spelt && response.at("/data").is_some_and(is_entry) {
+    if spelt && is_entry {
         return true;
     }
     spelt && lists.into_iter().flatten().filter_map(Value::as_array).any(|list| !list.is_empty())

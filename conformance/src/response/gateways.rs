@@ -49,7 +49,10 @@ pub(crate) fn count(
         }
         Err(WireFailure { kind: FailureKind::TooLarge, .. }) => return GatewayCount::Unbounded,
     };
-    if request.given().is_some_and(|given| !given.is_empty() && given == listed(response)) {
+    if request
+        .given()
+        .is_some_and(|given| !given.is_empty() && given == listed(&contract.extract, request, response))
+    {
         return GatewayCount::Counted(0);
     }
     let came = u64::try_from(handed_out(&contract.extract, request, response)).unwrap_or(u64::MAX);
@@ -74,13 +77,32 @@ pub(crate) fn entries(response: &Response) -> Option<Vec<String>> {
     Some(entries)
 }
 
-/// The gateways of a response, sorted: its entries, or the lines of a text.
-pub(crate) fn listed(response: &Response) -> Vec<String> {
+/// The gateways of a response, sorted: its entries, or those of a text between the separators that `request` asks for.
+pub(crate) fn listed(extract: &Extract, request: &Request, response: &Response) -> Vec<String> {
     entries(response).unwrap_or_else(|| {
-        let mut lines: Vec<String> = response.text().lines().map(str::to_owned).collect();
-        lines.sort_unstable();
-        lines
+        let text = response.text();
+        let separator = separator(extract, request).unwrap_or("\n");
+        let entries = text.split(separator).map(str::trim).filter(|entry| !entry.is_empty());
+        let mut entries: Vec<String> = entries.map(str::to_owned).collect();
+        entries.sort_unstable();
+        entries
     })
+}
+
+/// Whether the flag of a partial result says that the result is not partial.
+pub(crate) fn denies(flag: &str) -> bool {
+    ["false", "0", "no"].contains(&flag.to_ascii_lowercase().as_str())
+}
+
+/// What stands between two entries of the text that a request asks for.
+fn separator<'a>(extract: &'a Extract, request: &'a Request) -> Option<&'a str> {
+    let default = || extract.lb.schema.default.as_ref().and_then(Value::as_str);
+    let code = request.query_value(&extract.lb.name).or_else(default)?;
+    if code == extract.custom_separator {
+        return request.query_value(&extract.sb.name).filter(|separator| !separator.is_empty());
+    }
+    let known = extract.separators.iter().find(|separator| separator.code == code)?;
+    Some(&known.text)
 }
 
 /// Whatever is neither of the other operations may be taken for an extraction.
@@ -217,13 +239,28 @@ mod tests {
     }
 
     #[test]
+    fn a_text_lists_what_stands_between_its_separators() {
+        let extract = &contract().extract;
+        let text = |body: &str, lb: &str, sb: &str| {
+            let request = extraction().query(&extract.return_type.name, &extract.text);
+            let request = request.query(&extract.lb.name, lb).query(&extract.sb.name, sb);
+            listed(extract, &request, &Response::new(200, Vec::new(), body.to_owned().into()))
+        };
+        for separator in &extract.separators {
+            let body = ["gw2.invalid:2", "gw1.invalid:1", ""].join(&separator.text);
+            assert_eq!(text(&body, &separator.code, ""), ["gw1.invalid:1", "gw2.invalid:2"]);
+        }
+        assert_eq!(text("b--a--c", &extract.custom_separator, "--"), ["a", "b", "c"]);
+    }
+
+    #[test]
     fn a_repetition_counts_when_it_gives_other_gateways() {
         let body = |ports: [u16; 2]| {
             let [one, two] = ports.map(|port| format!(r#"{{"ip": "203.0.113.1", "port": {port}}}"#));
             Response::new(200, Vec::new(), format!(r#"{{"code": 0, "data": [{one}, {two}]}}"#).into())
         };
         let request = extraction().query(&contract().extract.num.name, 2);
-        let again = request.clone().giving_again(listed(&body([1, 2])));
+        let again = request.clone().giving_again(listed(&contract().extract, &request, &body([1, 2])));
         assert_eq!(cost(contract(), &again), GatewayCost::UpTo(2));
         for (ports, came) in [([1, 2], 0), ([2, 1], 0), ([1, 3], 2)] {
             assert_eq!(count(contract(), &again, &Ok(body(ports))), GatewayCount::Counted(came), "{ports:?}");

@@ -228,6 +228,9 @@ fn unreachable(failure: &WireFailure) -> String {
         }
         FailureKind::Connect => "check the host and the port, and that the service is running",
         FailureKind::Timeout => "it timed out; pass a longer --timeout",
+        FailureKind::Broken if failure.detail.contains("head is too large") => {
+            "its response has more header lines, or longer ones, than the suite reads (100 lines)"
+        }
         FailureKind::Broken => {
             "the server there does not speak HTTP, or closes the connection; if it serves HTTPS, use an https base URL"
         }

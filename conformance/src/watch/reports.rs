@@ -24,7 +24,8 @@ pub(super) fn write(folder: &Path, name: &str, json: &str) -> io::Result<()> {
     std::fs::rename(&beside, folder.join(name))
 }
 
-/// Removes reports of runs before `oldest`, and others until `most` are left: the oldest first, and those with evidence last.
+/// Removes reports of runs before `oldest`, and others until `most` are left: the oldest first, those with evidence
+/// last, and the newest never.
 /// Returns the names of those that are left.
 pub(super) fn remove_old(
     folder: &Path,
@@ -41,7 +42,11 @@ pub(super) fn remove_old(
         }
     }
     let oldest = name(oldest);
-    names.sort_by_cached_key(|name| (*name >= oldest, has_evidence(name), name.clone()));
+    // The last run stays, or reports full of evidence would leave no trace of what came after it.
+    let newest = names.iter().max().cloned();
+    names.sort_by_cached_key(|name| {
+        (*name >= oldest, Some(name) == newest.as_ref(), has_evidence(name), name.clone())
+    });
     let expired = names.iter().filter(|name| **name < oldest).count();
     let kept = names.split_off(names.len().saturating_sub(most).max(expired));
     for name in names {

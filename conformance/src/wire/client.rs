@@ -4,6 +4,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use bytes::{Bytes, BytesMut};
 use reqwest::{Method, Url};
+use tokio::sync::RwLock;
 
 use super::budget::{BudgetError, GatewayCost, GatewayCount};
 use super::{Exchange, FailureKind, Meter, Request, Response, RetryAfter, Secret, WireFailure};
@@ -67,17 +68,22 @@ pub struct Wire {
     base: Url,
     options: WireOptions,
     meter: Arc<Meter>,
+    /// Held by every exchange together with others, and alone by one that the target would not serve among others.
+    line: RwLock<()>,
 }
 
 /// Items of the longest response that is read. The contract's largest page has as many; see the test below.
 const LONGEST_PAGE: usize = 1_000;
 
 /// What an item of a response may take: several times what an instance with all of its members takes.
-const BYTES_OF_AN_ITEM: usize = 2_048;
-const VALUES_OF_AN_ITEM: usize = 128;
+const BYTES_OF_AN_ITEM: usize = 4_096;
+const VALUES_OF_AN_ITEM: usize = 192;
 
 /// Time to wait before the second try, however soon the target wants it, and again for each try after that.
 const SHORTEST_WAIT: Duration = Duration::from_millis(5);
+
+/// So often a request is sent beside others; a target that serves one request at a time may never accept it so.
+const TRIES_AMONG_OTHERS: u32 = 3;
 
 /// Time to wait when the target asks to wait without saying how long.
 const DEFAULT_WAIT: Duration = Duration::from_secs(1);
@@ -149,7 +155,7 @@ impl Wire {
     /// When TLS can't be set up, or the authorities or the proxy can't be used.
     pub fn new(base: Url, options: WireOptions, meter: Arc<Meter>) -> Result<Self, WireError> {
         let client = options.client(&base)?;
-        Ok(Self { client, base, options, meter })
+        Ok(Self { client, base, options, meter, line: RwLock::default() })
     }
 
     /// Sends a request that may take gateways within `cost`, and hands every try to `record`, which numbers it and says what
@@ -175,7 +181,13 @@ impl Wire {
             self.meter.turn().await;
             tries += 1;
             let begun = Instant::now();
-            let result = self.exchange(request).await?;
+            let result = if tries > TRIES_AMONG_OTHERS && policy == ThrottlingPolicy::WaitOut {
+                let _alone = self.line.write().await;
+                self.exchange(request).await?
+            } else {
+                let _among_others = self.line.read().await;
+                self.exchange(request).await?
+            };
             let mut exchange =
                 Exchange { index: 0, request: request.clone(), result, elapsed: begun.elapsed() };
             reservation.settle(record(&mut exchange));

@@ -2,6 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use encoding_rs::{Encoding, UTF_8};
 use serde_json::Value;
 
 use super::{Redactor, password};
@@ -89,10 +90,26 @@ impl Response {
         self.length
     }
 
-    /// The body as text; bytes that are no UTF-8 are replaced.
+    /// The body as text: in UTF-8, when it is that, or else in the charset that Content-Type names; bytes that are none of it
+    /// are replaced.
     #[must_use]
     pub fn text(&self) -> String {
-        String::from_utf8_lossy(&self.body).into_owned()
+        // UTF-16 may look like UTF-8 with zeros.
+        if let Ok(text) = std::str::from_utf8(&self.body)
+            && !text.contains('\0')
+        {
+            return text.to_owned();
+        }
+        let encoding = self.charset().and_then(|label| Encoding::for_label(label.as_bytes()));
+        let (text, ..) = encoding.unwrap_or(UTF_8).decode(&self.body);
+        text.into_owned()
+    }
+
+    fn charset(&self) -> Option<String> {
+        let content_type = self.header("Content-Type")?;
+        let parameters = content_type.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
+        let mut charsets = parameters.filter(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
+        charsets.next().map(|(_, label)| label.trim().trim_matches('"').to_owned())
     }
 
     /// The body as JSON, when it is.

@@ -1,10 +1,12 @@
 //! The variations of the lab, and variations in what the tester has and knows.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
-use sallyport_conformance::lab::{self, Variation};
+use sallyport_conformance::lab::{self, Context, ProxiedRequest, Reply, Variation};
 use sallyport_conformance::{Facts, Secret, Target};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::world::World;
 
@@ -91,7 +93,13 @@ fn combined() -> Vec<TestedVariation> {
             }
         },
     );
-    vec![
+    let as_target = |variation: Variation| TestedVariation {
+        id: variation.id,
+        variation: Some(Arc::new(variation)),
+        target: World::target,
+    };
+    let of_server = servers().into_iter().map(as_target);
+    let combined = vec![
         TestedVariation {
             id: "accounts.one-address-and-pages-past-the-end-rejected",
             variation: past_end.map(Arc::new),
@@ -104,7 +112,127 @@ fn combined() -> Vec<TestedVariation> {
             },
         },
         TestedVariation { id: respelt.id, variation: Some(Arc::new(respelt)), target: World::target },
+    ];
+    combined.into_iter().chain(of_server).collect()
+}
+
+/// Servers of other makers.
+fn servers() -> Vec<Variation> {
+    static BUSY: AtomicBool = AtomicBool::new(false);
+    static TURN: AtomicUsize = AtomicUsize::new(0);
+    let text = |reply: &Reply| {
+        let content_type = reply.headers.get("content-type").and_then(|value| value.to_str().ok());
+        content_type.is_some_and(|value| value.starts_with("text/plain"))
+    };
+    vec![
+        Variation::serve(
+            "server.one-request-at-a-time",
+            "A request that comes while another one is handled gets HTTP 429.",
+            |context, seen| {
+                Box::pin(async move {
+                    if BUSY.swap(true, Ordering::SeqCst) {
+                        let body = json!({"code": 42901, "message": "one request at a time"});
+                        let mut reply = Reply::json_with(429, &body);
+                        reply.set_header("retry-after", "0");
+                        return reply;
+                    }
+                    let reply = context.upstream.call(&seen).await;
+                    tokio::time::sleep(Duration::from_millis(2)).await;
+                    BUSY.store(false, Ordering::SeqCst);
+                    reply
+                })
+            },
+        ),
+        Variation::success(
+            "extract.replay-in-another-order",
+            "Each response has its gateways in another order, also that of a request id that was used before.",
+            move |context, seen, reply| {
+                let turn = TURN.fetch_add(1, Ordering::SeqCst);
+                if text(reply) {
+                    let by = separator(context, seen);
+                    let whole = String::from_utf8_lossy(&reply.body).into_owned();
+                    let mut entries: Vec<&str> = whole.split(by.as_str()).collect();
+                    let at = turn % entries.len().max(1);
+                    entries.rotate_left(at);
+                    reply.body = entries.join(&by).into();
+                } else {
+                    reply.edit(|body| {
+                        if let Some(entries) =
+                            body["data"].as_array_mut().filter(|entries| !entries.is_empty())
+                        {
+                            let at = turn % entries.len();
+                            entries.rotate_left(at);
+                        }
+                    });
+                }
+            },
+        ),
+        Variation::success(
+            "extract.text-in-utf-16",
+            "A text response is in UTF-16, as its Content-Type says.",
+            move |_, _, reply| {
+                if text(reply) {
+                    let units = String::from_utf8_lossy(&reply.body).into_owned();
+                    let units = std::iter::once(0xfeff).chain(units.encode_utf16());
+                    reply.body = units.flat_map(u16::to_le_bytes).collect::<Vec<u8>>().into();
+                    reply.set_header("content-type", "text/plain; charset=utf-16");
+                }
+            },
+        ),
+        Variation::success(
+            "search.times-finer-than-nanoseconds",
+            "Times have twelve digits of a second, of which the last three are not all zero.",
+            |_, _, reply| {
+                reply.edit(|body| {
+                    let items = body.pointer_mut("/data/items").and_then(Value::as_array_mut);
+                    for item in items.into_iter().flatten() {
+                        let finer = item["activatedAt"].as_str().map(|time| {
+                            let (whole, fraction) = time
+                                .trim_end_matches('Z')
+                                .split_once('.')
+                                .unwrap_or((time.trim_end_matches('Z'), ""));
+                            format!("{whole}.{fraction:0<11}7Z")
+                        });
+                        if let Some(finer) = finer {
+                            item["activatedAt"] = finer.into();
+                        }
+                    }
+                });
+            },
+        ),
+        Variation::rejection(
+            "rejections.within-200-with-what-is-wrong",
+            "Rejections have HTTP status 200, the code of a success of another operation, and `data` says what is wrong.",
+            |context, seen, reply| {
+                let codes = |wanted: bool| {
+                    let mut operations = context.contract.operations();
+                    let own = move |path: &str| seen.path.ends_with(path);
+                    operations
+                        .find(move |operation| own(&operation.path) == wanted)
+                        .map(|operation| operation.success.code)
+                };
+                if let (Some(own), Some(other)) = (codes(true), codes(false))
+                    && own != other
+                {
+                    reply.status = hyper::StatusCode::OK;
+                    reply.edit(|body| {
+                        body["code"] = other.into();
+                        body["data"] = json!({"field": "num", "reason": "it is wrong"});
+                    });
+                }
+            },
+        ),
     ]
+}
+
+/// What stands between two entries of the text that a request asks for.
+fn separator(context: &Context, seen: &ProxiedRequest) -> String {
+    let extract = &context.contract.extract;
+    let default = || extract.lb.schema.default.as_ref().and_then(Value::as_str).map(str::to_owned);
+    let code = seen.param(&extract.lb.name).or_else(default);
+    let named = extract.separators.iter().find(|separator| Some(&separator.code) == code.as_ref());
+    let custom = || seen.param(&extract.sb.name).unwrap_or_default();
+    named.map_or_else(custom, |separator| separator.text.clone())
 }
 
 fn respell(body: &mut Value) {

@@ -32,7 +32,8 @@ Exit codes:
   0    success, also with a partial result
   1    rejected by the service, or an unexpected response
   2    invalid usage, or an argument that breaks a limit; nothing was sent
-  3    service unreachable, rate limit exceeded, timeout, or no gateway available; a later try may succeed
+  3    service unreachable, rate limit exceeded, timeout, or no gateway available; a later try may succeed (of an
+       operation that must not be repeated, look first whether it had an effect)
   4    cannot write the output
   130  interrupted with Ctrl-C; an extraction prints the request id that repeats it
   143  terminated with SIGTERM; an extraction prints the request id that repeats it

@@ -161,9 +161,11 @@ async fn judge(
 ) -> Result<(), Stop> {
     let AcceptedResponse { exchange, response } = accepted;
     for (clause, why, request) in combination.again(probe, ids) {
-        let request = request.giving_again(gateways(response));
+        let request = request.giving_again(gateways(probe, &exchange.request, response));
         let Some(again) = probe.accepts(clause, &why, &request).await? else { continue };
-        if gateways(&again.response) != gateways(response) {
+        if gateways(probe, &again.exchange.request, &again.response)
+            != gateways(probe, &exchange.request, response)
+        {
             let expected = format!("the same gateways: {why}");
             probe.finding(clause, &expected, "other gateways", &[exchange, &again.exchange]);
         }

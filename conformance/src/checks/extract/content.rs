@@ -6,8 +6,14 @@ use super::forms::default_of;
 use crate::check::Probe;
 use crate::contract::{Clause, Extract};
 use crate::quantity::quantity;
-pub(super) use crate::response::gateways::{entries, listed as gateways};
-use crate::wire::{Exchange, Response};
+use crate::response::gateways::listed;
+pub(super) use crate::response::gateways::{denies, entries};
+use crate::wire::{Exchange, Request, Response};
+
+/// The gateways of the response to a request, in an order of their own.
+pub(super) fn gateways(probe: &Probe<'_>, request: &Request, response: &Response) -> Vec<String> {
+    listed(&probe.contract().extract, request, response)
+}
 
 /// How many entries a response holds, in JSON or in text with the default separator.
 pub(super) fn count(probe: &Probe<'_>, response: &Response) -> usize {
@@ -26,9 +32,9 @@ pub(super) fn judge_count(probe: &Probe<'_>, exchange: &Exchange, response: &Res
     }
 }
 
-/// Whether the flag of a partial result says that the result is not partial.
-pub(super) fn denies(flag: &str) -> bool {
-    ["false", "0", "no"].contains(&flag.to_ascii_lowercase().as_str())
+/// Whether a response says that it holds fewer gateways than were asked for.
+pub(super) fn is_partial(probe: &Probe<'_>, response: &Response) -> bool {
+    response.header(&probe.contract().extract.partial_flag).is_some_and(|flag| !denies(&flag))
 }
 
 /// The separator of a text response that is asked for without one.

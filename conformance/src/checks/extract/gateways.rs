@@ -227,10 +227,10 @@ pub(super) fn matching<'a>(facts: &'a Facts, response: &Response) -> Vec<Gateway
     let came: Vec<KnownGateway> = match response.at("/data").and_then(|data| data.as_array()) {
         Some(entries) => entries.iter().filter_map(entry).collect(),
         None => {
-            let lines = gateways(response);
+            let text = response.text();
             let known = || pools.iter().flat_map(|pool| &pool.gateways);
-            let in_line = |line: &String| known().find(|gateway| names(line, gateway)).cloned();
-            lines.iter().filter_map(in_line).collect()
+            let in_line = |line: &str| known().find(|gateway| names(line, gateway)).cloned();
+            text.lines().filter_map(in_line).collect()
         }
     };
     let found = came.into_iter().map(|gateway| (pools_of(&gateway), gateway));
@@ -305,8 +305,7 @@ async fn scarce(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
         return Ok(());
     }
     judge_known(probe, &context, (&exchange, response), region);
-    let different: BTreeSet<_> =
-        gateways(response).into_iter().filter(|entry| !entry.trim().is_empty()).collect();
+    let different: BTreeSet<_> = gateways(probe, &exchange.request, response).into_iter().collect();
     if i64::try_from(different.len()).is_ok_and(|different| different >= most) {
         let expected = format!(
             "fewer than {most} different gateways of {region}, {}, as supplied by {}",

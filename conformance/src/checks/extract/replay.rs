@@ -174,6 +174,11 @@ async fn distinct(probe: &Probe<'_>, differing: IdPair) -> Result<(), Stop> {
     if is_accepted && came > 1 {
         return Ok(());
     }
+    if is_accepted
+        && exchange.result.as_ref().is_ok_and(|response| super::content::is_partial(probe, response))
+    {
+        return Err(probe.skip("the service had fewer gateways than were asked for just then, and said so"));
+    }
     let expected = format!("an extraction of its own for a new request id, {}", differing.label);
     let actual = if is_accepted {
         format!("{came} of 2 entries, as many as the other id asked for")
@@ -223,11 +228,17 @@ async fn by_two(probe: &Probe<'_>, (first, second): (Transport, Transport)) -> R
     };
     let before = by(first).accepted(probe, &request(first)).await?;
     let why = format!("sent again with the token in {}", second.name());
-    let again = request(second).giving_again(super::content::gateways(&before.response));
+    let again = request(second).giving_again(super::content::gateways(
+        probe,
+        &before.exchange.request,
+        &before.response,
+    ));
     let Some(after) = probe.accepts(Clause::ExtractIdempotent, &why, &again).await? else {
         return Ok(());
     };
-    if super::content::gateways(&before.response) != super::content::gateways(&after.response) {
+    if super::content::gateways(probe, &before.exchange.request, &before.response)
+        != super::content::gateways(probe, &after.exchange.request, &after.response)
+    {
         let expected = format!("the same gateways: {why}");
         let exchanges = [&before.exchange, &after.exchange];
         probe.finding(Clause::ExtractIdempotent, &expected, "other gateways", &exchanges);

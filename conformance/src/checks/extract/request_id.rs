@@ -112,9 +112,11 @@ async fn judge(
 ) -> Result<(), Stop> {
     let first = context.accepted(probe, first).await?;
     for (clause, why, request) in again {
-        let request = request.clone().giving_again(gateways(&first.response));
+        let request = request.clone().giving_again(gateways(probe, &first.exchange.request, &first.response));
         let Some(second) = probe.accepts(*clause, why, &request).await? else { continue };
-        if gateways(&first.response) != gateways(&second.response) {
+        if gateways(probe, &first.exchange.request, &first.response)
+            != gateways(probe, &second.exchange.request, &second.response)
+        {
             let expected = format!("the same gateways: {why}");
             probe.finding(*clause, &expected, "other gateways", &[&first.exchange, &second.exchange]);
         }
@@ -155,7 +157,10 @@ async fn concurrent(probe: &Probe<'_>, (context, place): (Context, Place)) -> Re
     let request = place.carry(probe, several, &probe.fresh_request_id());
     let (first, second) = futures::future::join(probe.send(&request), probe.send(&request)).await;
     let ((first, first_class), (second, second_class)) = (first?, second?);
-    let accepted = |exchange: &Exchange| exchange.result.as_ref().ok().map(gateways);
+    let accepted = |exchange: &Exchange| {
+        let response = exchange.result.as_ref().ok()?;
+        Some(gateways(probe, &exchange.request, response))
+    };
     let is_accepted = [&first_class, &second_class].map(|class| *class == ResponseClass::Accepted);
     if is_accepted == [false; 2] {
         context.control(probe).await?;
@@ -231,9 +236,11 @@ async fn same_as(
     request: &Request,
     why: &str,
 ) -> Result<(), Stop> {
-    let request = request.clone().giving_again(gateways(&before.response));
+    let request = request.clone().giving_again(gateways(probe, &before.exchange.request, &before.response));
     let Some(after) = probe.accepts(Clause::ExtractIdempotent, why, &request).await? else { return Ok(()) };
-    if gateways(&before.response) != gateways(&after.response) {
+    if gateways(probe, &before.exchange.request, &before.response)
+        != gateways(probe, &after.exchange.request, &after.response)
+    {
         let expected = format!("the same gateways: {why}");
         let exchanges = [&before.exchange, &after.exchange];
         probe.finding(Clause::ExtractIdempotent, &expected, "other gateways", &exchanges);

@@ -65,7 +65,7 @@ async fn partial(probe: &Probe<'_>, (context, num): (Context, i64)) -> Result<()
     judge_headers(probe, &context.name(), &exchange, response, (num, came));
     if context.extra.request_id && num == FEW {
         // The same extraction is as partial as before.
-        let repeated = request.giving_again(content::gateways(response));
+        let repeated = request.clone().giving_again(content::gateways(probe, &request, response));
         let (again, class) = probe.send_once(&repeated).await?;
         if let (ResponseClass::Accepted, Ok(response)) = (class, &again.result) {
             let came = i64::try_from(content::count(probe, response)).unwrap_or(i64::MAX);

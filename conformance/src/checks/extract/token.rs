@@ -365,11 +365,11 @@ async fn link_repeated(probe: &Probe<'_>) -> Result<(), Stop> {
     let request =
         request.query(&extract.num.name, num).query(&extract.request_id.name, probe.fresh_request_id());
     let before = probe.control(&request).await?;
-    let first = gateways(&before.response);
+    let first = gateways(probe, &before.exchange.request, &before.response);
     let why = "a request id with the legacy credential, sent again";
     let again = request.giving_again(first.clone());
     let Some(after) = probe.accepts(Clause::ExtractIdempotent, why, &again).await? else { return Ok(()) };
-    if first != gateways(&after.response) {
+    if first != gateways(probe, &after.exchange.request, &after.response) {
         let expected = format!("the same gateways: {why}");
         let exchanges = [&before.exchange, &after.exchange];
         probe.finding(Clause::ExtractIdempotent, &expected, "other gateways", &exchanges);

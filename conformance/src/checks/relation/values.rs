@@ -9,34 +9,39 @@ use serde_json::Value;
 /// Whether two responses show the same value: one time, address or number in two spellings is the same, and so is a list in
 /// another order.
 pub(crate) fn same(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        // Two large integers may be one float.
-        (Value::Number(one), Value::Number(other)) => match (one.as_i64(), other.as_i64()) {
-            (Some(one), Some(other)) => one == other,
-            _ => one.as_f64() == other.as_f64(),
+    one == other || normal(one) == normal(other)
+}
+
+/// A value in the one spelling that stands for all of its spellings. Lists are sorted, so that two long ones are compared in
+/// little more than the time that it takes to read them.
+fn normal(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => number.as_f64().filter(|_| !number.is_i64()).map_or_else(
+            || value.clone(),
+            |float| {
+                let is_whole = float.fract() == 0.0 && float.abs() < i64::MAX as f64;
+                if is_whole { Value::from(float as i64) } else { Value::from(float) }
+            },
+        ),
+        Value::String(text) => match (text.parse::<IpAddr>(), instant(text)) {
+            (Ok(address), _) => address.to_canonical().to_string().into(),
+            (_, Some(instant)) => instant.to_string().into(),
+            _ => value.clone(),
         },
-        (Value::String(one), Value::String(other)) => {
-            let address = |text: &str| text.parse::<IpAddr>().ok().map(|address| address.to_canonical());
-            one == other
-                || instant(one).is_some_and(|one| instant(other) == Some(one))
-                || address(one).is_some_and(|one| address(other) == Some(one))
+        Value::Array(elements) => {
+            let mut elements: Vec<Value> = elements.iter().map(normal).collect();
+            elements.sort_by_cached_key(Value::to_string);
+            elements.into()
         }
-        (Value::Array(one), Value::Array(other)) => {
-            let mut left: Vec<&Value> = other.iter().collect();
-            let mut found = |element: &Value| {
-                left.iter().position(|candidate| same(element, candidate)).map(|at| left.swap_remove(at))
-            };
-            one.len() == other.len() && one.iter().all(|element| found(element).is_some())
+        Value::Object(members) => {
+            Value::Object(members.iter().map(|(name, value)| (name.clone(), normal(value))).collect())
         }
-        (Value::Object(one), Value::Object(other)) => {
-            one.len() == other.len()
-                && one.iter().all(|(name, value)| other.get(name).is_some_and(|other| same(value, other)))
-        }
-        _ => one == other,
+        Value::Null | Value::Bool(_) => value.clone(),
     }
 }
 
-/// The instant of an RFC 3339 date-time, which may have more digits of a second than nine: those after them are left out.
+/// The instant of an RFC 3339 date-time, which may have more digits of a second than nine. None when those after the ninth
+/// are not all zero: such an instant can be neither compared nor asked for.
 pub(crate) fn instant(text: &str) -> Option<Timestamp> {
     const DIGITS: usize = 9;
     let Some((whole, rest)) = text.split_once('.') else { return text.parse().ok() };
@@ -45,7 +50,8 @@ pub(crate) fn instant(text: &str) -> Option<Timestamp> {
         return text.parse().ok();
     }
     let (fraction, zone) = rest.split_at(digits);
-    format!("{whole}.{}{zone}", &fraction[..DIGITS]).parse().ok()
+    let (kept, further) = fraction.split_at(DIGITS);
+    further.bytes().all(|digit| digit == b'0').then(|| format!("{whole}.{kept}{zone}").parse().ok())?
 }
 
 /// Whether a value of the console is the one that is shown. What comes from CSV is text: empty for null, digits for a number,
@@ -78,6 +84,7 @@ mod tests {
             (json!("2026-01-01T00:00:00.1234567890000-03:30"), json!("2026-01-01t03:30:00.123456789z")),
             (json!(["http", "socks5"]), json!(["socks5", "http"])),
             (json!({"a": 1, "b": null}), json!({"b": null, "a": 1})),
+            (json!([[2, 1], "x", {"a": [3, 4.0]}]), json!([{"a": [4, 3]}, [1, 2], "x"])),
         ] {
             assert!(same(&one, &other), "{one} and {other}");
         }
@@ -87,6 +94,7 @@ mod tests {
             (json!(37), json!("37")),
             (json!(["http"]), json!(["http", "http"])),
             (json!({"a": 1}), json!({"a": 1, "b": 2})),
+            (json!("2026-01-01T00:00:00.1234567891Z"), json!("2026-01-01T00:00:00.1234567892Z")),
             (json!(null), json!("")),
         ] {
             assert!(!same(&one, &other), "{one} and {other}");

@@ -136,6 +136,7 @@ fn step(at: &Item<'_>, section: &Section<'_>, operation: Option<OperationId>) ->
         framing: framing(at, section)?,
     };
     coherent(at, &step)?;
+    effective(at, &step, operation)?;
     Ok(step)
 }
 
@@ -170,6 +171,38 @@ fn coherent(at: &Item<'_>, step: &Step) -> Result<(), ConfigError> {
         return Err(at.wrong("no `code`, `message` or `body` beside a `status` whose responses have no body"));
     }
     Ok(())
+}
+
+/// Refuses a step that changes what its responses do not have.
+fn effective(at: &Item<'_>, step: &Step, operation: Option<OperationId>) -> Result<(), ConfigError> {
+    if step.probability <= 0.0 {
+        return Err(at.wrong("a `probability` above 0"));
+    }
+    if step.unknown_values && operation.is_some_and(|operation| operation != OperationId::Search) {
+        return Err(at.wrong("`unknown-values` in steps of searches, whose responses have instances"));
+    }
+    let is_without_body = step.status.is_some_and(Step::is_without_body);
+    let frames_body = match step.framing {
+        Some(Framing::Whole | Framing::Silent(_) | Framing::Reset(None)) | None => false,
+        Some(_) => true,
+    };
+    let changes_json = step.unknown_fields || step.unknown_values || step.numbers_as_text;
+    if is_without_body && (step.content_type.is_some() || frames_body || changes_json) {
+        return Err(at.wrong("nothing that changes a body beside a `status` whose responses have none"));
+    }
+    match &step.body {
+        Some(body) if changes_json && serde_json::from_str::<Value>(body).is_err() => {
+            Err(at.wrong("a `body` in JSON beside `unknown-fields`, `unknown-values` and `numbers-as-text`"))
+        }
+        None if (step.status.is_some() || step.code.is_some() || step.redirect.is_some())
+            && (step.unknown_values || step.numbers_as_text) =>
+        {
+            Err(at.wrong(
+                "neither `unknown-values` nor `numbers-as-text` beside a response that has a code and a message only",
+            ))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// How the response is sent; one way at most.
@@ -318,6 +351,11 @@ mod tests {
             ("[[a.any]]\ncode = 1.5", "s.toml:2:8: `code`: expected an integer or a string"),
             ("[[a.any]]\ncode = 1\nbody = 'x'", "expected either `body`, or `code` and `message`"),
             ("[[a.any]]\nstatus = 204\nbody = 'x'", "expected no `code`, `message` or `body` beside"),
+            ("[[a.any]]\nprobability = 0", "expected a `probability` above 0"),
+            ("[[a.groups]]\nunknown-values = true", "expected `unknown-values` in steps of searches"),
+            ("[[a.any]]\nstatus = 204\npad-bytes = 1", "expected nothing that changes a body"),
+            ("[[a.any]]\nbody = 'x'\nunknown-fields = true", "expected a `body` in JSON"),
+            ("[[a.any]]\nstatus = 400\nnumbers-as-text = true", "expected neither `unknown-values` nor"),
             ("[[a.any]]\nstatus = 200\nredirect-to = 'http://localhost'", "expected `status` 301, 302"),
             ("[[a.any]]\nredirect-to = 'http://localhost'\ncode = 1", "expected `redirect-to` without"),
             (
