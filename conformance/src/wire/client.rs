@@ -76,8 +76,8 @@ pub struct Wire {
 const LONGEST_PAGE: usize = 1_000;
 
 /// What an item of a response may take: several times what an instance with all of its members takes.
-const BYTES_OF_AN_ITEM: usize = 4_096;
-const VALUES_OF_AN_ITEM: usize = 192;
+const BYTES_OF_AN_ITEM: usize = 2_048;
+const VALUES_OF_AN_ITEM: usize = 128;
 
 /// Time to wait before the second try, however soon the target wants it, and again for each try after that.
 const SHORTEST_WAIT: Duration = Duration::from_millis(5);
@@ -180,13 +180,13 @@ impl Wire {
             let reservation = self.meter.reserve(cost).await?;
             self.meter.turn().await;
             tries += 1;
-            let begun = Instant::now();
-            let result = if tries > TRIES_AMONG_OTHERS && policy == ThrottlingPolicy::WaitOut {
+            // The time in line is neither that of the target nor part of what it was throttled in.
+            let (begun, result) = if tries > TRIES_AMONG_OTHERS && policy == ThrottlingPolicy::WaitOut {
                 let _alone = self.line.write().await;
-                self.exchange(request).await?
+                (Instant::now(), self.exchange(request).await?)
             } else {
                 let _among_others = self.line.read().await;
-                self.exchange(request).await?
+                (Instant::now(), self.exchange(request).await?)
             };
             let mut exchange =
                 Exchange { index: 0, request: request.clone(), result, elapsed: begun.elapsed() };

@@ -98,7 +98,8 @@ impl Response {
         if let Ok(text) = std::str::from_utf8(&self.body)
             && !text.contains('\0')
         {
-            return text.to_owned();
+            // A decoder drops the byte order mark as well.
+            return text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
         }
         let encoding = self.charset().and_then(|label| Encoding::for_label(label.as_bytes()));
         let (text, ..) = encoding.unwrap_or(UTF_8).decode(&self.body);

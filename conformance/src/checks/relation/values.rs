@@ -34,7 +34,10 @@ fn normal(value: &Value) -> Value {
             elements.into()
         }
         Value::Object(members) => {
-            Value::Object(members.iter().map(|(name, value)| (name.clone(), normal(value))).collect())
+            let mut members: serde_json::Map<String, Value> =
+                members.iter().map(|(name, value)| (name.clone(), normal(value))).collect();
+            members.sort_keys();
+            Value::Object(members)
         }
         Value::Null | Value::Bool(_) => value.clone(),
     }
@@ -84,6 +87,7 @@ mod tests {
             (json!("2026-01-01T00:00:00.1234567890000-03:30"), json!("2026-01-01t03:30:00.123456789z")),
             (json!(["http", "socks5"]), json!(["socks5", "http"])),
             (json!({"a": 1, "b": null}), json!({"b": null, "a": 1})),
+            (json!([{"a": 1, "b": 9}, {"a": 2, "b": 3}]), json!([{"b": 9, "a": 1}, {"b": 3, "a": 2}])),
             (json!([[2, 1], "x", {"a": [3, 4.0]}]), json!([{"a": [4, 3]}, [1, 2], "x"])),
         ] {
             assert!(same(&one, &other), "{one} and {other}");
