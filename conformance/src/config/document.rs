@@ -178,16 +178,16 @@ impl<'a> Item<'a> {
         number.ok().filter(|number| allowed.contains(number)).ok_or_else(|| self.wrong(&expected))
     }
 
-    /// A number from 0 to 1.
+    /// A number above 0, up to 1.
     pub(crate) fn share(&self) -> Result<f64, ConfigError> {
-        const EXPECTED: &str = "a number from 0 to 1";
+        const EXPECTED: &str = "a number above 0, up to 1";
         let text = match self.value.get_ref() {
             DeValue::Float(number) => number.as_str(),
             DeValue::Integer(number) => number.as_str(),
             _ => return Err(self.wrong_type(EXPECTED)),
         };
         let number = text.replace('_', "").parse().ok();
-        number.filter(|number| (0.0..=1.0).contains(number)).ok_or_else(|| self.wrong(EXPECTED))
+        number.filter(|number| *number > 0.0 && *number <= 1.0).ok_or_else(|| self.wrong(EXPECTED))
     }
 
     /// A date without a time, bare or in quotes.

@@ -2,7 +2,7 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sallyport_conformance::config::{Ceilings, Config, Connection};
+use sallyport_conformance::config::{Ceilings, Config, Connection, fact_key};
 use sallyport_conformance::report::plain;
 use sallyport_conformance::run::{Gates, Profile};
 use sallyport_conformance::target::{Fact, facts_from};
@@ -122,18 +122,21 @@ impl Setup {
             )
             .into());
         }
-        let given = given_token(arguments)?.or_else(|| variable("SALLYPORT_API_KEY"));
-        let information = if variable("SALLYPORT_API_KEY").is_some() {
+        let passed = given_token(arguments)?;
+        let information = if passed.is_some() {
+            Some("a token".to_owned())
+        } else if variable("SALLYPORT_API_KEY").is_some() {
             Some("SALLYPORT_API_KEY in the environment".to_owned())
-        } else if given.is_some() || token.is_some() {
+        } else if token.is_some() {
             Some("a token".to_owned())
         } else {
             let set = |fact: &&Fact| facts.has(**fact) || variable(fact.variable()).is_some();
             Fact::ALL.iter().find(set).map(|fact| match variable(fact.variable()) {
                 Some(_) => format!("{} in the environment", fact.variable()),
-                None => format!("the fact of {} in the configuration", fact.variable()),
+                None => format!("`{}` in `[facts]` of the configuration", fact_key(*fact)),
             })
         };
+        let given = passed.or_else(|| variable("SALLYPORT_API_KEY"));
         let target = match arguments.base_url.clone().or(base_url) {
             None => None,
             Some(base_url) => {

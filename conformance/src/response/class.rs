@@ -91,10 +91,13 @@ impl ResponseClass {
         let what = describe(response, code, redactor);
         let waits = id == OperationId::Extract && response.header("Retry-After").is_some();
         let short = waits && code.is_some();
-        // An object says of itself whether it is an entry of the operation or what is wrong with a request only where the
-        // document lists its members.
-        let is_entry =
-            matches!(id, OperationId::Other(_)) && response.json().is_some_and(|body| success.is_entry(body));
+        let is_entry = match id {
+            // Only the members that the document lists tell an entry from what is wrong with a request.
+            OperationId::Other(_) => response.json().is_some_and(|body| success.is_entry(body)),
+            OperationId::Extract => holds(response, &["ip", "port"]),
+            OperationId::Groups => holds(response, &["groupId"]),
+            OperationId::Search => holds(response, &["instanceId"]),
+        };
         let successes: Vec<i64> = contract.operations().map(|operation| operation.success.code).collect();
         match response.status {
             429 | 503 => Self::Throttled(what),
@@ -160,6 +163,16 @@ fn means_success(response: &Response, code: Option<&Value>, successes: &[i64], i
     spelt && lists.into_iter().flatten().filter_map(Value::as_array).any(|list| !list.is_empty())
 }
 
+/// Whether `data` is an object that has these members, or has under some name an item or a list of items that have them.
+fn holds(response: &Response, members: &[&str]) -> bool {
+    let is_item =
+        |value: &Value| members.iter().all(|name| value.get(name).is_some_and(|value| !value.is_null()));
+    let Some(data) = response.at("/data").filter(|data| data.is_object()) else { return false };
+    let mut within = data.as_object().into_iter().flat_map(|data| data.values());
+    is_item(data)
+        || within.any(|value| is_item(value) || value.as_array().is_some_and(|list| list.iter().any(is_item)))
+}
+
 /// `0`, `0.0` and `-0` are one number in JSON.
 fn equals(code: &Value, wanted: i64) -> bool {
     code.as_i64() == Some(wanted) || code.as_f64().is_some_and(|code| code == wanted as f64)
@@ -209,6 +222,8 @@ mod tests {
             (200, r#"{"code": 7, "data": {"items": []}}"#),
             (200, r#"{"code": 40001, "message": "x", "data": ["num is too large"]}"#),
             (200, r#"{"code": "E1", "data": [1]}"#),
+            (200, r#"{"data": {"field": "ip", "reason": "malformed"}}"#),
+            (200, r#"{"code": 40001, "data": {"list": [{"ip": "203.0.113.7", "port": 80}]}}"#),
             (400, r#"{"code": 0}"#),
             (404, "nothing"),
         ];
@@ -220,6 +235,8 @@ mod tests {
             (200, r#"{"code": "0", "data": [1]}"#),
             (200, r#"{"code": null, "data": [1]}"#),
             (200, r#"{"data": [1]}"#),
+            (200, r#"{"data": {"ip": "203.0.113.7", "port": 80}}"#),
+            (200, r#"{"code": "0", "data": {"list": [{"ip": "203.0.113.7", "port": 80}]}}"#),
         ];
         for (status, body) in halves {
             assert!(

@@ -91,7 +91,7 @@ pub(crate) fn listed(extract: &Extract, request: &Request, response: &Response) 
 
 /// Whether the flag of a partial result says that the result is not partial.
 pub(crate) fn denies(flag: &str) -> bool {
-    ["false", "0", "no"].contains(&flag.to_ascii_lowercase().as_str())
+    ["false", "f", "0", "no", "n", "off", "none"].contains(&flag.to_ascii_lowercase().as_str())
 }
 
 /// What stands between two entries of the text that a request asks for.
@@ -122,6 +122,17 @@ fn handed_out(extract: &Extract, request: &Request, response: &Response) -> usiz
         return listed.max(endpoints(data));
     }
     let text = response.text();
+    let counted = gateways_in(extract, request, success, &text);
+    // A charset that is declared wrongly hides some of them from whoever believes it.
+    let undeclared = String::from_utf8_lossy(response.body());
+    if undeclared == text {
+        counted
+    } else {
+        counted.max(gateways_in(extract, request, success, &undeclared))
+    }
+}
+
+fn gateways_in(extract: &Extract, request: &Request, success: bool, text: &str) -> usize {
     let asks_for_text = request.query_value(&extract.return_type.name) == Some(extract.text.as_str());
     if success && asks_for_text && !text.trim_start().starts_with('<') {
         // A target may take another separator than the one that it was asked for.
@@ -131,7 +142,7 @@ fn handed_out(extract: &Extract, request: &Request, response: &Response) -> usiz
             |separator| text.split(separator).filter(|entry: &&str| !entry.trim().is_empty()).count();
         return separators.map(entries).max().unwrap_or(0);
     }
-    words(&text).filter(|word| is_endpoint(word)).count()
+    words(text).filter(|word| is_endpoint(word)).count()
 }
 
 /// A code in a string, or as a fraction, may still be meant as the code.

@@ -25,7 +25,7 @@ pub(super) fn write(folder: &Path, name: &str, json: &str) -> io::Result<()> {
 }
 
 /// Removes reports of runs before `oldest`, and others until `most` are left: the oldest first, those with evidence
-/// last, and the newest never.
+/// after them, and the newest last.
 /// Returns the names of those that are left.
 pub(super) fn remove_old(
     folder: &Path,

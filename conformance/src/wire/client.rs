@@ -85,6 +85,9 @@ const SHORTEST_WAIT: Duration = Duration::from_millis(5);
 /// So often a request is sent beside others; a target that serves one request at a time may never accept it so.
 const TRIES_AMONG_OTHERS: u32 = 3;
 
+/// Longest time to wait until no other request is under way; one that takes longer is not what throttles this one.
+const LONGEST_IN_LINE: Duration = Duration::from_secs(2);
+
 /// Time to wait when the target asks to wait without saying how long.
 const DEFAULT_WAIT: Duration = Duration::from_secs(1);
 
@@ -175,19 +178,22 @@ impl Wire {
         let request = &self.complete(request);
         let mut tries = 0;
         let mut broken = false;
+        let mut throttled = false;
         let mut patience_left = self.options.longest_wait;
         loop {
             let reservation = self.meter.reserve(cost).await?;
             self.meter.turn().await;
             tries += 1;
-            // The time in line is neither that of the target nor part of what it was throttled in.
-            let (begun, result) = if tries > TRIES_AMONG_OTHERS && policy == ThrottlingPolicy::WaitOut {
-                let _alone = self.line.write().await;
-                (Instant::now(), self.exchange(request).await?)
+            let alone = if throttled && tries > TRIES_AMONG_OTHERS {
+                tokio::time::timeout(LONGEST_IN_LINE, self.line.write()).await.ok()
             } else {
-                let _among_others = self.line.read().await;
-                (Instant::now(), self.exchange(request).await?)
+                None
             };
+            let among_others = if alone.is_none() { Some(self.line.read().await) } else { None };
+            // The time in line is neither that of the target nor part of what it was throttled in.
+            let begun = Instant::now();
+            let result = self.exchange(request).await?;
+            drop((alone, among_others));
             let mut exchange =
                 Exchange { index: 0, request: request.clone(), result, elapsed: begun.elapsed() };
             reservation.settle(record(&mut exchange));
@@ -220,6 +226,7 @@ impl Wire {
                         return ended(exchange);
                     }
                     patience_left -= wait;
+                    throttled = response.status == 429;
                     tokio::time::sleep(wait).await;
                 }
                 Err(WireFailure { kind: FailureKind::Broken | FailureKind::Connect, .. }) if !broken => {

@@ -2,7 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use encoding_rs::{Encoding, UTF_8};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use serde_json::Value;
 
 use super::{Redactor, password};
@@ -101,8 +101,12 @@ impl Response {
             // A decoder drops the byte order mark as well.
             return text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
         }
-        let encoding = self.charset().and_then(|label| Encoding::for_label(label.as_bytes()));
-        let (text, ..) = encoding.unwrap_or(UTF_8).decode(&self.body);
+        let encoding =
+            self.charset().and_then(|label| Encoding::for_label(label.as_bytes())).unwrap_or(UTF_8);
+        // RFC 2781 has it that UTF-16 without a mark is big-endian, and the label stands for little-endian in browsers. Texts of
+        // addresses are mostly ASCII: its zeros tell the two apart.
+        let encoding = if encoding == UTF_16LE && zeros_come_first(&self.body) { UTF_16BE } else { encoding };
+        let (text, ..) = encoding.decode(&self.body);
         text.into_owned()
     }
 
@@ -138,6 +142,11 @@ impl fmt::Debug for Response {
     }
 }
 
+fn zeros_come_first(body: &[u8]) -> bool {
+    let zeros = |first: usize| body.iter().skip(first).step_by(2).filter(|byte| **byte == 0).count();
+    zeros(0) > zeros(1)
+}
+
 /// JSON has one type of number: `2.0` and `2` are the same, and readers need not tell them apart.
 fn write_whole_numbers_as_integers(value: &mut Value) {
     /// From here on neighbouring integers are one float.
@@ -158,6 +167,26 @@ fn write_whole_numbers_as_integers(value: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_is_read_in_its_charset() {
+        let read = |content_type: &str, body: &[u8]| {
+            let headers = vec![("Content-Type".to_owned(), content_type.as_bytes().to_vec())];
+            Response::new(200, headers, Bytes::copy_from_slice(body)).text()
+        };
+        let utf_16 = |bytes: fn(u16) -> [u8; 2]| "a:1".encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
+        for (content_type, body) in [
+            ("text/plain", b"a:1".to_vec()),
+            ("text/plain; charset=utf-8", b"\xef\xbb\xbfa:1".to_vec()),
+            ("text/plain; charset=utf-16", utf_16(u16::to_le_bytes)),
+            ("text/plain; charset=\"UTF-16\"", utf_16(u16::to_be_bytes)),
+            ("text/plain; charset=utf-16", [b"\xfe\xff".to_vec(), utf_16(u16::to_be_bytes)].concat()),
+        ] {
+            assert_eq!(read(content_type, &body), "a:1", "{content_type} {body:?}");
+        }
+        assert_eq!(read("text/plain; charset=iso-8859-1", b"\xe9"), "é");
+        assert_eq!(read("text/plain; charset=no-such-charset", b"\xe9"), "\u{fffd}");
+    }
 
     #[test]
     fn whole_numbers_are_integers_however_they_are_written() {

@@ -116,6 +116,21 @@ fn combined() -> Vec<TestedVariation> {
     combined.into_iter().chain(of_server).collect()
 }
 
+/// Held by the one request that is handled; also one whose connection breaks gives it back.
+struct Turn(&'static AtomicBool);
+
+impl Turn {
+    fn take(busy: &'static AtomicBool) -> Option<Self> {
+        (!busy.swap(true, Ordering::SeqCst)).then_some(Self(busy))
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::SeqCst);
+    }
+}
+
 /// Servers of other makers.
 fn servers() -> Vec<Variation> {
     static BUSY: AtomicBool = AtomicBool::new(false);
@@ -130,15 +145,14 @@ fn servers() -> Vec<Variation> {
             "A request that comes while another one is handled gets HTTP 429.",
             |context, seen| {
                 Box::pin(async move {
-                    if BUSY.swap(true, Ordering::SeqCst) {
+                    let Some(_turn) = Turn::take(&BUSY) else {
                         let body = json!({"code": 42901, "message": "one request at a time"});
                         let mut reply = Reply::json_with(429, &body);
                         reply.set_header("retry-after", "0");
                         return reply;
-                    }
+                    };
                     let reply = context.upstream.call(&seen).await;
                     tokio::time::sleep(Duration::from_millis(2)).await;
-                    BUSY.store(false, Ordering::SeqCst);
                     reply
                 })
             },

@@ -49,7 +49,7 @@ async fn error(probe: &Probe<'_>, sent: Payload) -> Result<(), Stop> {
     if sent.has_body {
         request = request.field(&extract.num.name, *extract.num_range.start());
     }
-    let (exchange, class) = probe.send_once(&request).await?;
+    let (exchange, class) = probe.send(&request).await?;
     if matches!(class, ResponseClass::Throttled(_)) {
         return Err(probe.inconclusive(THROTTLED));
     }

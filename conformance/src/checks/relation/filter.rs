@@ -105,8 +105,8 @@ impl Filter {
             FilterKind::Country => Self::Country(instance.country.clone()),
             FilterKind::City => Self::City(instance.city.clone()),
             FilterKind::Status => Self::Status(instance.status.clone()),
-            FilterKind::ActivatedFrom => Self::ActivatedFrom(instance.activated?),
-            FilterKind::ActivatedTo => Self::ActivatedTo(instance.activated?),
+            FilterKind::ActivatedFrom => Self::ActivatedFrom(instance.activation()?),
+            FilterKind::ActivatedTo => Self::ActivatedTo(instance.activation()?),
         })
     }
 
@@ -162,7 +162,9 @@ impl Filter {
             Self::City(code) => instance.city == *code,
             Self::Status(status) => instance.status == *status,
             Self::ActivatedFrom(time) => instance.activated.is_some_and(|activated| activated >= *time),
-            Self::ActivatedTo(time) => instance.activated.is_some_and(|activated| activated <= *time),
+            Self::ActivatedTo(time) => instance
+                .activated
+                .is_some_and(|activated| activated < *time || (activated == *time && instance.is_exact)),
         }
     }
 

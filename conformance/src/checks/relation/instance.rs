@@ -4,7 +4,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::values::{instant, same};
+use super::values::{nanosecond, same};
 
 use crate::contract::Search;
 use crate::wire::Response;
@@ -21,8 +21,10 @@ pub(crate) struct Instance {
     pub(crate) city: String,
     /// None for an ungrouped instance.
     pub(crate) group: Option<i64>,
-    /// None for one that was never activated.
+    /// To the nanosecond; none for one that was never activated.
     pub(crate) activated: Option<Timestamp>,
+    /// Whether it was activated at the very beginning of that nanosecond; services may keep finer times.
+    pub(crate) is_exact: bool,
     /// `capabilities.maxBatchSize`.
     pub(crate) max_batch: Option<i64>,
     /// Every field that the document names, unchanged; further fields may exist, and may change at any time.
@@ -82,14 +84,23 @@ impl Instance {
         self.shown.item()?.get(name)
     }
 
+    /// The activation time as a bound can ask for it; none when it is finer than a nanosecond.
+    pub(crate) fn activation(&self) -> Option<Timestamp> {
+        self.activated.filter(|_| self.is_exact)
+    }
+
     /// None when the item lacks a field or has one of another type.
     fn read(item: &Value, shown: SharedItem) -> Option<Self> {
         let text = |name: &str| item.get(name)?.as_str().map(str::to_owned);
         // A number in a string is a finding of the schema check, and no reason to leave everything else unseen.
         let whole = |value: &Value| value.as_i64().or_else(|| value.as_str()?.parse().ok());
-        let activated = match item.get("activatedAt")? {
+        let shown_time = match item.get("activatedAt")? {
             Value::Null => None,
             value => Some(value.as_str()?),
+        };
+        let (activated, is_exact) = match shown_time.map(nanosecond) {
+            None => (None, true),
+            Some(read) => read.map(|(time, is_exact)| (Some(time), is_exact))?,
         };
         Some(Self {
             id: whole(item.get("instanceId")?)?,
@@ -102,13 +113,11 @@ impl Instance {
                 Value::Null => None,
                 group => Some(whole(group)?),
             },
-            activated: match activated {
-                None => None,
-                Some(text) => Some(instant(text)?),
-            },
+            activated,
+            is_exact,
             max_batch: item.get("capabilities")?.get("maxBatchSize").and_then(Value::as_i64),
             shown,
-            digits: activated.map_or(0, digits),
+            digits: shown_time.map_or(0, digits),
         })
     }
 }

@@ -192,9 +192,9 @@ impl Survey {
         values.into_iter().map(|(value, _)| value).collect()
     }
 
-    /// Every activation time, ascending.
+    /// Every activation time that a bound can ask for, ascending.
     pub(crate) fn activations(&self) -> Vec<Timestamp> {
-        let times: BTreeSet<_> = self.instances.values().filter_map(|instance| instance.activated).collect();
+        let times: BTreeSet<_> = self.instances.values().filter_map(Instance::activation).collect();
         times.into_iter().collect()
     }
 

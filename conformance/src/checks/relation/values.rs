@@ -43,18 +43,26 @@ fn normal(value: &Value) -> Value {
     }
 }
 
-/// The instant of an RFC 3339 date-time, which may have more digits of a second than nine. None when those after the ninth
-/// are not all zero: such an instant can be neither compared nor asked for.
+/// The instant of an RFC 3339 date-time. None when digits after the ninth of a second are not all zero: such an instant can
+/// be neither compared nor asked for.
 pub(crate) fn instant(text: &str) -> Option<Timestamp> {
+    let (instant, is_exact) = nanosecond(text)?;
+    is_exact.then_some(instant)
+}
+
+/// The nanosecond in which the instant of an RFC 3339 date-time lies, and whether the instant is its very beginning.
+pub(crate) fn nanosecond(text: &str) -> Option<(Timestamp, bool)> {
     const DIGITS: usize = 9;
-    let Some((whole, rest)) = text.split_once('.') else { return text.parse().ok() };
+    let exact = || Some((text.parse().ok()?, true));
+    let Some((whole, rest)) = text.split_once('.') else { return exact() };
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     if digits <= DIGITS {
-        return text.parse().ok();
+        return exact();
     }
     let (fraction, zone) = rest.split_at(digits);
     let (kept, further) = fraction.split_at(DIGITS);
-    further.bytes().all(|digit| digit == b'0').then(|| format!("{whole}.{kept}{zone}").parse().ok())?
+    let begun = format!("{whole}.{kept}{zone}").parse().ok()?;
+    Some((begun, further.bytes().all(|digit| digit == b'0')))
 }
 
 /// Whether a value of the console is the one that is shown. What comes from CSV is text: empty for null, digits for a number,

@@ -7,7 +7,9 @@ use super::addresses;
 use super::cases::{Change, FILTERS, control, surveyed};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
-use crate::checks::relation::{Comparison, Filter, FilterKind, Survey, apply, read_accepted, survey};
+use crate::checks::relation::{
+    Comparison, Filter, FilterKind, Instance, Survey, apply, read_accepted, survey,
+};
 use crate::contract::{Clause, OperationId, Property, Search};
 use crate::grammar::{Reason, by_reason, date_times};
 use crate::target::Fact;
@@ -358,8 +360,8 @@ fn chosen(probe: &Probe<'_>, survey: &Survey) -> Result<Vec<Timestamp>, Stop> {
     if times.is_empty() {
         return Err(none_activated(probe));
     }
-    let finest = survey.instances.values().filter(|instance| instance.activated.is_some());
-    let finest = finest.max_by_key(|instance| instance.digits).and_then(|instance| instance.activated);
+    let finest = survey.instances.values().filter(|instance| instance.activation().is_some());
+    let finest = finest.max_by_key(|instance| instance.digits).and_then(Instance::activation);
     let between = (0..=BETWEEN).filter_map(|part| times.get((times.len() - 1) * part / BETWEEN).copied());
     let mut chosen: Vec<_> = between.chain(finest).collect();
     chosen.sort_unstable();
@@ -369,7 +371,7 @@ fn chosen(probe: &Probe<'_>, survey: &Survey) -> Result<Vec<Timestamp>, Stop> {
 
 fn none_activated(probe: &Probe<'_>) -> Stop {
     probe.skip_lacking(
-        "no surveyed instance was activated",
+        "no surveyed instance was activated at a time that a bound can name",
         "addresses of activated instances",
         Fact::OwnAddresses,
     )

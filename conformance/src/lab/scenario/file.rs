@@ -175,9 +175,6 @@ fn coherent(at: &Item<'_>, step: &Step) -> Result<(), ConfigError> {
 
 /// Refuses a step that changes what its responses do not have.
 fn effective(at: &Item<'_>, step: &Step, operation: Option<OperationId>) -> Result<(), ConfigError> {
-    if step.probability <= 0.0 {
-        return Err(at.wrong("a `probability` above 0"));
-    }
     if step.unknown_values && operation.is_some_and(|operation| operation != OperationId::Search) {
         return Err(at.wrong("`unknown-values` in steps of searches, whose responses have instances"));
     }
@@ -188,7 +185,9 @@ fn effective(at: &Item<'_>, step: &Step, operation: Option<OperationId>) -> Resu
     };
     let changes_json = step.unknown_fields || step.unknown_values || step.numbers_as_text;
     if is_without_body && (step.content_type.is_some() || frames_body || changes_json) {
-        return Err(at.wrong("nothing that changes a body beside a `status` whose responses have none"));
+        return Err(at.wrong(
+            "no `content-type`, body framing or JSON change beside a `status` whose responses have no body",
+        ));
     }
     match &step.body {
         Some(body) if changes_json && serde_json::from_str::<Value>(body).is_err() => {
@@ -343,7 +342,10 @@ mod tests {
                 "expected only one of `slow-body`, `cut-after`, `reset-after`, `reset`, `stall-ms`, `wrong-length`, \
                  `pad-bytes`, found `reset`, `stall-ms`",
             ),
-            ("[[a.any]]\nprobability = 1.5", "s.toml:2:15: `probability`: expected a number from 0 to 1"),
+            (
+                "[[a.any]]\nprobability = 1.5",
+                "s.toml:2:15: `probability`: expected a number above 0, up to 1",
+            ),
             ("[[a.any]]\nfault = 'groups.order/descendin'", "did you mean `groups.order/descending`?"),
             ("[[a.any]]\nredirect-to = 'elsewhere'", "expected a URL such as"),
             ("[[a.any]]\nheaders = { connection = 'close' }", "expected another header"),
@@ -351,9 +353,12 @@ mod tests {
             ("[[a.any]]\ncode = 1.5", "s.toml:2:8: `code`: expected an integer or a string"),
             ("[[a.any]]\ncode = 1\nbody = 'x'", "expected either `body`, or `code` and `message`"),
             ("[[a.any]]\nstatus = 204\nbody = 'x'", "expected no `code`, `message` or `body` beside"),
-            ("[[a.any]]\nprobability = 0", "expected a `probability` above 0"),
+            ("[[a.any]]\nprobability = 0", "s.toml:2:15: `probability`: expected a number above 0, up to 1"),
             ("[[a.groups]]\nunknown-values = true", "expected `unknown-values` in steps of searches"),
-            ("[[a.any]]\nstatus = 204\npad-bytes = 1", "expected nothing that changes a body"),
+            (
+                "[[a.any]]\nstatus = 204\npad-bytes = 1",
+                "expected no `content-type`, body framing or JSON change",
+            ),
             ("[[a.any]]\nbody = 'x'\nunknown-fields = true", "expected a `body` in JSON"),
             ("[[a.any]]\nstatus = 400\nnumbers-as-text = true", "expected neither `unknown-values` nor"),
             ("[[a.any]]\nstatus = 200\nredirect-to = 'http://localhost'", "expected `status` 301, 302"),
