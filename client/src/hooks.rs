@@ -83,7 +83,7 @@ pub(crate) async fn read<T: DeserializeOwned>(
     let (status, url) = (response.status(), response.url().clone());
     let headers = std::mem::take(response.headers_mut());
     let body = response.bytes().await.map_err(generated::Error::ResponseBodyError)?;
-    match (serde_json::from_slice(&body), token) {
+    match (parse(&body), token) {
         (Ok(value), _) => Ok(ResponseValue::new(value, status, headers)),
         (Err(error), Some(token)) => {
             let reason = format!("expected the JSON that the document describes: {error}");
@@ -91,6 +91,15 @@ pub(crate) async fn read<T: DeserializeOwned>(
             Err(generated::Error::UnexpectedResponse(failed(error, &url)))
         }
         (Err(error), None) => Err(generated::Error::InvalidResponsePayload(body, error)),
+    }
+}
+
+/// Checks for UTF-8 once, which takes less time than once for each string. Bytes that are not UTF-8 are replaced: a message in
+/// another encoding is no reason to lose what came beside it.
+fn parse<T: DeserializeOwned>(body: &[u8]) -> serde_json::Result<T> {
+    match std::str::from_utf8(body) {
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_str(&String::from_utf8_lossy(body)),
     }
 }
 

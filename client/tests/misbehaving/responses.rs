@@ -5,8 +5,11 @@ use std::time::Duration;
 use futures_util::TryStreamExt;
 
 use sallyport_client::{
-    BusinessCode, Error, InstanceStatus, Separator, contract::SearchStaticInstances as Limits,
-    testing::instance,
+    BusinessCode, Error, InstanceStatus, Separator,
+    bytes::Bytes,
+    contract::SearchStaticInstances as Limits,
+    http,
+    testing::{Replies, instance},
 };
 
 use crate::{
@@ -244,6 +247,14 @@ async fn data_is_kept_when_a_text_beside_it_is_missing() {
     let body = r#"{"code":200,"data":{"items":[],"page":1,"pageSize":20,"total":0}}"#;
     let server = FaultyServer::start(vec![ok(body)]).await;
     assert_eq!(server.client().search(["192.0.2.1"]).page(1).await.unwrap().trace_id, None);
+}
+
+#[tokio::test]
+async fn a_message_in_another_encoding_loses_no_gateways() {
+    let body = b"{\"code\":0,\"msg\":\"r\xe9ussi\",\"data\":[{\"ip\":\"gw.invalid\",\"port\":80}]}";
+    let replies = Replies::new().response(http::Response::new(Bytes::from_static(body)));
+    let extraction = replies.builder().build().unwrap().extract(1).await.unwrap();
+    assert_eq!((extraction.endpoints.len(), extraction.message.as_str()), (1, "r\u{fffd}ussi"));
 }
 
 #[tokio::test]
