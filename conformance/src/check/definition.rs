@@ -153,6 +153,13 @@ impl Case {
         vec![Self::new("", cost, run)]
     }
 
+    /// The case under another label.
+    #[must_use]
+    pub fn relabelled(mut self, label: impl FnOnce(&str) -> String) -> Self {
+        self.label = label(&self.label).into();
+        self
+    }
+
     /// Facts without which this case is skipped, beside those of its check.
     #[must_use]
     pub fn needs(mut self, facts: impl IntoIterator<Item = Fact>) -> Self {

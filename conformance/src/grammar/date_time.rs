@@ -18,7 +18,7 @@ pub(crate) fn date_times(seed: u64) -> Vec<Spelling> {
     distinct(spellings)
 }
 
-const VALID: [(&str, &str); 17] = [
+const VALID: [(&str, &str); 19] = [
     ("2026-03-01T12:00:00Z", "an instant in UTC"),
     ("2026-03-01T12:00:00z", "a lower-case `z`"),
     ("2026-03-01t12:00:00Z", "a lower-case `t`"),
@@ -36,9 +36,11 @@ const VALID: [(&str, &str); 17] = [
     ("2024-02-29T23:59:59.999+00:00", "the last day of February in a leap year"),
     ("1970-01-01T00:00:00Z", "the start of Unix time"),
     ("2038-01-19T03:14:08Z", "seconds that do not fit into 32 bits"),
+    ("0001-01-01T00:00:00Z", "the first second of the first year"),
+    ("9999-12-31T23:59:59Z", "the last second of a year of four digits"),
 ];
 
-const MALFORMED: [(&str, &str); 33] = [
+const MALFORMED: [(&str, &str); 36] = [
     ("2026-03-01T12:00:00", "no time zone"),
     ("2026-03-01T12:00:00.5", "a fraction and no time zone"),
     ("2026-03-01t12:00:00", "no time zone"),
@@ -58,6 +60,9 @@ const MALFORMED: [(&str, &str); 33] = [
     ("2026-03-01T12:00:00GMT", "a zone by name"),
     ("2026-03-01T12:00:00 Europe/Berlin", "a zone by name"),
     ("2026-03-01T12:00:00[Europe/Berlin]", "a zone by name and no offset"),
+    ("2026-03-01T12:00:00Z[UTC]", "a zone by name behind the offset"),
+    ("2026-3-1T9:00:00Z", "a month of one digit"),
+    ("2026-03-01T12:00:00\u{2212}05:00", "a minus sign that is not ASCII"),
     ("Sun, 01 Mar 2026 12:00:00 GMT", "a date of HTTP"),
     ("1772366400", "seconds since 1970"),
     ("1772366400000", "milliseconds since 1970"),

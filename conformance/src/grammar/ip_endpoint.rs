@@ -151,6 +151,7 @@ fn ipv4(random: &mut Rng, spellings: &mut Vec<Spelling>) {
     let number = address.to_bits();
     spellings.extend([
         Spelling::malformed(number.to_string(), "an address as one number"),
+        Spelling::malformed(address.to_string().replace('.', ","), "commas for dots"),
         Spelling::malformed(format!("{number:#x}"), "an address as one hexadecimal number"),
         Spelling::malformed(format!("{a}.{}", number & 0xff_ffff), "an address in two parts"),
         Spelling::malformed(format!("{a}.{b}.{}", number & 0xffff), "an address in three parts"),
@@ -209,9 +210,10 @@ fn ipv6(random: &mut Rng, spellings: &mut Vec<Spelling>) {
 
 /// Items whose address is complete and whose port is out of range or no number (`search.ips-port`).
 pub(crate) fn ip_ports(seed: u64, ports: &RangeInclusive<i64>) -> Vec<Spelling> {
-    const PORTS: [(&str, &str); 24] = [
+    const PORTS: [(&str, &str); 25] = [
         ("", "an empty port"),
         ("0", "port 0"),
+        ("00000", "port 0 in five digits"),
         ("65536", "a port above 65535"),
         ("65537", "a port that wraps in 16 bits"),
         ("65616", "a port that wraps in 16 bits"),
@@ -261,6 +263,9 @@ fn separators(random: &mut Rng, spellings: &mut Vec<Spelling>, ports: &RangeIncl
         Spelling::malformed(format!("{v6}]:{port}"), "no opening bracket"),
         Spelling::malformed(format!("[[{v6}]]:{port}"), "two pairs of brackets"),
         Spelling::malformed(format!("[{v6}]]:{port}"), "two closing brackets"),
+        Spelling::malformed(format!("[[{v6}]]"), "two pairs of brackets"),
+        Spelling::malformed(format!("{v6}#{port}"), "a number sign before the port"),
+        Spelling::malformed(format!("{v6}.{port}"), "a dot before the port"),
         Spelling::malformed(format!("({v6}):{port}"), "parentheses for brackets"),
         Spelling::malformed(format!("[{v4}]:{port}"), "an IPv4 address in brackets"),
         Spelling::malformed(format!("[{v6}]::{port}"), "two colons before the port"),

@@ -1,13 +1,15 @@
 //! Who may extract: the whitelist, real-name verification and entitlements. List groups asks for none of them, so it shows
 //! that a token which extraction must reject is a valid one.
 
-use super::forms::{Context, Transport, rejects};
+use std::sync::Arc;
+
+use super::forms::{Context, Transport, default_of, rejects};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::token::{UNKNOWN, rejected_alike};
-use crate::contract::{Clause, OperationId};
+use crate::contract::{Clause, Extract, OperationId};
 use crate::target::{Fact, Facts, Secret};
-use crate::wire::is_loopback;
+use crate::wire::{Request, is_loopback};
 
 /// A rule that an account lacks, and the token of such an account.
 #[derive(Debug, Clone, Copy)]
@@ -58,8 +60,9 @@ pub(super) static WHITELIST: Check = Check {
         let addresses = [scope.facts.egress_ip.map(|ip| ip.to_string()), Some("127.0.0.1".to_owned())];
         let addresses: Vec<_> = addresses.into_iter().flatten().collect();
         let mut claims: Vec<Claim> = Vec::new();
-        for claim in HEADERS.iter().flat_map(|name| addresses.iter().map(|address| Claim::new(name, address)))
-        {
+        let headers = HEADERS.into_iter().chain([RARE]);
+        let each = headers.flat_map(|name| addresses.iter().map(move |address| Claim::new(name, address)));
+        for claim in each {
             if !claims.contains(&claim) {
                 claims.push(claim);
             }
@@ -67,7 +70,7 @@ pub(super) static WHITELIST: Check = Check {
         let forms = transports_and_text();
         let claimed = Context::some_for_each(&forms, claims);
         let claimed = claimed.into_iter().map(|(context, claim)| lacking(context, NO_WHITELIST, Some(claim)));
-        plain.chain(claimed).collect()
+        plain.chain(claimed).chain(with_other_parameters(NO_WHITELIST)).collect()
     }),
 };
 
@@ -91,24 +94,57 @@ pub(super) static ENTITLEMENT: Check = Check {
     run: Run::Cases(|scope| without(scope, NO_ENTITLEMENT)),
 };
 
-/// A case for each form, and a second call in the plain one: the rule holds on every call.
+/// A case for each form, and for what no form has: the rule holds whatever is asked for.
 fn without(scope: &Scope<'_>, lack: UnmetRequirement) -> Vec<Case> {
     let forms = Context::all(&scope.contract.extract).into_iter().map(|context| lacking(context, lack, None));
-    let several =
-        Case::with("json/several", Cost::requests(1), lack, |probe, lack| Box::pin(several(probe, lack)));
-    let several = Context::PLAIN.share(several).sharing("groups", Cost::requests(1));
-    forms.chain([several]).collect()
+    forms.chain(with_other_parameters(lack)).collect()
 }
 
-/// The rule holds for each number of gateways.
-async fn several(probe: &Probe<'_>, lack: UnmetRequirement) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
+fn with_other_parameters(lack: UnmetRequirement) -> impl Iterator<Item = Case> {
+    let several =
+        |extract: &Extract, more: i64| (*extract.num_range.start() + more).min(*extract.num_range.end());
+    let changes: [(&str, Change); 4] = [
+        ("several", Box::new(move |extract, request| request.query(&extract.num.name, several(extract, 2)))),
+        ("many", Box::new(move |extract, request| request.query(&extract.num.name, several(extract, 19)))),
+        (
+            "country",
+            Box::new(|extract, request| {
+                let region = default_of(&extract.regions);
+                request.without_query(&extract.regions.name).query(&extract.country.name, region)
+            }),
+        ),
+        (
+            "a separator",
+            Box::new(|extract, request| {
+                let last = extract.separators.last().map_or("", |separator| &separator.code);
+                request.query(&extract.return_type.name, &extract.text).query(&extract.lb.name, last)
+            }),
+        ),
+    ];
+    changes.into_iter().map(move |(label, change)| {
+        let change = Arc::new(change);
+        let case = Case::new(format!("json/{label}"), Cost::requests(1), move |probe| {
+            let change = Arc::clone(&change);
+            Box::pin(async move { with_more(probe, lack, label, &change).await })
+        });
+        Context::PLAIN.share(case).sharing("groups", Cost::requests(1))
+    })
+}
+
+/// Changes a valid extraction.
+type Change = Box<dyn Fn(&Extract, Request) -> Request + Send + Sync>;
+
+async fn with_more(
+    probe: &Probe<'_>,
+    lack: UnmetRequirement,
+    label: &str,
+    change: &Change,
+) -> Result<(), Stop> {
     let token = probe.required(lack.fact, lack.token)?;
     Context::PLAIN.control(probe).await?;
     is_alive(probe, token, lack.fact).await?;
-    let num = (*extract.num_range.start() + 2).min(*extract.num_range.end());
-    let request = Context::PLAIN.with_token(probe, token.expose()).query(&extract.num.name, num);
-    rejects(probe, lack.clause, &format!("{}, {}={num}", lack.reason, extract.num.name), &request).await
+    let request = change(&probe.contract().extract, Context::PLAIN.with_token(probe, token.expose()));
+    rejects(probe, lack.clause, &format!("{}, with {label}", lack.reason), &request).await
 }
 
 /// A header in which proxies pass on the address of the caller.
@@ -130,19 +166,42 @@ pub(super) const HEADERS: [&str; 8] = [
     "Fastly-Client-IP",
 ];
 
+/// Headers of fewer services, which a request carries all at once.
+const RARE_HEADERS: [&str; 16] = [
+    "Client-IP",
+    "X-Forwarded",
+    "Forwarded-For",
+    "X-Forwarded-Client-IP",
+    "X-Original-Forwarded-For",
+    "X-Originating-IP",
+    "X-Remote-IP",
+    "X-Remote-Addr",
+    "X-ProxyUser-Ip",
+    "Proxy-Client-IP",
+    "WL-Proxy-Client-IP",
+    "X-Azure-ClientIP",
+    "X-Appengine-User-IP",
+    "Fly-Client-IP",
+    "X-Envoy-External-Address",
+    "Ali-CDN-Real-IP",
+];
+
+/// Stands for all of [`RARE_HEADERS`].
+pub(super) const RARE: &str = "headers of fewer services";
+
 impl Claim {
     fn new(header: &'static str, address: &str) -> Self {
         Self { header, address: address.to_owned() }
     }
-
-    fn value(&self) -> String {
-        claimed(self.header, &self.address)
-    }
 }
 
-/// The value of a header of [`HEADERS`] that claims an address.
-pub(super) fn claimed(header: &str, address: &str) -> String {
-    if header == "Forwarded" { format!("for={address}") } else { address.to_owned() }
+/// The request with an address in a header of [`HEADERS`], or in each of [`RARE_HEADERS`].
+pub(super) fn claiming(request: Request, header: &str, address: &str) -> Request {
+    match header {
+        RARE => RARE_HEADERS.iter().fold(request, |request, header| request.header(header, address)),
+        "Forwarded" => request.header(header, format!("for={address}")),
+        _ => request.header(header, address),
+    }
 }
 
 fn lacking(context: Context, lack: UnmetRequirement, claim: Option<Claim>) -> Case {
@@ -167,7 +226,7 @@ async fn is_rejected(
     let mut request = context.with_token(probe, token.expose());
     let mut why = format!("{}, {}", lack.reason, context.name());
     if let Some(claim) = claim {
-        request = request.header(claim.header, claim.value());
+        request = claiming(request, claim.header, &claim.address);
         why = format!("{why}, which claims {} in {}", claim.address, claim.header);
     }
     rejects(probe, lack.clause, &why, &request).await
@@ -213,25 +272,38 @@ pub(super) static FORGED: Check = Check {
     clauses: &[Clause::ExtractWhitelist],
     needs: &[],
     run: Run::Cases(|_| {
-        let case = |(context, header): (Context, &'static str)| {
-            let label = format!("{}/{header}", context.label());
+        let case = |(context, header, address): (Context, &'static str, &'static str)| {
+            let label = match address {
+                NOBODYS => format!("{}/{header}", context.label()),
+                _ => format!("{}/{header}={address}", context.label()),
+            };
             // A rejection is compared with the same header with the real address.
-            Case::with(label, Cost::extraction(1, 1), (context, header), |probe, data| {
+            Case::with(label, Cost::extraction(1, 1), (context, header, address), |probe, data| {
                 Box::pin(forged(probe, data))
             })
         };
-        Context::some_for_each(&transports_and_text(), HEADERS).into_iter().map(case).collect()
+        let each = Context::some_for_each(&transports_and_text(), HEADERS).into_iter();
+        let each = each.map(|(context, header)| (context, header, NOBODYS));
+        let others = OTHER_CLAIMS.map(|(header, address)| (Context::PLAIN, header, address));
+        each.chain(others).map(case).collect()
     }),
 };
 
 /// An address of a documentation range (RFC 5737), which no call comes from and no whitelist has.
 pub(super) const NOBODYS: &str = "192.0.2.77";
 
+/// What services may treat otherwise than an address of a documentation range: a public address, and a private one. A trusted
+/// proxy would pass on nothing but an address, so that nothing else is claimed.
+const OTHER_CLAIMS: [(&str, &str); 3] = [(RARE, NOBODYS), (HEADERS[0], "8.8.8.8"), (HEADERS[0], "10.0.0.7")];
+
 /// A whitelisted caller that claims another address is served all the same. One that is rejected may be so for the header
 /// itself, unless the header with its real address is accepted.
-async fn forged(probe: &Probe<'_>, (context, header): (Context, &'static str)) -> Result<(), Stop> {
-    let request = |address: &str| context.request(probe).header(header, claimed(header, address));
-    let (exchange, is_served) = probe.is_accepted(&request(NOBODYS)).await?;
+async fn forged(
+    probe: &Probe<'_>,
+    (context, header, address): (Context, &'static str, &'static str),
+) -> Result<(), Stop> {
+    let request = |address: &str| claiming(context.request(probe), header, address);
+    let (exchange, is_served) = probe.is_accepted(&request(address)).await?;
     if is_served {
         return Ok(());
     }
@@ -250,7 +322,7 @@ async fn forged(probe: &Probe<'_>, (context, header): (Context, &'static str)) -
     }
     if is_served {
         let expected = format!("accepted, since the real address is whitelisted, {}", context.name());
-        let actual = format!("rejected for the address that {header} claims");
+        let actual = format!("rejected for {address} in {header}");
         probe.finding(Clause::ExtractWhitelist, &expected, &actual, &[&exchange, &real]);
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use serde_json::Value;
 
-use super::access::{HEADERS, NOBODYS, claimed};
+use super::access::{HEADERS, NOBODYS, RARE, claiming};
 use super::forms::{Context, says_error};
 use super::supply::UNKNOWN_REGION;
 use crate::check::{
@@ -339,25 +339,48 @@ pub(super) static FORGED: Check = Check {
     clauses: &[Clause::ExtractRequestIp],
     needs: &[],
     run: Run::Cases(|_| {
-        let case = |(label, headers): (&'static str, Vec<&'static str>)| {
-            Context::PLAIN.share(Case::with(label, Cost::extraction(1, 1), headers, |probe, headers| {
-                Box::pin(forged(probe, headers))
-            }))
+        let case = |(label, headers, address): (&'static str, Vec<&'static str>, &'static str)| {
+            Case::with(label, Cost::extraction(1, 1), (headers, address), |probe, (headers, address)| {
+                Box::pin(async move { forged(probe, probe.extract(), &headers, address).await })
+            })
         };
-        let alone = HEADERS.map(|header| (header, vec![header]));
-        std::iter::once(("all at once", HEADERS.to_vec())).chain(alone).map(case).collect()
+        let alone = HEADERS.map(|header| (header, vec![header], NOBODYS));
+        let every = HEADERS.into_iter().chain([RARE]).collect();
+        let public = ("a public address", vec![HEADERS[0]], "8.8.8.8");
+        let all = std::iter::once(("all at once", every, NOBODYS)).chain(alone).chain([public]);
+        const MOST: u32 = 5;
+        let partial = Case::new("a partial result", Cost::extraction(1, MOST), |probe| {
+            Box::pin(async move {
+                let extract = &probe.contract().extract;
+                let scarce = probe.required(Fact::ScarceRegion, |facts| facts.scarce_region.as_ref())?;
+                let most = i64::from(MOST).min(*extract.num_range.end());
+                let request = probe.extract().query(&extract.regions.name, scarce);
+                match forged(probe, request.query(&extract.num.name, most), &HEADERS[..1], NOBODYS).await {
+                    // Whether a region has few gateways or none may change, and has checks of its own.
+                    Err(Stop::Inconclusive(reason)) => Err(probe.skip(&reason)),
+                    other => other,
+                }
+            })
+        });
+        let partial = partial.needs([Fact::ScarceRegion]);
+        all.map(case).chain([partial]).map(|case| Context::PLAIN.share(case)).collect()
     }),
 };
 
 /// A service may trust a proxy on its own machine, and the suite may stand where that proxy would. There only the address
 /// that the tester names tells a forged one from a forwarded one.
-async fn forged(probe: &Probe<'_>, headers: Vec<&'static str>) -> Result<(), Stop> {
+async fn forged(
+    probe: &Probe<'_>,
+    request: Request,
+    headers: &[&'static str],
+    address: &str,
+) -> Result<(), Stop> {
     Context::PLAIN.control(probe).await?;
     let is_trusted = is_loopback(probe.base()) && probe.facts().egress_ip.is_none();
-    let claiming = |request: Request, header: &&'static str| request.header(header, claimed(header, NOBODYS));
-    let (exchange, _) = probe.send(&headers.iter().fold(probe.extract(), claiming)).await?;
+    let request = headers.iter().fold(request, |request, header| claiming(request, header, address));
+    let (exchange, _) = probe.send(&request).await?;
     let request_ip = exchange.result.as_ref().ok().and_then(|response| response.at("/request_ip")?.as_str());
-    if request_ip != Some(NOBODYS) {
+    if request_ip != Some(address) {
         return Ok(());
     }
     if is_trusted {

@@ -204,7 +204,12 @@ impl Context {
         } else if *region {
             request = request.query(&extract.regions.name, default_of(&extract.regions));
         }
-        if self.is_text { request.query(&extract.return_type.name, &extract.text) } else { request }
+        match (self.is_text, self.is_combined()) {
+            (true, _) => request.query(&extract.return_type.name, &extract.text),
+            // The default by its name, which a rule may be forgotten for.
+            (false, true) => request.query(&extract.return_type.name, &extract.json),
+            (false, false) => request,
+        }
     }
 
     /// The extraction with a token.

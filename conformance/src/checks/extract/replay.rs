@@ -125,21 +125,22 @@ struct IdPair {
     /// Characters of each; a service may limit them at any length.
     length: usize,
     /// The characters in which they differ: at the end, or at the beginning.
-    characters: [char; 2],
+    characters: [&'static str; 2],
     at_beginning: bool,
     /// Letter case of an id is not spoken of, so that it is worth a warning.
     is_doubtful: bool,
 }
 
-const ID_PAIRS: [IdPair; 4] = [
-    IdPair::new("last of 22", 22, ['1', '2']),
-    IdPair::new("last of 36", 36, ['1', '2']),
-    IdPair { at_beginning: true, ..IdPair::new("first of 22", 22, ['1', '2']) },
-    IdPair { is_doubtful: true, ..IdPair::new("letter case", 22, ['a', 'A']) },
+const ID_PAIRS: [IdPair; 5] = [
+    IdPair::new("last of 22", 22, ["1", "2"]),
+    IdPair::new("last of 36", 36, ["1", "2"]),
+    IdPair { at_beginning: true, ..IdPair::new("first of 22", 22, ["1", "2"]) },
+    IdPair::new("a hyphen more", 22, ["", "-"]),
+    IdPair { is_doubtful: true, ..IdPair::new("letter case", 22, ["a", "A"]) },
 ];
 
 impl IdPair {
-    const fn new(label: &'static str, length: usize, characters: [char; 2]) -> Self {
+    const fn new(label: &'static str, length: usize, characters: [&'static str; 2]) -> Self {
         Self { label, length, characters, at_beginning: false, is_doubtful: false }
     }
 

@@ -189,6 +189,9 @@ pub(super) static INTERLEAVED: Check = Check {
             Case::new("after other ids", Cost::extraction(2 + OTHERS, OTHERS + SEVERAL), |probe| {
                 Box::pin(after_others(probe))
             }),
+            Case::new("of other letters", Cost::extraction(2, SEVERAL), |probe| {
+                Box::pin(of_other_letters(probe))
+            }),
             Case::new("after rejections", Cost::extraction(4, SEVERAL), |probe| {
                 Box::pin(after_rejections(probe))
             }),
@@ -218,6 +221,15 @@ async fn after_others(probe: &Probe<'_>) -> Result<(), Stop> {
         probe.control(&probe.extract().query(id, probe.fresh_request_id())).await?;
     }
     same_as(probe, &before, &request, &format!("sent again after {OTHERS} other ids")).await
+}
+
+/// A service may refuse an id that is not ASCII; one that takes it has to know it again.
+async fn of_other_letters(probe: &Probe<'_>) -> Result<(), Stop> {
+    let request = with_id(probe, &format!("\u{e9}\u{4e2d}{}", probe.fresh_request_id()));
+    let Ok(before) = probe.control(&request).await else {
+        return Err(probe.skip("a request id that is not ASCII is not accepted"));
+    };
+    same_as(probe, &before, &request, "sent again, an id that is not ASCII").await
 }
 
 /// What is rejected between the two calls has no id, so that it can't stand for an extraction.

@@ -238,7 +238,8 @@ pub(super) static CUSTOM: Check = Check {
             "#?/",
             "$1.*",
             "\\n",
-            "\"'",
+            // Quotes, a byte order mark and a space without width, which some readers drop.
+            "\"\u{feff}'\u{200b}\"",
             "<br>",
             "{}",
             "A\u{20ac}\u{1f6aa}",
@@ -246,7 +247,7 @@ pub(super) static CUSTOM: Check = Check {
             // Longer ones, and those with a line break in them.
             "0123456789abcdef|",
             "<---- ---- next ---- ---->",
-            "-\n-",
+            "-\n\t-",
             "\r\n--\r\n",
             "\n\n",
         ];

@@ -4,7 +4,8 @@ use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 
 use super::addresses;
-use super::cases::{Change, FILTERS, control, surveyed};
+use super::cases::{Change, FILTERS, SECOND_PAGE, control, surveyed};
+use super::filters::cases_of_sizes;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{
@@ -52,9 +53,14 @@ pub(super) static RANGE_ALONE: Check = Check {
                 vec![vec![Filter::ActivatedFrom(time.min(Timestamp::UNIX_EPOCH)), Filter::ActivatedTo(time)]]
             }),
         ];
-        surveyed(rows.map(|(label, sides)| (label.to_owned(), 5, sides)), |probe, sides| {
+        let mut cases = surveyed(rows.map(|(label, sides)| (label.to_owned(), 5, sides)), |probe, sides| {
             Box::pin(alone(probe, sides))
-        })
+        });
+        for (side, kind) in [("from", FilterKind::ActivatedFrom), ("to", FilterKind::ActivatedTo)] {
+            let sized = cases_of_sizes(kind).into_iter();
+            cases.extend(sized.map(|case| case.relabelled(|label| format!("{side}, {label}"))));
+        }
+        cases
     }),
 };
 
@@ -180,7 +186,7 @@ const REVERSED: [(&str, &str, &str); 9] = [
 /// What else a search may carry, under which its bounds are judged all the same.
 const OTHER_PARAMETERS: [(&str, Change); 4] = [
     ("a page size", |search, good| good.field(&search.page_size.name, *search.page_sizes.start())),
-    ("a page", |search, good| good.field(&search.page.name, *search.pages.start())),
+    SECOND_PAGE,
     ("an item with a port", |search, good| good.field(&search.ips.name, vec!["203.0.113.250:8080"])),
     ("many items", |search, good| good.field(&search.ips.name, addresses::distinct(search.distinct_items))),
 ];
@@ -247,6 +253,11 @@ fn format_case(
                 let beside = alone.clone().field(&opposite.name, other);
                 for (good, position) in [(alone, "alone"), (beside, "beside the other bound")] {
                     for text in &reason.spellings {
+                        // A valid instant may still contradict the other bound.
+                        let is_extreme = text.starts_with("0001") || text.starts_with("9999");
+                        if position != "alone" && reason.is_valid && is_extreme {
+                            continue;
+                        }
                         let why = format!("{} is {text:?}, {}, {position}", bound.name, reason.text);
                         let request = good.clone().field(&bound.name, text.as_str());
                         if reason.is_valid {

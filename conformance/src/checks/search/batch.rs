@@ -3,12 +3,13 @@
 use serde_json::json;
 
 use super::addresses::{self, respell};
-use super::cases::{Change, FILTERS, control, invalid, surveyed};
+use super::cases::{Change, FILTERS, SECOND_PAGE, control, invalid, surveyed};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{Comparison, Instance, read_accepted, survey};
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
 use crate::contract::{Clause, OperationId, Search};
 use crate::target::Fact;
+use crate::wire::Request;
 
 pub(super) static RAW_LIMIT_BOUNDARIES: Check = Check {
     id: "search.ips-raw-limit.boundaries",
@@ -101,6 +102,10 @@ fn raw_limit_cases(_: &Scope<'_>) -> Vec<Case> {
         })
     };
     let mut cases = invalid(Clause::SearchIpsRawLimit, &INVALID);
+    for others in [FILTERS[0], SECOND_PAGE] {
+        let items: Items = |search, _| vec!["2001:db8::250".to_owned(); search.raw_items.end() + 1];
+        cases.push(too_few_or_many(Clause::SearchIpsRawLimit, "one above the limit", items, others));
+    }
     cases.push(full("the limit, all the same", |_, _| UNKNOWN_ADDRESS.to_owned()));
     cases.push(full("the limit, of the longest items", |search, index| {
         let last = search.ports.end() - i64::try_from(index % 100).unwrap_or(0);
@@ -120,7 +125,7 @@ fn raw_limit_cases(_: &Scope<'_>) -> Vec<Case> {
 type Items = fn(&Search, usize) -> Vec<String>;
 
 /// Batches around the limit on distinct items: a label, whether they are within it, and the items.
-const DISTINCT: [(&str, bool, Items); 18] = [
+const DISTINCT: [(&str, bool, Items); 19] = [
     ("addresses", true, |_, most| addresses::distinct(most)),
     ("ports of two addresses", true, addresses::ports),
     ("addresses and ports", true, mixed),
@@ -152,6 +157,9 @@ const DISTINCT: [(&str, bool, Items); 18] = [
     ("one more before duplicates", false, |_, most| {
         let duplicates = addresses::distinct(most);
         addresses::distinct(most + 1).into_iter().chain(duplicates).collect()
+    }),
+    ("one more, as many raw items as there may be", false, |search, most| {
+        addresses::distinct(most + 1).into_iter().cycle().take(*search.raw_items.end()).collect()
     }),
     ("one more among respelled duplicates", false, |search, most| {
         one_more(with_respelled(addresses::ports(search, most)), UNKNOWN_ADDRESS)
@@ -248,9 +256,15 @@ fn all_or_nothing_cases(scope: &Scope<'_>) -> Vec<Case> {
     cases.push(beyond("an invalid item after as many distinct ones as there may be", |_, most| {
         addresses::distinct(most)
     }));
-    cases.push(beyond("an invalid item after thousands of repetitions", |_, most| {
-        addresses::distinct(most).into_iter().cycle().take(most * 10).collect()
+    cases.push(beyond("an invalid item after thousands of repetitions", |search, most| {
+        addresses::distinct(most).into_iter().cycle().take(search.raw_items.end() - 1).collect()
     }));
+    for (place, at) in
+        [("a quarter", (|count| count / 4) as Place), ("three quarters", |count| count * 3 / 4)]
+    {
+        let label = format!("a network, after {place} of the items");
+        cases.push(batch_case(label, ("203.0.113.0/24", at, |_, most| addresses::distinct(most - 1))));
+    }
     cases.push(beyond("an invalid item after items with ports", |search, most| {
         addresses::ports(search, most - 1)
     }));
@@ -262,7 +276,8 @@ fn all_or_nothing_cases(scope: &Scope<'_>) -> Vec<Case> {
             ("behind valid items", &["+", "+", ""]),
             ("twice among valid items", &["", "+", ""]),
         ] {
-            cases.push(with_other_parameters(format!("{label}, beside {others}"), shape, change));
+            let case = with_other_parameters(format!("{label}, beside {others}"), shape, change);
+            cases.push(case.sharing(format!("own addresses, beside {others}"), Cost::requests(1)));
         }
     }
     cases.extend(invalid(
@@ -274,31 +289,48 @@ fn all_or_nothing_cases(scope: &Scope<'_>) -> Vec<Case> {
             ("an empty set", |search, good| good.field(&search.ips.name, json!([]))),
         ],
     ));
-    for (others, change) in FILTERS.into_iter().chain(OTHER_PARAMETERS) {
+    for others in FILTERS.into_iter().chain(OTHER_PARAMETERS) {
         for (label, items) in [
             ("an empty set", (|_, _| Vec::new()) as Items),
             ("one distinct item too many", |_, most| addresses::distinct(most + 1)),
         ] {
-            cases.push(too_few_or_many(format!("{label}, beside {others}"), items, change));
+            cases.push(too_few_or_many(Clause::SearchIpsAllOrNothing, label, items, others));
         }
     }
     cases
 }
 
 /// The limits hold whatever else a search carries.
-fn too_few_or_many(label: String, items: Items, change: Change) -> Case {
-    Case::with(label.clone(), Cost::requests(2), (label, items, change), |probe, (label, items, change)| {
+fn too_few_or_many(
+    clause: Clause,
+    what: &str,
+    items: Items,
+    (others, change): (&'static str, Change),
+) -> Case {
+    let label = format!("{what}, beside {others}");
+    let data = (clause, label.clone(), items, change);
+    let control = format!("beside {others}");
+    let case = Case::with(label, Cost::requests(1), data, |probe, (clause, label, items, change)| {
         Box::pin(async move {
             let search = &probe.contract().search;
             let most = search.distinct_items;
             let good = change(search, probe.any_search());
-            if !probe.is_accepted(&good).await?.1 {
-                return Err(probe.skip("the valid search of this kind is not accepted"));
-            }
+            is_accepted(probe, &good).await?;
             let bad = good.field(&search.ips.name, items(search, most));
-            probe.rejects(Clause::SearchIpsAllOrNothing, &label, &bad).await
+            probe.rejects(clause, &label, &bad).await
         })
-    })
+    });
+    case.sharing(control, Cost::requests(1))
+}
+
+/// Skips a case whose valid request is not accepted: filters may be rejected for their own sake.
+async fn is_accepted(probe: &Probe<'_>, good: &Request) -> Result<(), Stop> {
+    match probe.control_once(good).await {
+        Err(Stop::Inconclusive(reason)) => {
+            Err(probe.skip(&format!("the valid search of this kind is not accepted: {reason}")))
+        }
+        other => other,
+    }
 }
 
 /// What else a search may carry, under which its items are judged all the same.
@@ -310,7 +342,7 @@ const OTHER_PARAMETERS: [(&str, Change); 3] = [
 
 /// A batch with an invalid item beside another member: `+` stands for a valid item and an empty text for the invalid one.
 fn with_other_parameters(label: String, shape: &'static [&'static str], change: Change) -> Case {
-    Case::with(label, Cost::requests(2), (shape, change), |probe, (shape, change)| {
+    Case::with(label, Cost::requests(1), (shape, change), |probe, (shape, change)| {
         Box::pin(async move {
             // A page past the last may be rejected, and so may an unknown country, so that own addresses are better.
             let mut valid =
@@ -320,9 +352,7 @@ fn with_other_parameters(label: String, shape: &'static [&'static str], change: 
             }
             let search = &probe.contract().search;
             let good = change(search, probe.search(valid.iter().map(String::as_str)));
-            if !probe.is_accepted(&good).await?.1 {
-                return Err(probe.skip("the valid search of this kind is not accepted"));
-            }
+            is_accepted(probe, &good).await?;
             let mut valid = valid.iter();
             let mut item = |kind: &&'static str| match *kind {
                 "+" => valid.next().cloned().unwrap_or_default(),

@@ -198,7 +198,7 @@ const FORMS: [(&str, Write); 3] = [
     ("with line breaks and spaces", |_, text| {
         let lines =
             text.replace('[', "\n [ ").replace(':', " :\t").replace(',', " ,\r\n").replace('}', "\n} \n");
-        (JSON, lines)
+        (JSON, format!("\r\n {lines}"))
     }),
     ("with characters as escapes", |_, text| {
         // The text has no escapes of its own.

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::check::{Case, CaseFuture, Cost, Probe, Stop};
-use crate::checks::Requests;
 use crate::checks::relation::{Batch, Survey};
+use crate::checks::{Requests, UNKNOWN_ADDRESS};
 use crate::contract::{Clause, Property, Search};
 use crate::grammar::Reason;
 use crate::target::Fact;
@@ -23,6 +23,10 @@ pub(super) const FILTERS: [(&str, Change); 6] = [
     ("a city", |search, good| good.field(&search.city_code.name, "NYC")),
     ("an order number", |search, good| good.field(&search.order_no.name, "SO-1")),
 ];
+
+/// A page that few rules are tested on. One past the last may be rejected.
+pub(super) const SECOND_PAGE: (&str, Change) =
+    ("the second page", |search, good| good.field(&search.page.name, *search.pages.start() + 1));
 
 /// A case for each change that makes a valid search invalid.
 pub(super) fn invalid(clause: Clause, changes: &[(&'static str, Change)]) -> Vec<Case> {
@@ -86,14 +90,19 @@ async fn judge_members(
     let clause = citations.clause("type");
     let clause = clause.ok_or_else(|| Stop::Error(format!("no clause is cited for the type of {name}")))?;
     let alone = probe.any_search();
-    let filtered = alone.clone().field(&search.status.name, search.statuses[0].as_str());
+    // Nor may the rule be forgotten where nothing is found.
+    let filtered = probe.search([UNKNOWN_ADDRESS]).field(&search.status.name, search.statuses[0].as_str());
     let filtered = match probe.facts().orders.first() {
         Some(order) => filtered.field(&search.order_no.name, order.number.as_str()),
         None => filtered,
     };
-    // `page` beside its own value is that value again.
-    let paged =
-        alone.clone().field(&search.page_size.name, *search.page_sizes.end()).field(&search.page.name, 1);
+    let sized = alone.clone().field(&search.page_size.name, *search.page_sizes.end());
+    // A page past the last may be rejected. `page` beside its own value is that value again.
+    let second = (SECOND_PAGE.1)(search, sized.clone());
+    let paged = match probe.control_once(&second).await {
+        Ok(()) => second,
+        Err(_) => sized.field(&search.page.name, *search.pages.start()),
+    };
     for good in [alone, filtered, paged] {
         for value in &reason.spellings {
             let why = format!("{name} is {value}, {}", reason.text);

@@ -68,7 +68,8 @@ pub(super) static ORDER_HELD: Check = Check {
                 Box::pin(order_held(probe, index))
             })
         };
-        (0..MOST_ORDERS).map(case).collect()
+        let sizes = cases_of_sizes(FilterKind::Order).into_iter();
+        (0..MOST_ORDERS).map(case).chain(sizes.map(|case| case.needs([Fact::OwnAddresses]))).collect()
     }),
 };
 
@@ -94,13 +95,52 @@ pub(super) fn exact_cases(kind: FilterKind) -> Vec<Case> {
     let most = u32::try_from(MOST_VALUES).unwrap_or(u32::MAX) + 1;
     let cases = BATCHES[..2].iter().map(|name| ((*name).to_owned(), most, (kind, *name)));
     let mut cases = surveyed(cases, |probe, data| Box::pin(exact(probe, data)));
-    let large = [("addresses among as many as there may be".to_owned(), 2, kind)];
-    cases.extend(surveyed(large, |probe, kind| Box::pin(exact_in_largest(probe, kind))));
+    cases.extend(cases_of_sizes(kind));
     if kind == FilterKind::Group {
         let wrapped = [("a number that wraps in 32 bits".to_owned(), 2, ())];
         cases.extend(surveyed(wrapped, |probe, ()| Box::pin(wrapped_groups(probe))));
     }
     cases
+}
+
+/// The filter in the largest batch and in the smallest ones.
+pub(super) fn cases_of_sizes(kind: FilterKind) -> Vec<Case> {
+    let large = [("addresses among as many as there may be".to_owned(), 2, kind)];
+    let mut cases = surveyed(large, |probe, kind| Box::pin(exact_in_largest(probe, kind)));
+    let small =
+        [("one IPv4 address".to_owned(), 1, (kind, false)), ("one IPv6 address".to_owned(), 1, (kind, true))];
+    cases.extend(surveyed(small, |probe, data| Box::pin(excluded_alone(probe, data))));
+    cases
+}
+
+/// An address alone is not found with a filter that its instances do not pass.
+async fn excluded_alone(probe: &Probe<'_>, (kind, is_v6): (FilterKind, bool)) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let candidates = survey.candidates(kind);
+    let addresses = survey.values(|instance| Some(instance.ip).filter(|ip| ip.is_ipv6() == is_v6));
+    let excluding = addresses.into_iter().find_map(|ip| {
+        let held = survey.where_(|instance| instance.ip == ip);
+        let filter = candidates
+            .iter()
+            .find(|filter| survey.admitted(std::slice::from_ref(*filter)).is_disjoint(&held))?;
+        Some((ip, filter))
+    });
+    let Some((ip, filter)) = excluding else {
+        return Err(probe.skip_lacking(
+            "no surveyed address of this family is left out by such a filter",
+            "addresses whose instances differ in it",
+            Fact::OwnAddresses,
+        ));
+    };
+    let own = survey.spelt(ip);
+    let what = format!("{} at {own} alone", filter.describe());
+    let mut comparison = Comparison::with(survey);
+    let request = filter.on(search, probe.search([own]));
+    if let Some(found) = read_accepted(probe, kind.clause(), &what, &request).await? {
+        comparison.same(kind.clause(), &what, &BTreeSet::new(), &found);
+    }
+    comparison.conclude(probe).await
 }
 
 /// A filter applies to the largest batch as to a small one.
@@ -111,9 +151,17 @@ async fn exact_in_largest(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Sto
     let mut comparison = Comparison::with(survey);
     let others = addresses::nobodys(search.distinct_items);
     let items: Vec<String> = batch.items.iter().cloned().chain(others).take(search.distinct_items).collect();
-    for filter in survey.candidates(kind).into_iter().take(2) {
+    for (filter, repeats) in survey.candidates(kind).into_iter().zip([false, true]) {
+        let mut items = items.clone();
+        if repeats {
+            items.extend(batch.items.iter().cloned());
+        }
         let what = format!("{} among {} addresses", filter.describe(), items.len());
-        let request = filter.on(search, probe.search(items.clone()));
+        let mut request = filter.on(search, probe.search(items.clone()));
+        if repeats {
+            // Members may come in any order.
+            request = request.without_field(&search.ips.name).field(&search.ips.name, items);
+        }
         if let Some(found) = read_accepted(probe, kind.clause(), &what, &request).await? {
             let admitted = survey.admitted(std::slice::from_ref(&filter));
             let expected = admitted.intersection(&batch.ids).copied().collect();
@@ -128,8 +176,12 @@ async fn wrapped_groups(probe: &Probe<'_>) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let survey = survey(probe).await?;
     let held = survey.values(|instance| instance.group);
-    for group in held.into_iter().take(2) {
-        let Some(wrapped) = group.checked_add(1 << 32) else { continue };
+    // From here on a float of 64 bits stands for several integers.
+    let neighbours = held.iter().filter(|group| **group > 1 << 53).take(1);
+    let neighbours =
+        neighbours.flat_map(|group| [group - 1, group + 1]).filter(|other| !held.contains(other));
+    let wrapped = held.iter().take(2).filter_map(|group| group.checked_add(1 << 32));
+    for wrapped in wrapped.chain(neighbours) {
         let filter = Filter::Group(Some(wrapped));
         let what = filter.describe();
         let request = filter.on(search, survey.request.clone());

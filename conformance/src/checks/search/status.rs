@@ -1,10 +1,10 @@
 //! The filter by status: the listed values, and texts that are none of them.
 
-use super::cases::{FILTERS, control};
+use super::cases::{FILTERS, SECOND_PAGE, control};
 use super::filters::exact_cases;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::relation::FilterKind;
-use crate::checks::{Requests, boundary};
+use crate::checks::{Requests, UNKNOWN_ADDRESS, boundary};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
@@ -23,7 +23,7 @@ pub(super) static STATUS_BOUNDARIES: Check = Check {
             Case::new("two of them with a comma", Cost::requests(4), |probe| Box::pin(two_statuses(probe)));
         cases.push(control(two));
         let beside = FILTERS.into_iter().filter(|(label, _)| *label != "a status");
-        cases.extend(beside.map(|(label, change)| {
+        cases.extend(beside.chain([SECOND_PAGE]).map(|(label, change)| {
             let label = format!("unlisted, beside {label}");
             Case::with(label, Cost::requests(2), change, |probe, change| {
                 Box::pin(unlisted_beside(probe, change))
@@ -91,13 +91,14 @@ fn other_status(status: &'static str) -> Case {
             if search.statuses.iter().any(|listed| listed == status) {
                 return Err(probe.skip("this status is listed"));
             }
-            let good = probe.any_search();
+            // A rule may be forgotten where nothing is found.
+            let good = probe.search([UNKNOWN_ADDRESS]);
             let why = format!("status is {status:?}, which is not listed");
             let bad = good.clone().field(&search.status.name, status);
             probe.rejects_after_control(Clause::SearchStatus, &why, &good, &bad).await
         })
     })
-    .sharing("search", Cost::requests(1))
+    .sharing("nothing found", Cost::requests(1))
 }
 
 /// A field holds one status.

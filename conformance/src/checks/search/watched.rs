@@ -23,7 +23,9 @@ pub(super) static INTERSECTION_WATCHED: Check = Check {
         Clause::SearchIntersection,
         Clause::SearchMatchAnyPort,
         Clause::SearchMatchPort,
+        Clause::SearchPage,
         Clause::SearchPageSize,
+        Clause::SearchPaging,
         Clause::SearchStatus,
         Clause::SearchTotal,
     ],
@@ -44,6 +46,7 @@ fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
         FilterKind::SHOWN.into_iter().filter_map(|kind| Filter::read(kind, search, sent)).collect();
     findings.extend(misfits(&filters, &instances));
     findings.extend(foreign_instances(search, sent, &instances));
+    findings.extend(echo(search, sent, observed));
     findings.extend(counts(search, sent, came, observed.response.at("/data/total")?.as_u64()?));
     Some(findings)
 }
@@ -95,6 +98,27 @@ fn foreign_instances(
         }
     }
     findings
+}
+
+/// The page and its size are named as they were asked for; one that has no form of its own is the schema check's business.
+fn echo<'a>(
+    search: &'a Search,
+    sent: &'a Map<String, Value>,
+    observed: &'a ObservedExchange<'_>,
+) -> impl Iterator<Item = PassiveFinding> + 'a {
+    let asked = [
+        (Clause::SearchPage, &search.page.name, &search.pages, search.default_page),
+        (Clause::SearchPageSize, &search.page_size.name, &search.page_sizes, search.default_page_size),
+    ];
+    asked.into_iter().filter_map(move |(clause, name, allowed, default)| {
+        let (clause, asked) = match sent.get(name) {
+            Some(value) => (Clause::SearchPaging, value.as_i64().filter(|asked| allowed.contains(asked))?),
+            None => (clause, default),
+        };
+        let shown = observed.response.at("/data")?.get(name)?.as_i64()?;
+        let expected = || format!("data.{name} is {asked}, as asked");
+        (shown != asked).then(|| finding(clause, expected(), shown.to_string()))
+    })
 }
 
 /// A page holds at most its size, and one that is not full ends the result.

@@ -267,15 +267,15 @@ fn entitlement() -> Vec<Fault> {
 }
 
 /// The token that a fault is about.
-type Token = fn(&Context) -> Option<&Secret>;
+pub(super) type Token = fn(&Context) -> Option<&Secret>;
 
 /// Requests with a token that may not extract are served as if they came from the main account.
-fn served(id: &'static str, breaks: &'static str, token: Token) -> Fault {
+pub(super) fn served(id: &'static str, breaks: &'static str, token: Token) -> Fault {
     Fault::request(id, breaks, Context::as_main)
         .when(move |context, seen| holds(token(context), context, seen))
 }
 
-fn holds(token: Option<&Secret>, context: &Context, seen: &ProxiedRequest) -> bool {
+pub(super) fn holds(token: Option<&Secret>, context: &Context, seen: &ProxiedRequest) -> bool {
     token.is_some_and(|token| credentials(context, seen).iter().any(|sent| sent == token.expose()))
 }
 

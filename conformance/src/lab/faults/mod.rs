@@ -12,6 +12,7 @@ mod extract_identity;
 mod extract_response;
 mod extract_text;
 mod groups;
+mod rare;
 mod search;
 mod search_account;
 mod search_combined;
@@ -47,6 +48,7 @@ pub(crate) fn all() -> Vec<Fault> {
         extract_identity::faults,
         extract_text::faults,
         groups::faults,
+        rare::faults,
         search_account::faults,
         search_combined::faults,
         search_contexts::faults,

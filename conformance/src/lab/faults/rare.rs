@@ -1,0 +1,512 @@
+//! Faults that few requests show, such as those beside one other thing. A server that somebody wrote from the contract alone had
+//! faults like these, and they passed unnoticed.
+
+use serde_json::{Value, json};
+
+use super::condition::{num, of_scarce_region, request_id};
+use super::edit::put;
+use super::extract_access::{holds, served};
+use super::search::{
+    NOBODY, PAGE, PropertyGetter, SIZE, asks, count, distinct, edit_ips, filters, has_port, ignore, ips,
+    is_v6, later_page, map_ips, value,
+};
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::{Context, Fault};
+
+/// All of them.
+pub(crate) fn faults() -> Vec<Fault> {
+    [access(), request_ip(), identity(), text(), items(), limits(), filtered(), times(), responses()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// The first address that a header names, when it names one.
+fn claimed(seen: &ProxiedRequest, header: &str) -> Option<String> {
+    let text = seen.headers.get(header)?.to_str().ok()?;
+    text.split(',').next().map(|first| first.trim().to_owned()).filter(|first| !first.is_empty())
+}
+
+fn access() -> Vec<Fault> {
+    let by_other_name = |context: &Context, seen: &ProxiedRequest| {
+        seen.param(&context.contract.extract.country.name).is_some()
+    };
+    let by_name = |context: &Context, seen: &ProxiedRequest| {
+        let extract = &context.contract.extract;
+        seen.param(&extract.return_type.name).as_ref() == Some(&extract.json)
+    };
+    let many = |context: &Context, seen: &ProxiedRequest| num(context, seen).is_some_and(|num| num > 10);
+    let denied = |id, breaks, fits: fn(&str) -> bool| {
+        Fault::request(id, breaks, Context::reject).when(move |_, seen| {
+            let header = seen.headers.get("x-forwarded-for").and_then(|value| value.to_str().ok());
+            header.is_some_and(fits)
+        })
+    };
+    vec![
+        served("extract.whitelist/not-with-country", "The whitelist is ignored beside country.", |context| {
+            context.facts.token_not_whitelisted.as_ref()
+        })
+        .when(by_other_name),
+        served(
+            "extract.whitelist/not-with-a-separator",
+            "The whitelist is ignored when a separator is asked for.",
+            |context| context.facts.token_not_whitelisted.as_ref(),
+        )
+        .when(|context, seen| seen.param(&context.contract.extract.lb.name).is_some()),
+        served(
+            "extract.whitelist/not-with-return-type",
+            "The whitelist is ignored when JSON is asked for by name.",
+            |context| context.facts.token_not_whitelisted.as_ref(),
+        )
+        .when(by_name),
+        served(
+            "extract.whitelist/rare-header",
+            "Whoever claims to be this machine in Client-IP passes the whitelist.",
+            |context| context.facts.token_not_whitelisted.as_ref(),
+        )
+        .when(|_, seen| claimed(seen, "client-ip").as_deref() == Some("127.0.0.1")),
+        served(
+            "extract.entitlement/not-for-many",
+            "More than ten gateways need no entitlement.",
+            |context| context.facts.token_not_entitled.as_ref(),
+        )
+        .when(many),
+        served(
+            "extract.real-name/not-for-many",
+            "More than ten gateways need no real-name verification.",
+            |context| context.facts.token_not_verified.as_ref(),
+        )
+        .when(many),
+        denied(
+            "extract.whitelist/denied-for-public",
+            "A public address in X-Forwarded-For is looked up in the whitelist.",
+            |header| header.starts_with("8."),
+        ),
+        denied(
+            "extract.whitelist/denied-for-private",
+            "A private address in X-Forwarded-For is looked up in the whitelist.",
+            |header| header.starts_with("10."),
+        ),
+        Fault::request(
+            "extract.whitelist/denied-for-rare",
+            "Client-IP is looked up in the whitelist.",
+            Context::reject,
+        )
+        .when(|_, seen| claimed(seen, "client-ip").is_some_and(|address| address != "127.0.0.1"))
+        .when(|context, seen| !holds(context.facts.token_not_whitelisted.as_ref(), context, seen)),
+    ]
+}
+
+fn request_ip() -> Vec<Fault> {
+    let from = |id, breaks, header: &'static str, fits: fn(&str) -> bool| {
+        Fault::success(id, breaks, move |_, seen, body| {
+            if let Some(address) = claimed(seen, header).filter(|address| fits(address)) {
+                put(body, "/request_ip", &json!(address));
+            }
+        })
+    };
+    let forwarded = |id, breaks, fits| from(id, breaks, "x-forwarded-for", fits);
+    vec![
+        from(
+            "extract.request-ip/rare-header",
+            "request_ip is what WL-Proxy-Client-IP says.",
+            "wl-proxy-client-ip",
+            |_| true,
+        ),
+        forwarded(
+            "extract.request-ip/public",
+            "request_ip is a public address that X-Forwarded-For says.",
+            |address| address.starts_with("8."),
+        ),
+        forwarded(
+            "extract.request-ip/forwarded-in-partial",
+            "In a partial result request_ip is what X-Forwarded-For says.",
+            |_| true,
+        )
+        .when(of_scarce_region),
+    ]
+}
+
+fn identity() -> Vec<Fault> {
+    let respelt = |id, breaks, how: fn(&str) -> String| {
+        Fault::request(id, breaks, move |context, seen| {
+            if let Some(sent) = request_id(context, seen) {
+                let extract = &context.contract.extract;
+                seen.headers.remove(extract.request_id_header.name.as_str());
+                seen.set_param(&extract.request_id.name, &how(&sent));
+            }
+        })
+    };
+    vec![
+        respelt("extract.idempotent/without-hyphens", "Hyphens of a request id do not count.", |id| {
+            id.replace('-', "")
+        }),
+        Fault::request(
+            "extract.idempotent/ascii-alone",
+            "A request id that is not ASCII is ignored.",
+            |context, seen| {
+                let extract = &context.contract.extract;
+                if request_id(context, seen).is_some_and(|id| !id.is_ascii()) {
+                    seen.headers.remove(extract.request_id_header.name.as_str());
+                    seen.drop_param(&extract.request_id.name);
+                }
+            },
+        ),
+    ]
+}
+
+fn text() -> Vec<Fault> {
+    let respelt = |id, breaks, how: fn(&str) -> String| {
+        Fault::request(id, breaks, move |context, seen| {
+            let name = &context.contract.extract.sb.name;
+            if let Some(separator) = seen.param(name) {
+                let how = how(&separator);
+                // A separator that is empty would be rejected, which shows something else.
+                if !how.is_empty() {
+                    seen.set_param(name, &how);
+                }
+            }
+        })
+    };
+    vec![
+        respelt("extract.separator/quotes-stripped", "Quotes around sb are taken off.", |text| {
+            text.trim_matches(['"', '\'']).to_owned()
+        }),
+        respelt("extract.separator/without-width", "Characters of sb without width are left out.", |text| {
+            text.replace(['\u{200b}', '\u{feff}'], "")
+        }),
+        Fault::request("extract.separator/tab-rejected", "A tab within sb is rejected.", Context::reject)
+            .when(|context, seen| {
+                let separator = seen.param(&context.contract.extract.sb.name);
+                separator.is_some_and(|text| text.len() > 1 && text.contains('\t'))
+            }),
+    ]
+}
+
+fn items() -> Vec<Fault> {
+    let lenient = |id, breaks, fits: fn(&str) -> bool| {
+        Fault::request(id, breaks, move |context, seen| {
+            map_ips(context, seen, |_, item| if fits(item) { NOBODY } else { item }.to_owned());
+        })
+    };
+    let left_out = |id, breaks, places: std::ops::Range<usize>| {
+        Fault::request(id, breaks, move |context, seen| {
+            edit_ips(context, seen, |items| {
+                let mut place = 0;
+                items.retain(|item| {
+                    place += 1;
+                    !places.contains(&(place - 1)) || item.as_str().is_none_or(|item| !item.contains('/'))
+                });
+            });
+        })
+    };
+    vec![
+        lenient("search.ips-port/zero-in-five-digits", "Port 00000 is accepted.", |item| {
+            item.ends_with(":00000")
+        }),
+        lenient("search.ips-item/commas", "Commas stand for dots.", |item| {
+            item.matches(',').count() == 3 && !item.contains('.')
+        }),
+        lenient("search.ips-item/two-brackets", "Two pairs of brackets are accepted.", |item| {
+            item.starts_with("[[") && item.ends_with("]]")
+        }),
+        lenient(
+            "search.ips-item/number-sign-of-ipv6",
+            "What follows a number sign in IPv6 is left out.",
+            |item| item.contains('#') && is_v6(item.split('#').next().unwrap_or_default()),
+        ),
+        left_out(
+            "search.ips-all-or-nothing/in-the-middle",
+            "An invalid item at one of the places from 300 to 399 is left out.",
+            300..400,
+        ),
+        left_out(
+            "search.ips-all-or-nothing/last-of-ten-thousand",
+            "An invalid item at the last place that there is is left out.",
+            9_999..10_000,
+        ),
+    ]
+}
+
+fn limits() -> Vec<Fault> {
+    let cut = |context: &Context, seen: &mut ProxiedRequest, most: usize| {
+        edit_ips(context, seen, |items| items.truncate(most));
+    };
+    vec![
+        Fault::request(
+            "search.ips-raw-limit/none-with-a-status",
+            "With a status there may be more raw items.",
+            move |context, seen| cut(context, seen, *context.contract.search.raw_items.end()),
+        )
+        .when(asks(|search| &search.status)),
+        Fault::request(
+            "search.ips-raw-limit/none-on-later-pages",
+            "On later pages there may be more raw items.",
+            move |context, seen| cut(context, seen, *context.contract.search.raw_items.end()),
+        )
+        .when(later_page),
+        Fault::request(
+            "search.ips-dedup-limit/none-for-many-raw-items",
+            "Distinct items are not counted when there are more than nine thousand raw ones.",
+            move |context, seen| cut(context, seen, context.contract.search.distinct_items),
+        )
+        .when(|context, seen| {
+            let search = &context.contract.search;
+            count(context, seen) > 9_000
+                && count(context, seen) <= *search.raw_items.end()
+                && distinct(context, seen) > search.distinct_items
+        }),
+        Fault::request(
+            "search.page-size/unchecked-on-later-pages",
+            "On later pages pageSize may be anything.",
+            ignore(SIZE),
+        )
+        .when(later_page)
+        .when(|context, seen| {
+            let sizes = &context.contract.search.page_sizes;
+            value(context, seen, SIZE)
+                .is_some_and(|size| !size.as_i64().is_some_and(|size| sizes.contains(&size)))
+        }),
+    ]
+}
+
+const STATUS: PropertyGetter = |search| &search.status;
+
+fn filtered() -> Vec<Fault> {
+    let ignored = |id, breaks, which: PropertyGetter, fits: fn(&Context, &ProxiedRequest) -> bool| {
+        Fault::request(id, breaks, ignore(which)).when(fits)
+    };
+    let one = |context: &Context, seen: &ProxiedRequest, of_v6: bool| {
+        let items = ips(context, seen);
+        items.len() == 1 && is_v6(&items[0]) == of_v6 && !has_port(&items[0])
+    };
+    let one_v4 = move |context: &Context, seen: &ProxiedRequest| one(context, seen, false);
+    let one_v6 = move |context: &Context, seen: &ProxiedRequest| one(context, seen, true);
+    let many = |context: &Context, seen: &ProxiedRequest| distinct(context, seen) > 100;
+    let many_repeated = |context: &Context, seen: &ProxiedRequest| {
+        distinct(context, seen) > 100 && count(context, seen) > distinct(context, seen)
+    };
+    vec![
+        Fault::request(
+            "search.page/unchecked-for-unknown-addresses",
+            "For addresses that nobody has, page may be anything.",
+            ignore(PAGE),
+        )
+        .when(|context, seen| ips(context, seen).iter().all(|item| item.starts_with("203.0.113.25"))),
+        Fault::request(
+            "search.status/ignored-before-the-items",
+            "A status that is written before the items is ignored.",
+            ignore(STATUS),
+        )
+        .when(|context, seen| {
+            let search = &context.contract.search;
+            let body = seen.json();
+            let place = |name: &str| body.as_object()?.keys().position(|key| key == name);
+            place(&search.status.name).zip(place(&search.ips.name)).is_some_and(|(status, ips)| status < ips)
+        }),
+        ignored(
+            "search.status/unlisted-on-later-pages",
+            "On later pages an unlisted status is ignored.",
+            STATUS,
+            |context, seen| {
+                let listed = &context.contract.search.statuses;
+                let status = value(context, seen, STATUS);
+                later_page(context, seen)
+                    && status.is_some_and(|status| {
+                        !status.as_str().is_some_and(|status| listed.iter().any(|one| one == status))
+                    })
+            },
+        ),
+        Fault::request(
+            "search.status/ignored-for-one-ipv6",
+            "For one IPv6 address the status is ignored.",
+            ignore(STATUS),
+        )
+        .when(one_v6),
+        Fault::request(
+            "search.city/ignored-for-one-ipv4",
+            "For one IPv4 address the city is ignored.",
+            ignore(|search| &search.city_code),
+        )
+        .when(one_v4),
+        Fault::request(
+            "search.country/ignored-for-one-ipv6",
+            "For one IPv6 address the country is ignored.",
+            ignore(|search| &search.country_code),
+        )
+        .when(one_v6),
+        Fault::request(
+            "search.group/ignored-for-one-ipv4",
+            "For one IPv4 address the group is ignored.",
+            ignore(|search| &search.group_id),
+        )
+        .when(one_v4),
+        Fault::request(
+            "search.order-number/ignored-for-one-ipv4",
+            "For one IPv4 address the order number is ignored.",
+            ignore(|search| &search.order_no),
+        )
+        .when(one_v4),
+        Fault::request(
+            "search.order-number/ignored-for-many",
+            "For more than a hundred items the order number is ignored.",
+            ignore(|search| &search.order_no),
+        )
+        .when(many),
+        Fault::request(
+            "search.status/ignored-for-many-repeated",
+            "The status is ignored when many items are repeated.",
+            ignore(STATUS),
+        )
+        .when(many_repeated),
+        Fault::request(
+            "search.activated-range/ignored-for-many",
+            "For more than a hundred items the lower bound is ignored.",
+            ignore(|search| &search.activated_from),
+        )
+        .when(many),
+        Fault::request(
+            "search.activated-range/ignored-for-one-ipv6",
+            "For one IPv6 address the upper bound is ignored.",
+            ignore(|search| &search.activated_to),
+        )
+        .when(one_v6),
+        Fault::request(
+            "search.activated-order/unchecked-on-later-pages",
+            "On later pages the bounds may be reversed.",
+            ignore(|search| &search.activated_to),
+        )
+        .when(later_page)
+        .when(|context, seen| {
+            let bound = |which: PropertyGetter| {
+                value(context, seen, which)?.as_str()?.parse::<jiff::Timestamp>().ok()
+            };
+            bound(|search| &search.activated_from)
+                .zip(bound(|search| &search.activated_to))
+                .is_some_and(|(from, to)| from > to)
+        }),
+        Fault::request(
+            "search.match-port/highest-bit-lost",
+            "Ports count without their highest bit.",
+            |context, seen| {
+                map_ips(context, seen, |_, item| match item.parse::<std::net::SocketAddr>() {
+                    Ok(mut socket) if socket.port() > 0x8000 => {
+                        socket.set_port(socket.port() & 0x7fff);
+                        socket.to_string()
+                    }
+                    _ => item.to_owned(),
+                });
+            },
+        ),
+    ]
+}
+
+fn times() -> Vec<Fault> {
+    let bounds: [PropertyGetter; 2] = [|search| &search.activated_from, |search| &search.activated_to];
+    let fits = move |context: &Context, seen: &ProxiedRequest, test: fn(&str) -> bool| {
+        bounds
+            .iter()
+            .any(|which| value(context, seen, *which).is_some_and(|bound| bound.as_str().is_some_and(test)))
+    };
+    let rejected = move |id, breaks, test: fn(&str) -> bool| {
+        Fault::request(id, breaks, Context::reject).when(move |context, seen| fits(context, seen, test))
+    };
+    let lenient = move |id, breaks, test: fn(&str) -> bool| {
+        Fault::request(id, breaks, move |context, seen| {
+            for which in bounds {
+                ignore(which)(context, seen);
+            }
+        })
+        .when(move |context, seen| fits(context, seen, test))
+    };
+    vec![
+        rejected("search.activated-range/last-year-rejected", "The year 9999 is rejected.", |bound| {
+            bound.starts_with("9999")
+        }),
+        rejected("search.activated-range/first-year-rejected", "The year 1 is rejected.", |bound| {
+            bound.starts_with("0001")
+        }),
+        lenient(
+            "search.activated-range/zone-in-brackets",
+            "A zone by name behind the offset is ignored.",
+            |bound| bound.ends_with("Z[UTC]"),
+        ),
+        lenient(
+            "search.activated-range/minus-sign",
+            "A minus sign that is not ASCII is accepted.",
+            |bound| bound.contains('\u{2212}'),
+        ),
+        lenient(
+            "search.activated-range/one-digit-in-utc",
+            "In UTC a month of one digit is accepted.",
+            |bound| bound.ends_with('Z') && bound.as_bytes().get(6) == Some(&b'-'),
+        ),
+    ]
+}
+
+fn responses() -> Vec<Fault> {
+    vec![
+        Fault::success(
+            "search.paging/echo-of-nothing",
+            "With a filter that nothing passes, the page is always the first.",
+            |context, _, body| {
+                if body["data"]["items"] == json!([]) {
+                    body["data"][&context.contract.search.page.name] = json!(1);
+                }
+            },
+        )
+        .when(|context, seen| filters(context, seen) > 0 && value(context, seen, PAGE).is_some()),
+        Fault::serve(
+            "search.paging/twice-among-many",
+            "Among more than a hundred items, an instance of two items comes twice.",
+            |context, seen| {
+                Box::pin(async move {
+                    let mut reply = context.upstream.call(&seen).await;
+                    let is_large = context.operation(&seen).is_some() && distinct(context, &seen) > 100;
+                    let items = if is_large { ips(context, &seen) } else { Vec::new() };
+                    if is_large && context.accepted(&seen, &reply) {
+                        reply.edit(|body| twice(&items, body));
+                    }
+                    reply
+                })
+            },
+        ),
+        Fault::serve(
+            "extract.post-error-envelope/code-of-success",
+            "A rejected POST extraction has code 0.",
+            |context, seen| {
+                Box::pin(async move {
+                    let extract = &context.contract.extract.operation;
+                    let is_post = seen.method == hyper::Method::POST && seen.path.ends_with(&extract.path);
+                    let mut reply: Reply = context.upstream.call(&seen).await;
+                    if is_post {
+                        reply.edit(|body| body["code"] = json!(extract.success.code));
+                    }
+                    reply
+                })
+            },
+        ),
+        Fault::request(
+            "search.json-body/space-first",
+            "A body that begins with a space is rejected.",
+            Context::reject,
+        )
+        .when(|_, seen| seen.body.first().is_some_and(u8::is_ascii_whitespace)),
+    ]
+}
+
+/// Repeats the instances that an item with a port and one without find.
+fn twice(items: &[String], body: &mut Value) {
+    let Some(instances) = body.pointer_mut("/data/items").and_then(Value::as_array_mut) else { return };
+    let found = |instance: &Value| {
+        let ip = instance["ip"].as_str().unwrap_or_default();
+        let port = instance["port"].as_i64().unwrap_or_default();
+        let with_port = [format!("{ip}:{port}"), format!("[{ip}]:{port}")];
+        items.iter().any(|item| item == ip) && items.iter().any(|item| with_port.contains(item))
+    };
+    let again: Vec<Value> = instances.iter().filter(|instance| found(instance)).cloned().collect();
+    let more = again.len();
+    instances.extend(again);
+    let total = body["data"]["total"].as_i64().unwrap_or_default();
+    body["data"]["total"] = json!(total + i64::try_from(more).unwrap_or_default());
+}
