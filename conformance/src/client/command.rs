@@ -109,7 +109,8 @@ pub(super) async fn execute(
     };
     let exit = status.ok().and_then(|status| status.code()).map_or(Exit::Signal, Exit::Code);
     // What is wrong with an answer may quote it.
-    let output = match Output::parse(&answered) {
+    let output = Output::parse(&answered).and_then(|output| output.of(case.call.operation));
+    let output = match output {
         Err(reason) if outcome::shows(reason.as_bytes(), token) => Err("not as expected".to_owned()),
         output => output,
     };

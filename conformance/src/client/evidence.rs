@@ -160,7 +160,7 @@ impl Evidence {
     }
 
     /// The gateways of all extractions of an execution; a repeat with the same request id counts once.
-    fn extracted(&self, execution: usize) -> Option<Output> {
+    pub(super) fn extracted(&self, execution: usize) -> Option<Output> {
         let mut seen = BTreeSet::new();
         let mut gateways = Vec::new();
         let extractions = self.requests.iter().filter(|recorded| {
@@ -225,7 +225,14 @@ impl Evidence {
     /// Problems of an execution that has to report an error.
     #[must_use]
     pub fn error_problems(&self, duty: Duty) -> Vec<Problem> {
-        let unaware = self.executions.iter().enumerate().filter(|(_, execution)| execution.has_result());
+        // A client that never sent the request that fails has nothing to report.
+        let met_failure = |number| {
+            let mut requests = self.requests.iter().filter(|recorded| recorded.execution == number);
+            !requests.clone().any(|recorded| self.is_success(recorded))
+                || requests.any(|recorded| !self.is_success(recorded))
+        };
+        let unaware = self.executions.iter().enumerate();
+        let unaware = unaware.filter(|(number, execution)| execution.has_result() && met_failure(*number));
         let problem = |(number, _)| {
             let actual = format!("a result, after {}", self.summary(number));
             Problem::new(duty, "an error: no response was a success", actual)

@@ -13,7 +13,7 @@ use super::duty::Duty;
 use super::evidence::{Evidence, Exit, Problem, Recorded};
 use super::report::{CaseOutcome, ClientFinding};
 use crate::check::Severity;
-use crate::contract::OperationId;
+use crate::contract::{OperationId, Search};
 use crate::lab::ProxiedRequest;
 use crate::quantity::quantity;
 use crate::target::Secret;
@@ -60,6 +60,7 @@ pub(super) fn problems(case: &ClientCase, evidence: &Evidence) -> Vec<Problem> {
         ));
     }
     problems.extend(told_otherwise(case, evidence));
+    problems.extend(not_told(case, evidence));
     problems.dedup();
     problems
 }
@@ -81,6 +82,12 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
         if own().last().is_some_and(|recorded| !evidence.is_whole(recorded)) {
             continue;
         }
+        let is_whole = own().all(|recorded| evidence.is_whole(recorded));
+        let came = evidence.extracted(run).and_then(|all| i64::try_from(all.gateways?.len()).ok());
+        if let Some(came) = came.filter(|came| is_whole && *came > told) {
+            let expected = format!("{told} gateways in all, as the command was told");
+            return Some(Problem::new(case.duty, expected, format!("{came}, by several request ids")));
+        }
         let asked: i64 = own().filter_map(number).sum();
         if (1..told).contains(&asked) {
             let expected = format!("extractions of {told} in all, as the command was told");
@@ -101,6 +108,51 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
             let actual =
                 other.map_or_else(|| "none".to_owned(), |other| format!("{} `{other}`", parameter.name));
             return Some(Problem::new(Duty::TextEntries, expected, actual));
+        }
+    }
+    None
+}
+
+/// What requests ask for although the command was not told so: another region or protocol than the default, a filter, or
+/// another page size.
+fn not_told(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
+    let (extract, search) = (&evidence.contract.extract, &evidence.contract.search);
+    let problem = |expected: String, actual: String| Some(Problem::new(case.duty, expected, actual));
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    for recorded in &evidence.requests {
+        let told = &case.call.arguments;
+        if recorded.operation == Some(OperationId::Extract) {
+            let defaults = [&extract.regions, &extract.regions, &extract.protocol];
+            for (parameter, like) in
+                [&extract.regions, &extract.country, &extract.protocol].into_iter().zip(defaults)
+            {
+                let expected = told.get(&parameter.name).or(like.schema.default.as_ref()).map(text);
+                let sent = recorded.request.param(&parameter.name).filter(|sent| !sent.is_empty());
+                if let Some(sent) = sent.filter(|sent| Some(sent) != expected.as_ref()) {
+                    let expected =
+                        expected.map_or_else(|| "none".to_owned(), |expected| format!("`{expected}`"));
+                    let expected = format!("{}: {expected}, as the command was told", parameter.name);
+                    return problem(expected, format!("`{sent}`"));
+                }
+            }
+        }
+        if recorded.operation == Some(OperationId::Search) {
+            let body = recorded.request.json();
+            let size = &search.page_size.name;
+            if told.get(size).is_some_and(|told| body.get(size) != Some(told)) {
+                let expected = format!("{size} {}, as the command was told", told[size]);
+                return problem(
+                    expected,
+                    body.get(size).map_or_else(|| "none".to_owned(), ToString::to_string),
+                );
+            }
+            let filters = Search::FILTERS.iter().map(|filter| &filter(search).name);
+            let sent = filters
+                .filter(|name| !told.contains_key(*name) && body.get(name).is_some_and(|v| !v.is_null()));
+            if let Some(name) = sent.into_iter().next() {
+                let expected = format!("no {name}, which the command was not told");
+                return problem(expected, body[name].to_string());
+            }
         }
     }
     None
@@ -173,10 +225,11 @@ fn carries(request: &ProxiedRequest, token: &Secret) -> bool {
     headers || shows(line.as_bytes(), token) || shows(&request.body, token)
 }
 
-/// The end of what a command wrote, for the report; none where it shows the token, or is cut, since the cut may go through the
+/// The beginning and the end of what a command wrote, for the report; none where it shows the token, or is cut, since the cut may go through the
 /// token.
 pub(super) fn excerpt(text: &[u8], token: &Secret) -> Option<String> {
-    const MOST: usize = 400;
+    /// Characters of each: a program that crashes says why at the beginning or at the end.
+    const MOST: usize = 1_000;
     if text.len() >= MAX_OUTPUT || shows(text, token) {
         return None;
     }
@@ -185,8 +238,16 @@ pub(super) fn excerpt(text: &[u8], token: &Secret) -> Option<String> {
     if text.is_empty() {
         return None;
     }
-    let start = text.char_indices().rev().nth(MOST - 1).map_or(0, |(index, _)| index);
-    Some(text.get(start..).unwrap_or_default().to_owned())
+    let (head, tail) = (text.char_indices().nth(MOST), text.char_indices().rev().nth(MOST - 1));
+    match (head, tail) {
+        (Some((head, _)), Some((tail, _))) if head < tail => {
+            // Whole lines, where they are not too long.
+            let head = text[..head].rfind('\n').unwrap_or(head);
+            let tail = text[tail..].find('\n').map_or(tail, |line| tail + line + 1);
+            Some(format!("{}\n…\n{}", &text[..head], &text[tail..]))
+        }
+        _ => Some(text.to_owned()),
+    }
 }
 
 #[cfg(test)]
@@ -199,6 +260,13 @@ mod tests {
         let excerpt = |text: &[u8]| excerpt(text, &token);
         assert_eq!(excerpt(b" an error\n"), Some("an error".to_owned()));
         assert_eq!(excerpt(b"\n"), None);
+        let long = format!("panicked at x\n{}the last line", "a frame of the backtrace\n".repeat(200));
+        let shown = excerpt(long.as_bytes()).expect("an excerpt");
+        assert!(
+            shown.starts_with("panicked at x\na frame") && shown.ends_with("backtrace\nthe last line"),
+            "{shown}"
+        );
+        assert!(shown.chars().count() < 2_010 && shown.contains("backtrace\n…\na frame"), "{shown}");
         assert_eq!(excerpt(format!("tried {}", token.expose()).as_bytes()), None);
         // What was read ends in the middle of it.
         let mut cut = vec![b' '; MAX_OUTPUT - 8];

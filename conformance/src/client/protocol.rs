@@ -106,6 +106,26 @@ impl Output {
         Ok(output)
     }
 
+    /// The same, when it fits the operation: an error, or a result with the operation's own member.
+    ///
+    /// # Errors
+    /// It has the members of other operations only.
+    pub(super) fn of(self, operation: Operation) -> Result<Self, String> {
+        let members = [
+            ("gateways", self.gateways.is_some(), Operation::Extract),
+            ("entries", self.entries.is_some(), Operation::ExtractText),
+            ("groups", self.groups.is_some(), Operation::Groups),
+            ("instances", self.instances.is_some(), Operation::Search),
+        ];
+        let own = members.iter().find(|(_, _, of)| *of == operation);
+        match (own, members.iter().find(|(_, is_there, _)| *is_there)) {
+            (Some((wanted, false, _)), Some((found, ..))) if self.error.is_none() => {
+                Err(format!("expected `{wanted}` in the answer to `{}`, found `{found}`", operation.name()))
+            }
+            _ => Ok(self),
+        }
+    }
+
     /// Whether it holds the result of an operation.
     #[must_use]
     pub fn has_result(&self) -> bool {
@@ -120,6 +140,7 @@ impl Output {
 
 /// An error as the client reports it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(expecting = "an object with `class` and `message`")]
 pub struct Failure {
     /// Its kind in the client's own words, such as `throttled` or `timeout`.
     pub class: Option<String>,

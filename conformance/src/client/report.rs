@@ -86,10 +86,10 @@ pub struct ClientCaseResult {
     /// How its last execution ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
-    /// The end of its standard output, unless it shows the token.
+    /// The beginning and the end of its standard output, unless it shows the token.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standard_output: Option<String>,
-    /// The end of standard error, unless it shows the token.
+    /// The beginning and the end of standard error, unless it shows the token.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standard_error: Option<String>,
     /// In milliseconds.

@@ -90,6 +90,12 @@ pub const ALL: &[Bad] = &[
     Bad { habits: "stops at a failed page", caught: &["client.paging.page-rejected"] },
     Bad { habits: "takes more", caught: &["client.both-codes.extract-success"] },
     Bad { habits: "takes one", caught: &["client.both-codes.extract-success"] },
+    Bad { habits: "extracts twice", caught: &["client.both-codes.extract-success"] },
+    Bad { habits: "names a region", caught: &["client.both-codes.extract-success"] },
+    Bad {
+        habits: "has a page size of its own",
+        caught: &["client.paging.several-pages", "client.paging.page-rejected"],
+    },
     Bad { habits: "drops the separator", caught: &["client.text-entries.lb-2", "client.text-entries.lb-6"] },
     Bad { habits: "asks for lines", caught: &["client.text-entries.lb-1", "client.text-entries.lb-6"] },
     Bad { habits: "has ids of 32 bits", caught: &["client.tolerant.long-ids"] },

@@ -114,6 +114,12 @@ impl Call {
         if is_text {
             query.push(("return_type", "txt".to_owned()));
         }
+        if self.habits.names_a_region {
+            query.push(("regions", "USA".to_owned()));
+        }
+        if self.habits.extracts_twice {
+            self.send("/openapi/v1/proxy/extract", &query, None, 0, is_text).await?;
+        }
         for (name, value) in &mut query {
             match *name {
                 "num" if self.habits.takes_more => {
@@ -161,6 +167,9 @@ impl Call {
             let mut body = arguments.clone();
             let asked = if self.habits.pages == Pages::Repeated && page == 2 { 1 } else { page };
             body["page"] = json!(asked);
+            if self.habits.has_own_page_size {
+                body["pageSize"] = json!(100);
+            }
             let sent = self.send("/openapi/v1/static/instances/search", &[], Some(body), 200, false).await;
             let answer = match sent {
                 Err(_) if self.habits.pages == Pages::Restarted && page > 1 && self.attempts < 10 => {

@@ -73,6 +73,12 @@ pub struct Habits {
     pub takes_more: bool,
     /// Extracts one, whatever it was asked for.
     pub takes_one: bool,
+    /// Extracts once more, and throws that away.
+    pub extracts_twice: bool,
+    /// Names a region, which it was not asked to.
+    pub names_a_region: bool,
+    /// Asks for as many instances to a page as it likes.
+    pub has_own_page_size: bool,
     /// Leaves the separator out.
     pub drops_separator: bool,
     /// Asks for lines, whatever separator it was asked for.
@@ -106,6 +112,9 @@ impl Default for Habits {
             takes_nothing_for_an_error: false,
             takes_more: false,
             takes_one: false,
+            extracts_twice: false,
+            names_a_region: false,
+            has_own_page_size: false,
             drops_separator: false,
             asks_for_lines: false,
             has_short_ids: false,
@@ -153,6 +162,9 @@ impl Habits {
             "stops at a failed page" => Self { pages: Pages::UntilError, ..usual },
             "takes more" => Self { takes_more: true, ..usual },
             "takes one" => Self { takes_one: true, ..usual },
+            "extracts twice" => Self { extracts_twice: true, request_id: RequestId::Fresh, ..usual },
+            "names a region" => Self { names_a_region: true, ..usual },
+            "has a page size of its own" => Self { has_own_page_size: true, ..usual },
             "drops the separator" => Self { drops_separator: true, ..usual },
             "asks for lines" => Self { asks_for_lines: true, ..usual },
             "has ids of 32 bits" => Self { has_short_ids: true, ..usual },
