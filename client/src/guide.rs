@@ -44,6 +44,9 @@
 //! # }
 //! ```
 //!
+//! Another policy for all calls of a client is `Client::builder().retry(RetryPolicy { max_retries: 5, ..RetryPolicy::default() })`;
+//! [`Extract::retry`](crate::Extract::retry) has one for a single call.
+//!
 //! | setting | default | what it limits |
 //! |---|---|---|
 //! | [`RetryPolicy::max_retries`](crate::RetryPolicy::max_retries) | 3 | retries of one call |
@@ -54,7 +57,8 @@
 //!
 //! # Walk a big search
 //! One request takes [`IPS_MAX_DISTINCT`](crate::contract::SearchStaticInstances::IPS_MAX_DISTINCT) distinct addresses and
-//! returns [`PAGE_SIZE_MAXIMUM`](crate::contract::SearchStaticInstances::PAGE_SIZE_MAXIMUM) instances.
+//! returns [`PAGE_SIZE_MAXIMUM`](crate::contract::SearchStaticInstances::PAGE_SIZE_MAXIMUM) instances;
+//! [`pages`](crate::Search::pages) hands over page after page, and the total timeout counts for each of them.
 //! [`in_batches`](crate::Search::in_batches) splits more addresses over several requests, and [`stream`](crate::Search::stream) requests a page when the one before is consumed, so
 //! that memory holds one page however long the result is.
 //!

@@ -1,5 +1,11 @@
 //! The program `conformance`.
 
+#![allow(
+    rustdoc::bare_urls,
+    rustdoc::broken_intra_doc_links,
+    reason = "docs of arguments are their help, which is plain text"
+)]
+
 mod program;
 
 use std::io::Write as _;

@@ -1,5 +1,9 @@
 //! A fault lab: servers that break one clause, and conforming servers that decide unspecified behaviour otherwise, as a proxy
-//! in front of a service that does neither.
+//! in front of a service that does neither. [`Scenarios`] add what happens to requests one after the other: rejections, waits,
+//! interruptions.
+//!
+//! Whoever tests a client starts a `Sandbox`: the reference server behind a lab, with tokens and data, in one call (with the
+//! feature `embedded`, which is on by default).
 //!
 //! A [`Fault`] or a [`Variation`] sees each request before it goes on and each response before it goes back, so that a server
 //! that breaks exactly one clause can be had without a switch in the server itself. The proof of the suite runs the checks

@@ -96,7 +96,7 @@ impl Sandbox {
     /// # Errors
     /// As for [`Sandbox::start`].
     pub async fn with(scenarios: &str, layers: impl FnOnce(Lab) -> Lab) -> Result<Self, SandboxError> {
-        Self::with_tokens(SandboxTokens::Random, scenarios, layers).await
+        Self::with_tokens(scenarios, SandboxTokens::Random, layers).await
     }
 
     /// The same with tokens that are the same each time, for example [`SandboxTokens::FIXED`].
@@ -104,8 +104,8 @@ impl Sandbox {
     /// # Errors
     /// As for [`Sandbox::start`].
     pub async fn with_tokens(
-        tokens: SandboxTokens,
         scenarios: &str,
+        tokens: SandboxTokens,
         layers: impl FnOnce(Lab) -> Lab,
     ) -> Result<Self, SandboxError> {
         let scenarios = Arc::new(Scenarios::parse(Path::new("scenarios"), scenarios)?);

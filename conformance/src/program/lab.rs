@@ -158,6 +158,17 @@ async fn serve(
     for name in scenarios.names() {
         let _ = writeln!(text, "{:>10} {}", "scenario", plain(&name));
     }
+    if let Some(file) = &arguments.scenario
+        && !scenarios.names().iter().any(|name| name == lab::DEFAULT)
+    {
+        let _ = writeln!(
+            text,
+            "{:>10} {} has no scenario `{}`: requests without X-Lab-Scenario pass unchanged",
+            "warning",
+            plain(&file.display().to_string()),
+            lab::DEFAULT
+        );
+    }
     let upstream = lab.scenarios(&scenarios).into_upstream();
     let options = ProxyOptions { address: arguments.listen, capitals };
     let bound = |address| move |error| UsageError::from(format!("cannot listen on {address}: {error}"));

@@ -84,7 +84,9 @@ fn ids(contract: &Contract) -> String {
 fn variants(entries: &[(&str, &str)]) -> String {
     entries
         .iter()
-        .map(|(id, text)| format!("        /// {}\n        {} = {id:?},\n", first_words(text), variant(id)))
+        .map(|(id, text)| {
+            format!("        /// {}\n        {} = {id:?},\n", in_docs(&first_words(text)), variant(id))
+        })
         .collect()
 }
 
@@ -92,6 +94,11 @@ fn variants(entries: &[(&str, &str)]) -> String {
 fn variant(id: &str) -> String {
     let words = id.strip_prefix("open.").unwrap_or(id).split(['.', '-']).filter(|word| !word.is_empty());
     words.map(|word| format!("{}{}", word[..1].to_uppercase(), &word[1..])).collect()
+}
+
+/// A text for a doc comment, in which brackets would be a link.
+fn in_docs(text: &str) -> String {
+    text.replace('[', "\\[").replace(']', "\\]")
 }
 
 fn first_words(text: &str) -> String {

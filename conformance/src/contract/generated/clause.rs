@@ -115,7 +115,7 @@ ids! {
         SearchIpsDedupLimit = "search.ips-dedup-limit",
         /// If an address occurs in several spellings, the batch gives the result of the …
         SearchIpsFirstText = "search.ips-first-text",
-        /// An item is a full IPv4 or IPv6 address, IPv4:port or [IPv6]:port; CIDR, zone …
+        /// An item is a full IPv4 or IPv6 address, IPv4:port or \[IPv6\]:port; CIDR, zone …
         SearchIpsItem = "search.ips-item",
         /// A port is from 1 to 65535.
         SearchIpsPort = "search.ips-port",
@@ -155,7 +155,7 @@ ids! {
 ids! {
     /// Behaviour that the contract leaves open (`x-unspecified`). No check may fail on it.
     Unspecified {
-        /// [IPv6] without a port may be accepted or rejected.
+        /// \[IPv6\] without a port may be accepted or rejected.
         AddressesBracketsWithoutPort = "open.addresses.brackets-without-port",
         /// IPv4-mapped IPv6 addresses may be accepted or rejected, and may match the IPv4 address …
         AddressesIpv4Mapped = "open.addresses.ipv4-mapped",
