@@ -256,12 +256,15 @@ fn has_word(text: &str, word: &str, part: impl Fn(char) -> bool) -> bool {
     })
 }
 
-/// The regions of a response by its known gateways: those that are of one region alone.
+/// The regions of a response by its known gateways: those that are of one region alone, beside the default one, which may
+/// list gateways of all others.
 pub(super) fn regions<'a>(probe: &Probe<'a>, response: &Response) -> BTreeSet<&'a str> {
+    let default = default_of(&probe.contract().extract.regions);
     let found = matching(probe.facts(), response);
     let alone = found.iter().filter_map(|(_, pools)| {
-        let (first, others) = pools.split_first()?;
-        others.iter().all(|other| other.region == first.region).then_some(first.region.as_str())
+        let mut named = pools.iter().filter(|pool| pool.region != default);
+        let first = named.next()?;
+        named.all(|other| other.region == first.region).then_some(first.region.as_str())
     });
     alone.collect()
 }
