@@ -37,10 +37,10 @@ const VALID: [(&str, &str); 19] = [
     ("1970-01-01T00:00:00Z", "the start of Unix time"),
     ("2038-01-19T03:14:08Z", "seconds that do not fit into 32 bits"),
     ("0001-01-01T00:00:00Z", "the first second of the first year"),
-    ("9999-12-31T23:59:59Z", "the last second of a year of four digits"),
+    ("9999-01-01T00:00:00Z", "the last year of four digits"),
 ];
 
-const MALFORMED: [(&str, &str); 36] = [
+const MALFORMED: [(&str, &str); 35] = [
     ("2026-03-01T12:00:00", "no time zone"),
     ("2026-03-01T12:00:00.5", "a fraction and no time zone"),
     ("2026-03-01t12:00:00", "no time zone"),
@@ -60,7 +60,6 @@ const MALFORMED: [(&str, &str); 36] = [
     ("2026-03-01T12:00:00GMT", "a zone by name"),
     ("2026-03-01T12:00:00 Europe/Berlin", "a zone by name"),
     ("2026-03-01T12:00:00[Europe/Berlin]", "a zone by name and no offset"),
-    ("2026-03-01T12:00:00Z[UTC]", "a zone by name behind the offset"),
     ("2026-3-1T9:00:00Z", "a month of one digit"),
     ("2026-03-01T12:00:00\u{2212}05:00", "a minus sign that is not ASCII"),
     ("Sun, 01 Mar 2026 12:00:00 GMT", "a date of HTTP"),
@@ -155,8 +154,7 @@ mod tests {
     fn valid_ones_parse_and_malformed_ones_do_not() {
         for seed in 0..20 {
             for Spelling { text, is_valid, reason } in date_times(seed) {
-                // The crate leaves the last hours of its last year to time zones.
-                let parsed = text.replacen("9999", "9998", 1).parse::<jiff::Timestamp>().is_ok();
+                let parsed = text.parse::<jiff::Timestamp>().is_ok();
                 // What a lenient parser of the field takes is not called malformed.
                 assert_eq!(parsed, is_valid, "{text:?}: {reason}");
             }

@@ -426,11 +426,6 @@ fn times() -> Vec<Fault> {
             bound.starts_with("0001")
         }),
         lenient(
-            "search.activated-range/zone-in-brackets",
-            "A zone by name behind the offset is ignored.",
-            |bound| bound.ends_with("Z[UTC]"),
-        ),
-        lenient(
             "search.activated-range/minus-sign",
             "A minus sign that is not ASCII is accepted.",
             |bound| bound.contains('\u{2212}'),
