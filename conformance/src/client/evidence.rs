@@ -225,11 +225,10 @@ impl Evidence {
     /// Problems of an execution that has to report an error.
     #[must_use]
     pub fn error_problems(&self, duty: Duty) -> Vec<Problem> {
-        // A client that never sent the request that fails has nothing to report.
+        // A client that never sent the request that fails has no error to report.
         let met_failure = |number| {
-            let mut requests = self.requests.iter().filter(|recorded| recorded.execution == number);
-            !requests.clone().any(|recorded| self.is_success(recorded))
-                || requests.any(|recorded| !self.is_success(recorded))
+            let own = || self.requests.iter().filter(|recorded| recorded.execution == number);
+            own().next().is_none() || own().any(|recorded| !self.is_success(recorded))
         };
         let unaware = self.executions.iter().enumerate();
         let unaware = unaware.filter(|(number, execution)| execution.has_result() && met_failure(*number));

@@ -13,7 +13,7 @@ use super::duty::Duty;
 use super::evidence::{Evidence, Exit, Problem, Recorded};
 use super::report::{CaseOutcome, ClientFinding};
 use crate::check::Severity;
-use crate::contract::{OperationId, Search};
+use crate::contract::{Extract, OperationId, Search};
 use crate::lab::ProxiedRequest;
 use crate::quantity::quantity;
 use crate::target::Secret;
@@ -116,46 +116,48 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
 /// What requests ask for although the command was not told so: another region or protocol than the default, a filter, or
 /// another page size.
 fn not_told(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
-    let (extract, search) = (&evidence.contract.extract, &evidence.contract.search);
-    let problem = |expected: String, actual: String| Some(Problem::new(case.duty, expected, actual));
+    let differs = |recorded: &Recorded| match recorded.operation? {
+        OperationId::Extract => extracts_otherwise(case, &evidence.contract.extract, recorded),
+        OperationId::Search => searches_otherwise(case, &evidence.contract.search, recorded),
+        _ => None,
+    };
+    let (expected, actual) = evidence.requests.iter().find_map(differs)?;
+    Some(Problem::new(case.duty, expected, actual))
+}
+
+fn extracts_otherwise(case: &ClientCase, extract: &Extract, recorded: &Recorded) -> Option<(String, String)> {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    for recorded in &evidence.requests {
-        let told = &case.call.arguments;
-        if recorded.operation == Some(OperationId::Extract) {
-            let defaults = [&extract.regions, &extract.regions, &extract.protocol];
-            for (parameter, like) in
-                [&extract.regions, &extract.country, &extract.protocol].into_iter().zip(defaults)
-            {
-                let expected = told.get(&parameter.name).or(like.schema.default.as_ref()).map(text);
-                let sent = recorded.request.param(&parameter.name).filter(|sent| !sent.is_empty());
-                if let Some(sent) = sent.filter(|sent| Some(sent) != expected.as_ref()) {
-                    let expected =
-                        expected.map_or_else(|| "none".to_owned(), |expected| format!("`{expected}`"));
-                    let expected = format!("{}: {expected}, as the command was told", parameter.name);
-                    return problem(expected, format!("`{sent}`"));
-                }
-            }
-        }
-        if recorded.operation == Some(OperationId::Search) {
-            let body = recorded.request.json();
-            let size = &search.page_size.name;
-            if told.get(size).is_some_and(|told| body.get(size) != Some(told)) {
-                let expected = format!("{size} {}, as the command was told", told[size]);
-                return problem(
-                    expected,
-                    body.get(size).map_or_else(|| "none".to_owned(), ToString::to_string),
-                );
-            }
-            let filters = Search::FILTERS.iter().map(|filter| &filter(search).name);
-            let sent = filters
-                .filter(|name| !told.contains_key(*name) && body.get(name).is_some_and(|v| !v.is_null()));
-            if let Some(name) = sent.into_iter().next() {
-                let expected = format!("no {name}, which the command was not told");
-                return problem(expected, body[name].to_string());
-            }
-        }
+    // `country` is another name of `regions`.
+    let parameters = [
+        (&extract.regions, &extract.regions),
+        (&extract.country, &extract.regions),
+        (&extract.protocol, &extract.protocol),
+    ];
+    parameters.into_iter().find_map(|(parameter, like)| {
+        let told = case.call.arguments.get(&parameter.name).or(like.schema.default.as_ref()).map(text);
+        let sent = recorded.request.param(&parameter.name).filter(|sent| !sent.is_empty())?;
+        (Some(&sent) != told.as_ref()).then(|| {
+            let told = told.unwrap_or_else(|| "none".to_owned());
+            (format!("{} `{told}`, as the command was told", parameter.name), format!("`{sent}`"))
+        })
+    })
+}
+
+fn searches_otherwise(case: &ClientCase, search: &Search, recorded: &Recorded) -> Option<(String, String)> {
+    let (told, body) = (&case.call.arguments, recorded.request.json());
+    let sent = |name: &str| body.get(name).filter(|value| !value.is_null());
+    let size = &search.page_size.name;
+    if let Some(wanted) = told.get(size)
+        && sent(size).and_then(Value::as_f64) != wanted.as_f64()
+    {
+        let actual = sent(size).map_or_else(|| "none".to_owned(), ToString::to_string);
+        return Some((format!("{size} {wanted}, as the command was told"), actual));
     }
-    None
+    let names = Search::FILTERS.iter().map(|filter| &filter(search).name);
+    names.filter(|name| !told.contains_key(*name)).find_map(|name| {
+        let value = sent(name)?;
+        Some((format!("no {name}, which the command was not told"), value.to_string()))
+    })
 }
 
 /// The outcome of a case with these findings.
@@ -225,8 +227,8 @@ fn carries(request: &ProxiedRequest, token: &Secret) -> bool {
     headers || shows(line.as_bytes(), token) || shows(&request.body, token)
 }
 
-/// The beginning and the end of what a command wrote, for the report; none where it shows the token, or is cut, since the cut may go through the
-/// token.
+/// The beginning and the end of what a command wrote, for the report; none where it shows the token, or is cut, since the cut
+/// may go through the token.
 pub(super) fn excerpt(text: &[u8], token: &Secret) -> Option<String> {
     /// Characters of each: a program that crashes says why at the beginning or at the end.
     const MOST: usize = 1_000;

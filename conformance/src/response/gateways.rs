@@ -123,7 +123,7 @@ fn handed_out(extract: &Extract, request: &Request, response: &Response) -> usiz
     }
     let text = response.text();
     let counted = gateways_in(extract, request, success, &text);
-    // A charset that is declared wrongly hides some of them from whoever believes it.
+    // Where the declared charset is wrong, the decoded text may have fewer entries.
     let undeclared = String::from_utf8_lossy(response.body());
     if undeclared == text {
         counted

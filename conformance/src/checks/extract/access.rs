@@ -1,8 +1,6 @@
 //! Who may extract: the whitelist, real-name verification and entitlements. List groups asks for none of them, so it shows
 //! that a token which extraction must reject is a valid one.
 
-use std::sync::Arc;
-
 use super::forms::{Context, Transport, default_of, rejects};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
@@ -100,51 +98,46 @@ fn without(scope: &Scope<'_>, lack: UnmetRequirement) -> Vec<Case> {
     forms.chain(with_other_parameters(lack)).collect()
 }
 
+/// What no form has: a label, what it is in words, and the change of a valid extraction.
+const OTHER_PARAMETERS: [(&str, &str, Change); 4] = [
+    ("json/several", "several gateways", |extract, request| more(extract, request, 2)),
+    ("json/many", "many gateways", |extract, request| more(extract, request, 19)),
+    ("json/country", "the default region by its other name", |extract, request| {
+        let region = default_of(&extract.regions);
+        request.without_query(&extract.regions.name).query(&extract.country.name, region)
+    }),
+    ("text/separator", "a separator", |extract, request| {
+        let last = extract.separators.last().map_or("", |separator| &separator.code);
+        request.query(&extract.return_type.name, &extract.text).query(&extract.lb.name, last)
+    }),
+];
+
+type Change = fn(&Extract, Request) -> Request;
+
+/// Asks for so many gateways more than the fewest.
+fn more(extract: &Extract, request: Request, more: i64) -> Request {
+    let num = (extract.num_range.start() + more).min(*extract.num_range.end());
+    request.query(&extract.num.name, num)
+}
+
 fn with_other_parameters(lack: UnmetRequirement) -> impl Iterator<Item = Case> {
-    let several =
-        |extract: &Extract, more: i64| (*extract.num_range.start() + more).min(*extract.num_range.end());
-    let changes: [(&str, Change); 4] = [
-        ("several", Box::new(move |extract, request| request.query(&extract.num.name, several(extract, 2)))),
-        ("many", Box::new(move |extract, request| request.query(&extract.num.name, several(extract, 19)))),
-        (
-            "country",
-            Box::new(|extract, request| {
-                let region = default_of(&extract.regions);
-                request.without_query(&extract.regions.name).query(&extract.country.name, region)
-            }),
-        ),
-        (
-            "a separator",
-            Box::new(|extract, request| {
-                let last = extract.separators.last().map_or("", |separator| &separator.code);
-                request.query(&extract.return_type.name, &extract.text).query(&extract.lb.name, last)
-            }),
-        ),
-    ];
-    changes.into_iter().map(move |(label, change)| {
-        let change = Arc::new(change);
-        let case = Case::new(format!("json/{label}"), Cost::requests(1), move |probe| {
-            let change = Arc::clone(&change);
-            Box::pin(async move { with_more(probe, lack, label, &change).await })
+    OTHER_PARAMETERS.into_iter().map(move |(label, what, change)| {
+        let case = Case::with(label, Cost::requests(1), (lack, what, change), |probe, data| {
+            Box::pin(is_rejected_with(probe, data))
         });
         Context::PLAIN.share(case).sharing("groups", Cost::requests(1))
     })
 }
 
-/// Changes a valid extraction.
-type Change = Box<dyn Fn(&Extract, Request) -> Request + Send + Sync>;
-
-async fn with_more(
+async fn is_rejected_with(
     probe: &Probe<'_>,
-    lack: UnmetRequirement,
-    label: &str,
-    change: &Change,
+    (lack, what, change): (UnmetRequirement, &'static str, Change),
 ) -> Result<(), Stop> {
     let token = probe.required(lack.fact, lack.token)?;
     Context::PLAIN.control(probe).await?;
     is_alive(probe, token, lack.fact).await?;
     let request = change(&probe.contract().extract, Context::PLAIN.with_token(probe, token.expose()));
-    rejects(probe, lack.clause, &format!("{}, with {label}", lack.reason), &request).await
+    rejects(probe, lack.clause, &format!("{}, with {what}", lack.reason), &request).await
 }
 
 /// A header in which proxies pass on the address of the caller.

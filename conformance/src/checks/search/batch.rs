@@ -3,13 +3,12 @@
 use serde_json::json;
 
 use super::addresses::{self, respell};
-use super::cases::{Change, FILTERS, SECOND_PAGE, control, invalid, surveyed};
+use super::cases::{Change, FILTERS, SECOND_PAGE, control, control_or_skip, invalid, surveyed};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{Comparison, Instance, read_accepted, survey};
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
 use crate::contract::{Clause, OperationId, Search};
 use crate::target::Fact;
-use crate::wire::Request;
 
 pub(super) static RAW_LIMIT_BOUNDARIES: Check = Check {
     id: "search.ips-raw-limit.boundaries",
@@ -315,22 +314,12 @@ fn too_few_or_many(
             let search = &probe.contract().search;
             let most = search.distinct_items;
             let good = change(search, probe.any_search());
-            is_accepted(probe, &good).await?;
+            control_or_skip(probe, &good).await?;
             let bad = good.field(&search.ips.name, items(search, most));
             probe.rejects(clause, &label, &bad).await
         })
     });
     case.sharing(control, Cost::requests(1))
-}
-
-/// Skips a case whose valid request is not accepted: filters may be rejected for their own sake.
-async fn is_accepted(probe: &Probe<'_>, good: &Request) -> Result<(), Stop> {
-    match probe.control_once(good).await {
-        Err(Stop::Inconclusive(reason)) => {
-            Err(probe.skip(&format!("the valid search of this kind is not accepted: {reason}")))
-        }
-        other => other,
-    }
 }
 
 /// What else a search may carry, under which its items are judged all the same.
@@ -352,7 +341,7 @@ fn with_other_parameters(label: String, shape: &'static [&'static str], change: 
             }
             let search = &probe.contract().search;
             let good = change(search, probe.search(valid.iter().map(String::as_str)));
-            is_accepted(probe, &good).await?;
+            control_or_skip(probe, &good).await?;
             let mut valid = valid.iter();
             let mut item = |kind: &&'static str| match *kind {
                 "+" => valid.next().cloned().unwrap_or_default(),

@@ -43,6 +43,16 @@ pub(super) fn invalid(clause: Clause, changes: &[(&'static str, Change)]) -> Vec
     changes.iter().map(case).collect()
 }
 
+/// Skips a case whose valid request is not accepted: filters may be rejected for their own sake.
+pub(super) async fn control_or_skip(probe: &Probe<'_>, good: &Request) -> Result<(), Stop> {
+    match probe.control_once(good).await {
+        Err(Stop::Inconclusive(reason)) => {
+            Err(probe.skip(&format!("the valid search of this kind is not accepted: {reason}")))
+        }
+        other => other,
+    }
+}
+
 /// The case, whose control request is [`Requests::any_search`].
 pub(super) fn control(case: Case) -> Case {
     case.sharing("search", Cost::requests(1))

@@ -332,14 +332,14 @@ async fn other_port(probe: &Probe<'_>, is_v6: bool) -> Result<(), Stop> {
     comparison.conclude(probe).await
 }
 
+fn held_ports(survey: &Survey, address: IpAddr) -> BTreeSet<i64> {
+    let held = survey.instances.values().filter(|instance| instance.ip == address);
+    held.map(|instance| instance.port).collect()
+}
+
 /// Ports that the address does not have: next to one that it has, one that another address has, and one that begins alike.
 fn absent(survey: &Survey, search: &Search, address: IpAddr) -> Vec<u16> {
-    let held: BTreeSet<i64> = survey
-        .instances
-        .values()
-        .filter(|instance| instance.ip == address)
-        .map(|instance| instance.port)
-        .collect();
+    let held = held_ports(survey, address);
     let beside = held.iter().flat_map(|port| [port + 1, port - 1]);
     let elsewhere = survey.values(|instance| Some(instance.port));
     let wanted = |port: &i64| search.ports.contains(port) && !held.contains(port);
@@ -353,12 +353,7 @@ fn absent(survey: &Survey, search: &Search, address: IpAddr) -> Vec<u16> {
 
 /// Ports that the address does not have, and that become one that it has when a bit is lost.
 fn wrapped(survey: &Survey, search: &Search, address: IpAddr) -> Vec<String> {
-    let held: BTreeSet<i64> = survey
-        .instances
-        .values()
-        .filter(|instance| instance.ip == address)
-        .map(|instance| instance.port)
-        .collect();
+    let held = held_ports(survey, address);
     let port = held.first().copied().unwrap_or_default();
     let others = [port ^ (1 << 8), port ^ (1 << 15)].into_iter();
     let absent = others.filter(|port| search.ports.contains(port) && !held.contains(port));

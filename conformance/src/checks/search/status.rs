@@ -1,6 +1,6 @@
 //! The filter by status: the listed values, and texts that are none of them.
 
-use super::cases::{FILTERS, SECOND_PAGE, control};
+use super::cases::{FILTERS, SECOND_PAGE, control, control_or_skip};
 use super::filters::exact_cases;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::relation::FilterKind;
@@ -118,9 +118,7 @@ async fn two_statuses(probe: &Probe<'_>) -> Result<(), Stop> {
 async fn unlisted_beside(probe: &Probe<'_>, change: super::cases::Change) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let good = change(search, probe.any_search());
-    if !probe.is_accepted(&good).await?.1 {
-        return Err(probe.skip("the valid search of this kind is not accepted"));
-    }
+    control_or_skip(probe, &good).await?;
     let unlisted = format!("un{}", search.statuses[0]);
     let why = format!("status is {unlisted:?}, which is not listed");
     probe.rejects(Clause::SearchStatus, &why, &good.field(&search.status.name, unlisted)).await

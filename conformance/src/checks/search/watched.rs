@@ -111,12 +111,15 @@ fn echo<'a>(
         (Clause::SearchPageSize, &search.page_size.name, &search.page_sizes, search.default_page_size),
     ];
     asked.into_iter().filter_map(move |(clause, name, allowed, default)| {
-        let (clause, asked) = match sent.get(name) {
-            Some(value) => (Clause::SearchPaging, value.as_i64().filter(|asked| allowed.contains(asked))?),
-            None => (clause, default),
+        let (clause, asked, why) = match sent.get(name) {
+            Some(value) => {
+                let asked = value.as_i64().filter(|asked| allowed.contains(asked))?;
+                (Clause::SearchPaging, asked, "as asked")
+            }
+            None => (clause, default, "the default"),
         };
         let shown = observed.response.at("/data")?.get(name)?.as_i64()?;
-        let expected = || format!("data.{name} is {asked}, as asked");
+        let expected = || format!("data.{name} is {asked}, {why}");
         (shown != asked).then(|| finding(clause, expected(), shown.to_string()))
     })
 }

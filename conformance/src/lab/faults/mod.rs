@@ -9,10 +9,10 @@ mod extract_combined;
 mod extract_contexts;
 mod extract_count;
 mod extract_identity;
+mod extract_rare;
 mod extract_response;
 mod extract_text;
 mod groups;
-mod rare;
 mod search;
 mod search_account;
 mod search_combined;
@@ -24,6 +24,7 @@ mod search_item;
 mod search_match;
 mod search_page;
 mod search_paging;
+mod search_rare;
 mod search_shape;
 mod search_time;
 mod search_total;
@@ -46,9 +47,9 @@ pub(crate) fn all() -> Vec<Fault> {
         extract_contexts::faults,
         extract_count::faults,
         extract_identity::faults,
+        extract_rare::faults,
         extract_text::faults,
         groups::faults,
-        rare::faults,
         search_account::faults,
         search_combined::faults,
         search_contexts::faults,
@@ -59,6 +60,7 @@ pub(crate) fn all() -> Vec<Fault> {
         search_match::faults,
         search_page::faults,
         search_paging::faults,
+        search_rare::faults,
         search_shape::faults,
         search_time::faults,
         search_total::faults,

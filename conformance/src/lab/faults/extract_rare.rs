@@ -1,0 +1,176 @@
+//! Faults of extractions that few requests show, such as those beside one other parameter. A server that somebody wrote from the
+//! contract alone had faults like these, and they passed unnoticed.
+
+use serde_json::json;
+
+use super::condition::{num, of_scarce_region, request_id};
+use super::edit::put;
+use super::extract_access::served;
+use crate::lab::exchange::ProxiedRequest;
+use crate::lab::{Context, Fault};
+
+/// All of them.
+pub(crate) fn faults() -> Vec<Fault> {
+    [access(), request_ip(), identity(), text()].into_iter().flatten().collect()
+}
+
+/// The first address that a header names, when it names one.
+fn claimed(seen: &ProxiedRequest, header: &str) -> Option<String> {
+    let text = seen.headers.get(header)?.to_str().ok()?;
+    text.split(',').next().map(|first| first.trim().to_owned()).filter(|first| !first.is_empty())
+}
+
+fn access() -> Vec<Fault> {
+    let by_other_name = |context: &Context, seen: &ProxiedRequest| {
+        seen.param(&context.contract.extract.country.name).is_some()
+    };
+    let by_name = |context: &Context, seen: &ProxiedRequest| {
+        let extract = &context.contract.extract;
+        seen.param(&extract.return_type.name).as_ref() == Some(&extract.json)
+    };
+    let many = |context: &Context, seen: &ProxiedRequest| num(context, seen).is_some_and(|num| num > 10);
+    let denied = |id, breaks, fits: fn(&str) -> bool| {
+        Fault::request(id, breaks, Context::reject).when(move |_, seen| {
+            let header = seen.headers.get("x-forwarded-for").and_then(|value| value.to_str().ok());
+            header.is_some_and(fits)
+        })
+    };
+    vec![
+        served("extract.whitelist/not-with-country", "The whitelist is ignored beside country.", |context| {
+            context.facts.token_not_whitelisted.as_ref()
+        })
+        .when(by_other_name),
+        served(
+            "extract.whitelist/not-with-a-separator",
+            "The whitelist is ignored when a separator is asked for.",
+            |context| context.facts.token_not_whitelisted.as_ref(),
+        )
+        .when(|context, seen| seen.param(&context.contract.extract.lb.name).is_some()),
+        served(
+            "extract.whitelist/not-with-return-type",
+            "The whitelist is ignored when JSON is asked for by name.",
+            |context| context.facts.token_not_whitelisted.as_ref(),
+        )
+        .when(by_name),
+        served(
+            "extract.whitelist/not-for-rare-header",
+            "Whoever claims to be this machine in Client-IP passes the whitelist.",
+            |context| context.facts.token_not_whitelisted.as_ref(),
+        )
+        .when(|_, seen| claimed(seen, "client-ip").as_deref() == Some("127.0.0.1")),
+        served(
+            "extract.entitlement/not-for-many",
+            "More than ten gateways need no entitlement.",
+            |context| context.facts.token_not_entitled.as_ref(),
+        )
+        .when(many),
+        served(
+            "extract.real-name/not-for-many",
+            "More than ten gateways need no real-name verification.",
+            |context| context.facts.token_not_verified.as_ref(),
+        )
+        .when(many),
+        denied(
+            "extract.whitelist/denied-for-public",
+            "A public address in X-Forwarded-For is looked up in the whitelist.",
+            |header| header.starts_with("8."),
+        ),
+        denied(
+            "extract.whitelist/denied-for-private",
+            "A private address in X-Forwarded-For is looked up in the whitelist.",
+            |header| header.starts_with("10."),
+        ),
+        Fault::request(
+            "extract.whitelist/denied-for-rare",
+            "Client-IP is looked up in the whitelist.",
+            Context::reject,
+        )
+        .when(|_, seen| claimed(seen, "client-ip").is_some_and(|address| address != "127.0.0.1")),
+    ]
+}
+
+fn request_ip() -> Vec<Fault> {
+    let from = |id, breaks, header: &'static str, fits: fn(&str) -> bool| {
+        Fault::success(id, breaks, move |_, seen, body| {
+            if let Some(address) = claimed(seen, header).filter(|address| fits(address)) {
+                put(body, "/request_ip", &json!(address));
+            }
+        })
+    };
+    let forwarded = |id, breaks, fits| from(id, breaks, "x-forwarded-for", fits);
+    vec![
+        from(
+            "extract.request-ip/rare-header",
+            "request_ip is what WL-Proxy-Client-IP says.",
+            "wl-proxy-client-ip",
+            |_| true,
+        ),
+        forwarded(
+            "extract.request-ip/public",
+            "request_ip is a public address that X-Forwarded-For says.",
+            |address| address.starts_with("8."),
+        ),
+        forwarded(
+            "extract.request-ip/forwarded-in-partial",
+            "In a partial result request_ip is what X-Forwarded-For says.",
+            |_| true,
+        )
+        .when(of_scarce_region),
+    ]
+}
+
+fn identity() -> Vec<Fault> {
+    let respelt = |id, breaks, how: fn(&str) -> String| {
+        Fault::request(id, breaks, move |context, seen| {
+            if let Some(sent) = request_id(context, seen) {
+                let extract = &context.contract.extract;
+                seen.headers.remove(extract.request_id_header.name.as_str());
+                seen.set_param(&extract.request_id.name, &how(&sent));
+            }
+        })
+    };
+    vec![
+        respelt("extract.idempotent/without-hyphens", "Hyphens of a request id do not count.", |id| {
+            id.replace('-', "")
+        }),
+        Fault::request(
+            "extract.idempotent/ascii-alone",
+            "A request id that is not ASCII is ignored.",
+            |context, seen| {
+                let extract = &context.contract.extract;
+                if request_id(context, seen).is_some_and(|id| !id.is_ascii()) {
+                    seen.headers.remove(extract.request_id_header.name.as_str());
+                    seen.drop_param(&extract.request_id.name);
+                }
+            },
+        ),
+    ]
+}
+
+fn text() -> Vec<Fault> {
+    let respelt = |id, breaks, how: fn(&str) -> String| {
+        Fault::request(id, breaks, move |context, seen| {
+            let name = &context.contract.extract.sb.name;
+            if let Some(separator) = seen.param(name) {
+                let how = how(&separator);
+                // A separator that is empty would be rejected, which shows something else.
+                if !how.is_empty() {
+                    seen.set_param(name, &how);
+                }
+            }
+        })
+    };
+    vec![
+        respelt("extract.separator/quotes-stripped", "Quotes around sb are taken off.", |text| {
+            text.trim_matches(['"', '\'']).to_owned()
+        }),
+        respelt("extract.separator/without-width", "Characters of sb without width are left out.", |text| {
+            text.replace(['\u{200b}', '\u{feff}'], "")
+        }),
+        Fault::request("extract.separator/tab-rejected", "A tab within sb is rejected.", Context::reject)
+            .when(|context, seen| {
+                let separator = seen.param(&context.contract.extract.sb.name);
+                separator.is_some_and(|text| text.len() > 1 && text.contains('\t'))
+            }),
+    ]
+}
