@@ -256,12 +256,15 @@ fn transport_error(error: reqwest::Error, limit: Option<Duration>, token: &Token
     }
     let is_connect = error.is_connect();
     let error = error.without_url();
-    let mut detail = error.to_string();
+    let mut causes = vec![error.to_string()];
     let mut source = error.source();
     while let Some(inner) = source {
-        detail = format!("{detail}: {inner}");
+        causes.push(inner.to_string());
         source = inner.source();
     }
+    // The first two say that a request was sent, and by what; those below them say what happened to it.
+    let telling = causes.len().saturating_sub(1).min(2);
+    let detail = causes.get(telling..).unwrap_or_default().join(": ");
     Error::Transport(Box::new(TransportError { is_connect, detail: token.scrub(&detail), request_id: None }))
 }
 

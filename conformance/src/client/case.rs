@@ -104,6 +104,11 @@ impl ClientCase {
         Self { limit, ..self }
     }
 
+    /// Whether the service does nothing unusual, so that what goes wrong is no answer to the situation of the case.
+    pub(super) fn is_plain(&self) -> bool {
+        matches!((&self.stage, self.place), (Stage::Plain, Place::Lab)) && self.has_valid_token
+    }
+
     /// What the service does, for people: a line for each step.
     #[must_use]
     pub fn stage_text(&self) -> String {

@@ -111,6 +111,8 @@ pub struct Problem {
     pub expected: String,
     /// What happened.
     pub actual: String,
+    /// The responses that it came after, where it is a result or an error.
+    pub after: Option<String>,
     /// The sentences that presuppose what was expected, where the contract does not state it.
     pub inferred_from: Option<&'static str>,
 }
@@ -119,7 +121,14 @@ impl Problem {
     /// A problem.
     #[must_use]
     pub fn new(duty: Duty, expected: impl Into<String>, actual: impl Into<String>) -> Self {
-        Self { duty, expected: expected.into(), actual: actual.into(), inferred_from: duty.inferred_from() }
+        let (expected, actual) = (expected.into(), actual.into());
+        Self { duty, expected, actual, after: None, inferred_from: duty.inferred_from() }
+    }
+
+    /// What happened came after these responses.
+    #[must_use]
+    pub(super) fn after(self, responses: String) -> Self {
+        Self { after: Some(responses), ..self }
     }
 
     /// The same where a sentence presupposes it, although the contract states the duty.
@@ -203,15 +212,15 @@ impl Evidence {
         for (number, execution) in self.executions.iter().enumerate() {
             if !execution.has_result() {
                 if must {
-                    let actual = format!("{}, after {}", ending(execution), self.summary(number));
-                    problems.push(Problem::new(duty, "a result: the service served the call", actual));
+                    let problem =
+                        Problem::new(duty, "a result: the service served the call", ending(execution));
+                    problems.push(problem.after(self.summary(number)));
                 }
                 continue;
             }
             let output = execution.output.clone().unwrap_or_default();
             let Some(truth) = self.truth(number) else {
-                let actual = format!("a result, after {}", self.summary(number));
-                problems.push(Problem::new(duty, "an error: no success was sent", actual));
+                problems.push(self.invented_result(number));
                 continue;
             };
             // Several extractions of a few gateways are one of many.
@@ -232,11 +241,18 @@ impl Evidence {
         };
         let unaware = self.executions.iter().enumerate();
         let unaware = unaware.filter(|(number, execution)| execution.has_result() && met_failure(*number));
-        let problem = |(number, _)| {
-            let actual = format!("a result, after {}", self.summary(number));
-            Problem::new(duty, "an error: no response was a success", actual)
+        let problem = |number| match self.truth(number) {
+            None => self.invented_result(number),
+            Some(_) => Problem::new(duty, "an error: a request of the call failed", "a result")
+                .after(self.summary(number)),
         };
-        unaware.map(problem).collect()
+        unaware.map(|(number, _)| problem(number)).collect()
+    }
+
+    /// A result although nothing was a success. Whatever the case is about, it is this duty that says what a success is.
+    fn invented_result(&self, execution: usize) -> Problem {
+        Problem::new(Duty::BothCodes, "an error: no response was a success", "a result")
+            .after(self.summary(execution))
     }
 
     /// Requests that came before the time of Retry-After was over.

@@ -98,6 +98,11 @@ impl Output {
         if !value.is_object() {
             return Err("JSON, but no object".to_owned());
         }
+        // What stands there instead is the client's own, and is shown with its output.
+        if let Some(error) = value.get("error").filter(|error| !error.is_object() && !error.is_null()) {
+            let found = if error.is_string() { "a text" } else { "another type" };
+            return Err(format!("`error`: expected an object with `class` and `message`, found {found}"));
+        }
         let output: Self = serde_path_to_error::deserialize(value)
             .map_err(|error| format!("`{}`: {}", error.path(), error.inner()))?;
         if !output.is_answer() {

@@ -1,27 +1,30 @@
 //! The report of a client test: HTML, JSON, JUnit, SARIF, Markdown, and lines for a terminal. It holds no token.
 
 mod html;
+mod junit;
+mod markdown;
+mod mistakes;
 mod sarif;
+mod text;
+
+use mistakes::Mistake;
+pub(super) use mistakes::refer;
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::case::ClientCase;
+use super::case::{ClientCase, Expectation};
 use super::duty::Duty;
 use super::evidence::{Evidence, Problem};
 use super::outcome::excerpt;
 use super::protocol::Input;
 use crate::check::{InferredClauses, Severity};
 use crate::contract::Contract;
-use crate::report::{Format, RenderError, plain, quantity};
+use crate::report::{Format, RenderError};
 use crate::run::Verdict;
-
-/// So many lines of what a command wrote are shown on a terminal and in JUnit.
-const SHOWN_LINES: usize = 12;
 
 /// The result of all cases.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -56,6 +59,8 @@ pub struct ClientReport {
 pub struct ClientTotals {
     /// The duty is kept.
     pub passed: usize,
+    /// How many of these passed with an error where a result was possible.
+    pub gave_up: usize,
     /// It is not.
     pub failed: usize,
     /// What the contract presupposes is not kept, and that counts as a warning.
@@ -79,6 +84,11 @@ pub struct ClientCaseResult {
     pub outcome: CaseOutcome,
     /// What was wrong.
     pub findings: Vec<ClientFinding>,
+    /// The first case that has no result for the same reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub same_error_as: Option<String>,
+    /// Whether it passed with an error where a result was possible: a client may give up.
+    pub gave_up: bool,
     /// The requests that arrived, without any value: time, operation and response. A long list is cut.
     pub requests: Vec<String>,
     /// What the command was told: operation, arguments and time.
@@ -125,20 +135,29 @@ pub struct ClientFinding {
     pub actual: String,
     /// Whether it counts as a failure.
     pub severity: Severity,
+    /// The case that shows the same mistake: a plain call, which says that the situation of this case is not its cause, or an
+    /// earlier case for the same duty. The verdict counts a mistake once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub same_as: Option<String>,
     /// The sentences that presuppose the duty, when the contract does not state it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inferred_from: Option<&'static str>,
+    #[serde(skip)]
+    mistake: Mistake,
 }
 
 impl ClientFinding {
     /// The finding of a problem; `inferred` says what counts that the contract does not state.
     pub(super) fn new(problem: Problem, inferred: InferredClauses) -> Self {
-        let Problem { duty, expected, actual, inferred_from } = problem;
+        let Problem { duty, expected, actual, after, inferred_from } = problem;
+        let mistake = Mistake::new(&expected, &actual);
+        let actual = after.map_or_else(|| actual.clone(), |after| format!("{actual}, after {after}"));
         let severity = match inferred {
             InferredClauses::Warn if inferred_from.is_some() => Severity::Warn,
             InferredClauses::Warn | InferredClauses::Fail => Severity::Fail,
         };
-        Self { duty, requirement: duty.text(), expected, actual, severity, inferred_from }
+        let requirement = duty.text();
+        Self { duty, requirement, expected, actual, severity, same_as: None, mistake, inferred_from }
     }
 }
 
@@ -159,7 +178,10 @@ impl ClientReport {
         let mut totals = ClientTotals::default();
         for case in &cases {
             match case.outcome {
-                CaseOutcome::Passed => totals.passed += 1,
+                CaseOutcome::Passed => {
+                    totals.passed += 1;
+                    totals.gave_up += usize::from(case.gave_up);
+                }
                 CaseOutcome::Failed => totals.failed += 1,
                 CaseOutcome::Warning => totals.warnings += 1,
                 CaseOutcome::Skipped(_) => totals.skipped += 1,
@@ -203,107 +225,25 @@ impl ClientReport {
         }
     }
 
-    /// The failed and the undecided cases, and the sum, for a terminal.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        for case in &self.cases {
-            text.push_str(&case.details());
-        }
-        let _ = writeln!(text, "{:>16} {}: {}", "cases", self.cases.len(), self.totals);
-        let _ =
-            writeln!(text, "{:>16} {:.2} s", "time", Duration::from_millis(self.elapsed_ms).as_secs_f64());
-        let _ = writeln!(text, "{:>16} {}: {}", "verdict", plain(&self.client), self.verdict_words());
-        text
+    fn findings(&self) -> impl Iterator<Item = (&ClientCaseResult, &ClientFinding)> {
+        self.cases.iter().flat_map(|case| case.findings.iter().map(move |finding| (case, finding)))
     }
 
-    fn verdict_words(&self) -> String {
-        let broken = self.broken();
-        match self.verdict {
-            Verdict::Conforms => {
-                let judged = self.totals.passed + self.totals.warnings;
-                let warnings = match self.totals.warnings {
-                    0 => String::new(),
-                    warnings => format!("; {}", quantity(warnings, "warning")),
-                };
-                format!("no duty of callers was violated in {}{warnings}", quantity(judged, "case"))
-            }
-            Verdict::Findings => format!(
-                "{} violated: {}",
-                quantity(broken.len(), "duty"),
-                broken.iter().map(|duty| duty.id()).collect::<Vec<_>>().join(", ")
-            ),
-            _ => "none: a case has no result, or nothing ran".to_owned(),
-        }
-    }
-
-    /// The duties that findings cite, each once.
+    /// The duties that mistakes violate, each once.
     fn broken(&self) -> Vec<Duty> {
-        let findings = self.cases.iter().flat_map(|case| &case.findings);
+        let findings = self.findings().map(|(_, finding)| finding);
+        let findings = findings.filter(|finding| finding.same_as.is_none());
         let failures = findings.filter(|finding| finding.severity == Severity::Fail);
         let mut broken: Vec<Duty> = failures.map(|finding| finding.duty).collect();
         broken.sort_unstable();
         broken.dedup();
         broken
     }
-
-    /// One suite for each duty, one case for each case.
-    fn junit(&self) -> Result<String, quick_junit::SerializeError> {
-        let mut document = Document::new("sallyport-client-conformance");
-        document.set_time(Duration::from_millis(self.elapsed_ms));
-        for duty in Duty::ALL {
-            let of_duty: Vec<_> = self.cases.iter().filter(|case| case.duty == duty).collect();
-            if of_duty.is_empty() {
-                continue;
-            }
-            let mut suite = TestSuite::new(duty.id());
-            suite.add_property(("client", &*plain(&self.client)));
-            suite.add_property(("contract", &*self.contract));
-            for case in of_duty {
-                suite.add_test_case(case.junit());
-            }
-            document.add_test_suite(suite);
-        }
-        document.to_string()
-    }
-
-    fn markdown(&self) -> String {
-        let mut text = format!(
-            "## Client `{}`\n\nCases: {}; contract {}.\n\n| duty | passed | failed | other |\n|---|---|---|---|\n",
-            cell(&self.client),
-            self.totals,
-            self.contract
-        );
-        for duty in Duty::ALL {
-            let of_duty = || self.cases.iter().filter(|case| case.duty == duty);
-            if of_duty().next().is_none() {
-                continue;
-            }
-            let count = |outcome: &CaseOutcome| of_duty().filter(|case| case.outcome == *outcome).count();
-            let (passed, failed) = (count(&CaseOutcome::Passed), count(&CaseOutcome::Failed));
-            let _ = writeln!(
-                text,
-                "| `{duty}` | {passed} | {failed} | {} |",
-                of_duty().count() - passed - failed
-            );
-        }
-        let failing: Vec<_> = self.cases.iter().filter(|case| !case.findings.is_empty()).collect();
-        if !failing.is_empty() {
-            text.push_str("\n| case | expected | found |\n|---|---|---|\n");
-        }
-        for case in failing {
-            for finding in &case.findings {
-                let (expected, actual) = (cell(&finding.expected), cell(&finding.actual));
-                let _ = writeln!(text, "| `{}` | {expected} | {actual} |", case.id);
-            }
-        }
-        text
-    }
 }
 
 impl std::fmt::Display for ClientTotals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { passed, failed, warnings, skipped, errors } = *self;
+        let Self { passed, gave_up, failed, warnings, skipped, errors } = *self;
         let warned = if warnings == 1 { "warning" } else { "warnings" };
         let parts = [
             (passed, "passed"),
@@ -313,14 +253,14 @@ impl std::fmt::Display for ClientTotals {
             (errors, "without a result"),
         ];
         let parts = parts.into_iter().filter(|(count, _)| *count > 0);
-        let parts: Vec<String> = parts.map(|(count, what)| format!("{count} {what}")).collect();
+        let mut parts: Vec<String> = parts.map(|(count, what)| format!("{count} {what}")).collect();
+        if gave_up > 0
+            && let Some(passed) = parts.first_mut()
+        {
+            let _ = write!(passed, " ({gave_up} by giving up)");
+        }
         f.write_str(&if parts.is_empty() { "none".to_owned() } else { parts.join(", ") })
     }
-}
-
-/// Text of others in a cell of a table.
-fn cell(text: &str) -> String {
-    plain(text).replace('|', "\\|")
 }
 
 impl ClientCaseResult {
@@ -336,6 +276,9 @@ impl ClientCaseResult {
             .iter()
             .map(|recorded| format!("{:.3} s: {}", recorded.at.as_secs_f64(), recorded.line()));
         Self {
+            gave_up: outcome == CaseOutcome::Passed
+                && case.expectation == Expectation::Either
+                && evidence.executions.iter().any(|execution| !execution.has_result()),
             outcome,
             findings,
             requests: requests.take(50).collect(),
@@ -355,6 +298,8 @@ impl ClientCaseResult {
             title: case.title.clone(),
             outcome: CaseOutcome::Error("the run was interrupted".to_owned()),
             findings: Vec::new(),
+            same_error_as: None,
+            gave_up: false,
             requests: Vec::new(),
             input: Input::new(case.call.clone(), case.limit),
             ending: None,
@@ -362,96 +307,5 @@ impl ClientCaseResult {
             standard_error: None,
             elapsed_ms: 0,
         }
-    }
-
-    /// One line: outcome, id and title.
-    #[must_use]
-    pub fn line(&self) -> String {
-        let outcome = match &self.outcome {
-            CaseOutcome::Passed => "passed",
-            CaseOutcome::Failed => "FAILED",
-            CaseOutcome::Warning => "warning",
-            CaseOutcome::Skipped(_) => "skipped",
-            CaseOutcome::Error(_) => "ERROR",
-        };
-        format!("{outcome:>16} {}  {}\n", self.id, self.title)
-    }
-
-    /// What was expected and found; nothing for a case that passed.
-    fn details(&self) -> String {
-        let mut text = String::new();
-        let reason = match &self.outcome {
-            CaseOutcome::Passed => return text,
-            CaseOutcome::Failed | CaseOutcome::Warning => None,
-            CaseOutcome::Skipped(reason) | CaseOutcome::Error(reason) => Some(reason),
-        };
-        if matches!(self.outcome, CaseOutcome::Error(_)) && self.ending.is_none() {
-            // It was not reached; the sum counts it.
-            return text;
-        }
-        text.push_str(&self.line());
-        if let Some(reason) = reason {
-            let _ = writeln!(text, "{:>16} {}", "", plain(reason));
-        }
-        for finding in &self.findings {
-            let from =
-                finding.inferred_from.map(|from| format!(" (inferred from {from})")).unwrap_or_default();
-            let _ = writeln!(text, "{:>16} {}: {}{from}", "", finding.duty, finding.requirement);
-            let _ = writeln!(text, "{:>16} {}", "expected", plain(&finding.expected));
-            let _ = writeln!(text, "{:>16} {}", "found", plain(&finding.actual));
-        }
-        for request in &self.requests {
-            let _ = writeln!(text, "{:>16} {request}", "");
-        }
-        let mut labelled = |label: &str, value: &str| {
-            for (number, line) in value.lines().take(SHOWN_LINES).enumerate() {
-                let _ = writeln!(text, "{:>16} {}", if number == 0 { label } else { "" }, plain(line));
-            }
-            let more = value.lines().count().saturating_sub(SHOWN_LINES);
-            if more > 0 {
-                let _ = writeln!(text, "{:>16} and {}", "", quantity(more, "more line"));
-            }
-        };
-        if self.ending.is_some() {
-            labelled("input", &serde_json::to_string(&self.input).unwrap_or_default());
-        }
-        labelled("ended with", self.ending.as_deref().unwrap_or_default());
-        labelled("standard output", self.standard_output.as_deref().unwrap_or_default());
-        labelled("standard error", self.standard_error.as_deref().unwrap_or_default());
-        text
-    }
-
-    fn junit(&self) -> TestCase {
-        let non_success = |kind, name: &str, reason: &str| {
-            let mut status = TestCaseStatus::non_success(kind);
-            status.set_type(name).set_message(plain(reason));
-            status
-        };
-        let status = match &self.outcome {
-            CaseOutcome::Passed | CaseOutcome::Warning => TestCaseStatus::success(),
-            CaseOutcome::Failed => {
-                let first = self.findings.first();
-                let message =
-                    first.map(|finding| format!("expected {}; found {}", finding.expected, finding.actual));
-                let duty = first.map_or(self.duty, |finding| finding.duty);
-                let mut status =
-                    non_success(NonSuccessKind::Failure, duty.id(), &message.unwrap_or_default());
-                status.set_description(self.details());
-                status
-            }
-            CaseOutcome::Skipped(reason) => {
-                let mut status = TestCaseStatus::skipped();
-                status.set_message(plain(reason));
-                status
-            }
-            CaseOutcome::Error(reason) => non_success(NonSuccessKind::Error, "error", reason),
-        };
-        let mut case = TestCase::new(self.id.clone(), status);
-        case.set_classname(self.duty.id());
-        if self.outcome == CaseOutcome::Warning {
-            case.set_system_out(self.details());
-        }
-        case.set_time(Duration::from_millis(self.elapsed_ms));
-        case
     }
 }

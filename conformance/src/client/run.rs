@@ -16,7 +16,7 @@ use super::evidence::{Evidence, Exit};
 use super::outcome;
 use super::protocol::Operation;
 use super::recorder::{Elsewhere, Recorder};
-use super::report::{CaseOutcome, ClientCaseResult, ClientFinding, ClientReport};
+use super::report::{self, CaseOutcome, ClientCaseResult, ClientFinding, ClientReport};
 use crate::check::InferredClauses;
 use crate::contract::Contract;
 use crate::embedded::{Reference, ReferenceError};
@@ -117,6 +117,7 @@ impl ClientSuite {
         }
         // In the order of the cases, whichever ended first.
         results.sort_by_key(|result| cases.iter().position(|case| case.id == result.id));
+        report::refer(&cases, &mut results);
         reference.close().await;
         let program = Path::new(program).file_name().unwrap_or(program).to_string_lossy().into_owned();
         Ok(ClientReport::new(contract, (program, self.source()), begun, results))

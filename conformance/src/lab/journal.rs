@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,6 +17,7 @@ use super::backend::Backend;
 use super::context::Context;
 use super::exchange::{Framing, ProxiedRequest, Reply};
 use super::upstream::{Handler, Upstream};
+use crate::contract::OperationId;
 
 /// Maximum number of entries that are kept; older ones go.
 const MAX_ENTRIES: usize = 1_000;
@@ -38,6 +40,10 @@ pub struct Entry {
     /// The run of a scenario that the request selected or got by default: `NAME` or `NAME/RUN`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
+    /// Which request id an extraction had: 1 for the first one that the lab saw, 2 for the next other one. Repeats of an
+    /// extraction have the same number. None for an extraction without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<u64>,
     /// HTTP status of the response; 499 when the caller left before it. A reset or silent connection shows none to its caller.
     pub status: u16,
     /// Time until the response began, in milliseconds.
@@ -62,6 +68,7 @@ type EntryObserver = Box<dyn Fn(&Entry) + Send + Sync>;
 pub struct Journal {
     count: AtomicU64,
     entries: Mutex<VecDeque<Entry>>,
+    request_ids: Mutex<RequestIds>,
     observer: Option<EntryObserver>,
 }
 
@@ -89,6 +96,11 @@ impl Journal {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
+    /// The number of a request id.
+    fn number_of(&self, request_id: &str) -> u64 {
+        self.request_ids.lock().unwrap_or_else(PoisonError::into_inner).number_of(request_id)
+    }
+
     fn add(&self, entry: Entry) {
         if let Some(observer) = &self.observer {
             observer(&entry);
@@ -98,6 +110,30 @@ impl Journal {
             entries.pop_front();
         }
         entries.push_back(entry);
+    }
+}
+
+/// The latest request ids, at most as many as entries: a hash of each, so that no value of a request is kept, and its number.
+#[derive(Debug, Default)]
+struct RequestIds {
+    count: u64,
+    latest: VecDeque<(u64, u64)>,
+}
+
+impl RequestIds {
+    fn number_of(&mut self, id: &str) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        id.hash(&mut hasher);
+        let hash = hasher.finish();
+        if let Some((_, number)) = self.latest.iter().rev().find(|(known, _)| *known == hash) {
+            return *number;
+        }
+        if self.latest.len() >= MAX_ENTRIES {
+            self.latest.pop_front();
+        }
+        self.count += 1;
+        self.latest.push_back((hash, self.count));
+        self.count
     }
 }
 
@@ -136,6 +172,7 @@ impl Handler for JournaledServer {
                     begun,
                     method: method.unwrap_or("other"),
                     operation: operation.map(|operation| operation.prefix()),
+                    request_id: operation.and_then(|operation| self.request_id(operation, &request)),
                     status: CALLER_LEFT,
                 };
                 let reply = self.upstream.call(&request).await;
@@ -144,6 +181,19 @@ impl Handler for JournaledServer {
             };
             SCENARIO.scope(RefCell::default(), CHANGES.scope(RefCell::default(), handled)).await
         })
+    }
+}
+
+impl JournaledServer {
+    fn request_id(&self, operation: OperationId, request: &ProxiedRequest) -> Option<u64> {
+        if operation != OperationId::Extract {
+            return None;
+        }
+        let extract = &self.backend.contract.extract;
+        let header = request.headers.get(extract.request_id_header.name.as_str());
+        let header = || header.and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let id = request.param(&extract.request_id.name).or_else(header).filter(|id| !id.is_empty())?;
+        Some(self.journal.number_of(&id))
     }
 }
 
@@ -156,6 +206,7 @@ struct PendingEntry<'a> {
     begun: Instant,
     method: &'static str,
     operation: Option<&'static str>,
+    request_id: Option<u64>,
     status: u16,
 }
 
@@ -166,6 +217,7 @@ impl Drop for PendingEntry<'_> {
             method: self.method,
             operation: self.operation,
             scenario: SCENARIO.try_with(RefCell::take).unwrap_or_default(),
+            request_id: self.request_id,
             status: self.status,
             elapsed_ms: u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX),
             changes: CHANGES.try_with(RefCell::take).unwrap_or_default(),
@@ -270,11 +322,7 @@ impl Names {
     /// What a layer changed: in the request that it passed on, and in the response that it returned.
     fn changes(&self, came: &ProxiedRequest, passed: &Passed, reply: &Reply) -> Vec<String> {
         let Some((sent, answered)) = &passed.last else {
-            return vec![format!(
-                "responded itself with status {}{}",
-                reply.status.as_u16(),
-                framing(reply.framing)
-            )];
+            return vec![format!("responded itself with status {}{}", reply.status.as_u16(), framing(reply))];
         };
         let mut what = Vec::new();
         if passed.count > 1 {
@@ -299,7 +347,7 @@ impl Names {
             what.extend(self.bodies("response", &answered.body, &reply.body));
         }
         if answered.framing != reply.framing {
-            what.push(format!("connection{}", framing(reply.framing)));
+            what.push(format!("connection{}", framing(reply)));
         }
         what
     }
@@ -376,8 +424,9 @@ fn differences(old: &Value, new: &Value, path: &mut Vec<String>, places: &mut Ve
 }
 
 /// How a response is sent, in words after another text.
-fn framing(framing: Framing) -> String {
-    match framing {
+fn framing(reply: &Reply) -> String {
+    let body = reply.body.len();
+    match reply.framing {
         Framing::Whole => String::new(),
         Framing::Pieces(size) => format!(": body in pieces of {size} bytes"),
         Framing::Drip(size) => format!(": body dripping in pieces of {size} bytes"),
@@ -385,6 +434,9 @@ fn framing(framing: Framing) -> String {
             format!(": body slow, {size} bytes every {} ms", pause.as_millis())
         }
         Framing::Padded(blanks) => format!(": body padded with {blanks} blanks"),
+        Framing::Cut(after) | Framing::Reset(Some(after)) if after >= body => {
+            format!(": unchanged, since the body has {body} bytes and not more than {after}")
+        }
         Framing::Cut(after) => format!(": body cut after {after} bytes"),
         Framing::Reset(None) => ": reset before the head".to_owned(),
         Framing::Reset(Some(after)) => format!(": reset after {after} bytes of the body"),

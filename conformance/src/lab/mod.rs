@@ -54,7 +54,9 @@ pub use journal::{Change, Entry, Journal};
 pub use ports::{PortError, Ports};
 pub use proxy::{Proxy, ProxyOptions};
 #[cfg(feature = "embedded")]
-pub use sallyport_server::sandbox::{Sandbox as SandboxServer, SandboxTokens};
+pub use sallyport_server::sandbox::{
+    Description, Examples, Held, Regions, Sandbox as SandboxServer, SandboxTokens, TokenDescription,
+};
 #[cfg(feature = "embedded")]
 pub use sandbox::{Sandbox, SandboxError};
 pub use scenario::{

@@ -169,7 +169,7 @@ fn framed(body: Bytes, framing: Framing) -> BoxBody<Bytes, Infallible> {
         Framing::Drip(size) => (size, Duration::from_millis(2)),
         Framing::Slow(size, wait) => (size, wait),
         Framing::Padded(blanks) => return padded(body, blanks),
-        // The others do not get here: `send_broken` has sent them.
+        // `send_broken` has sent the others, unless their body is too short to be cut.
         _ => return Full::new(body).boxed(),
     };
     let pieces: Vec<Bytes> = body.chunks(size.max(1)).map(Bytes::copy_from_slice).collect();

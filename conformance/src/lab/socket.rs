@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use hyper::header::DATE;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
@@ -85,8 +86,10 @@ pub(crate) async fn send_broken(stream: &TcpStream, reply: &Reply) -> Result<(),
             reset(stream);
             return Err(Closed);
         }
-        Framing::Cut(after) => (body, after.min(body), false),
-        Framing::Reset(Some(after)) => (body, after.min(body), true),
+        // A shorter body goes as it would without them.
+        Framing::Cut(after) | Framing::Reset(Some(after)) if after >= body => return Ok(()),
+        Framing::Cut(after) => (body, after, false),
+        Framing::Reset(Some(after)) => (body, after, true),
         Framing::WrongLength(by) => {
             (body.saturating_add_signed(isize::try_from(by).unwrap_or_default()), body, false)
         }
@@ -112,6 +115,10 @@ fn head(reply: &Reply, declared: usize) -> Vec<u8> {
         head.extend_from_slice(b": ");
         head.extend_from_slice(value.as_bytes());
         head.extend_from_slice(b"\r\n");
+    }
+    if !reply.headers.contains_key(DATE) {
+        let now = httpdate::fmt_http_date(std::time::SystemTime::now());
+        head.extend_from_slice(format!("date: {now}\r\n").as_bytes());
     }
     head.extend_from_slice(format!("content-length: {declared}\r\nconnection: close\r\n\r\n").as_bytes());
     head

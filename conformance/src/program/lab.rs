@@ -214,10 +214,11 @@ async fn serve(
 
 /// A line of the log.
 fn line(entry: &Entry) -> String {
-    let Entry { number, method, operation, scenario, status, elapsed_ms, changes } = entry;
+    let Entry { number, method, operation, scenario, request_id, status, elapsed_ms, changes } = entry;
     let operation = operation.unwrap_or("(another path)");
     let of = scenario.as_deref().map(|run| format!(" ({})", plain(run))).unwrap_or_default();
-    let mut text = format!("{number:>5} {method} {operation} {status} {elapsed_ms} ms{of}\n");
+    let id = request_id.map(|id| format!(", request id {id}")).unwrap_or_default();
+    let mut text = format!("{number:>5} {method} {operation} {status} {elapsed_ms} ms{id}{of}\n");
     for change in changes {
         let _ = writeln!(text, "      {}: {}", plain(&change.by), plain(&change.what.join(", ")));
     }

@@ -21,6 +21,8 @@ pub fn trials() -> Vec<Trial> {
         Trial::test("a run that is interrupted keeps what it has", interrupted),
         Trial::test("a failure shows what the command was told and what it wrote", shown),
         Trial::test("what is inferred can be a warning", inferred),
+        Trial::test("a mistake of many cases is counted once", folded),
+        Trial::test("cases that pass by giving up are counted", gave_up),
         Trial::test("no report shows the token", secret),
     ]
 }
@@ -65,6 +67,45 @@ fn inferred() -> Result<(), Failed> {
     let stated = ["client.both-codes.extract-success"];
     let stated = run_weighed(this("takes one"), &stated, InferredClauses::Warn)?;
     ensure(stated.verdict == Verdict::Findings && stated.totals.failed == 1, &stated)
+}
+
+/// What a plain call shows is no answer to the situations of other cases, and their duties are not violated by it.
+fn folded() -> Result<(), Failed> {
+    let only = [
+        "client.both-codes.extract-success",
+        "client.wait-throttled.extract-seconds",
+        "client.tolerant.times.*",
+    ];
+    let report = run(this("takes more"), &only)?;
+    let text = report.text();
+    let same: Vec<_> =
+        report.cases.iter().flat_map(|case| &case.findings).map(|it| it.same_as.as_deref()).collect();
+    ensure(
+        same.first() == Some(&None) && same.contains(&Some("client.both-codes.extract-success")),
+        &report,
+    )?;
+    ensure(text.contains("1 duty violated: client.both-codes (") && text.contains("the same in"), &report)?;
+    let page = report.render(Format::Html)?;
+    ensure(page.contains("As in <a href=\"#client.both-codes.extract-success\">"), &report)?;
+    ensure(report.render(Format::Markdown)?.contains("more case"), &report)?;
+    // The same text under another duty is another mistake.
+    let only = [
+        "client.wait-throttled.groups-seconds",
+        "client.wait-throttled.search-*",
+        "client.wait-shortage.status-*",
+    ];
+    let report = run(this("never waits"), &only)?;
+    let words = "2 duties violated: client.wait-throttled, client.wait-shortage";
+    ensure(report.text().contains(words), &report)?;
+    // A command that cannot do anything says so once.
+    let report = run(shell("echo no JSON"), &["client.both-codes.*"])?;
+    ensure(report.text().matches("standard output is not one JSON object").count() == 1, &report)
+}
+
+fn gave_up() -> Result<(), Failed> {
+    let failed = r#"cat >/dev/null; echo '{"error": {"class": "x", "message": "x"}}'"#;
+    let report = run(shell(failed), &["client.paging.interrupted", "client.limited-retries.groups-500"])?;
+    ensure(report.text().contains("2 passed (1 by giving up)") && report.totals.gave_up == 1, &report)
 }
 
 fn broken() -> Result<(), Failed> {

@@ -77,6 +77,23 @@ async fn the_log_has_requests_whose_caller_left() {
 }
 
 #[tokio::test]
+async fn the_log_tells_repeats_of_an_extraction_from_new_ones() {
+    let lab = Running::start("").await;
+    let url = format!("{}/openapi/v1/proxy/extract", lab.proxy.base_url());
+    for id in [Some("a"), Some("b"), Some("a"), None] {
+        let request = lab.http.get(&url).query(&[("api_key", lab.token()), ("num", "1")]);
+        let request = match id {
+            Some(id) => request.query(&[("request_id", id)]),
+            None => request,
+        };
+        assert_eq!(request.send().await.expect("a response").status(), 200);
+    }
+    lab.status(None).await;
+    let numbers: Vec<_> = lab.journal.entries().iter().map(|entry| entry.request_id).collect();
+    assert_eq!(numbers, [Some(1), Some(2), Some(1), None, None]);
+}
+
+#[tokio::test]
 async fn a_scenario_is_selected_once() {
     let lab = Running::start("[[flaky.groups]]\nstatus = 503").await;
     let twice = lab.groups().header("x-lab-scenario", "flaky").header("x-lab-scenario", "default");

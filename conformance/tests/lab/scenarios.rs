@@ -57,6 +57,8 @@ async fn a_header_selects_a_scenario_and_an_instance_of_it() {
     assert_eq!(unknown.status(), 400);
     let text = unknown.text().await.expect("a body");
     assert!(text.contains("expected one of: busy, gone"), "{text}");
+    let last = lab.journal.entries().pop().expect("an entry");
+    assert_eq!(last.changes[0].what, ["rejected: unknown scenario; expected one of: busy, gone"]);
 
     let (status, body) = lab.control("POST", "/reset?scenario=busy/one", "").await;
     assert_eq!((status, &body["reset"]), (200, &Value::from(1)));

@@ -56,7 +56,12 @@ async fn a_connection_is_reset_before_the_head_or_within_the_body() {
 async fn a_body_is_cut_or_has_a_wrong_length() {
     let (_, cut, error) = step("cut-after = 25").await;
     assert_eq!((body(&cut).len(), error), (25, None));
-    assert!(declared(&cut) > 100);
+    assert!(declared(&cut) > 100 && cut.contains("\r\ndate: "), "{cut}");
+    let (lab, whole, error) = step("cut-after = 1000000").await;
+    assert_eq!((body(&whole).len(), error), (declared(&whole), None));
+    let entries = lab.journal.entries();
+    let changes: Vec<_> = entries.iter().flat_map(|entry| &entry.changes).flat_map(|it| &it.what).collect();
+    assert!(changes.iter().any(|what| what.starts_with("connection: unchanged, since")), "{changes:?}");
     let (_, longer, _) = step("wrong-length = 7").await;
     assert_eq!(declared(&longer), body(&longer).len() + 7);
     let (_, shorter, _) = step("wrong-length = -7").await;

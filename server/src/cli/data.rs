@@ -183,6 +183,9 @@ pub(super) fn describe_sandbox(sandbox: &Sandbox) -> Vec<String> {
     let mut lines = describe(sandbox.sample());
     let description = sandbox.description();
     lines.extend([String::new(), "commands to paste:".to_owned()]);
+    // What the client and the suite read.
+    lines.push(format!("  export SALLYPORT_BASE_URL={}", description.base_url));
+    lines.push(format!("  export SALLYPORT_API_KEY={}", sandbox.token().expose()));
     lines.extend(description.curl.iter().map(|command| format!("  {command}")));
     let (start, clock) = (&description.base_url, &description.clock);
     lines.push(String::new());

@@ -67,7 +67,7 @@ fn result(
     case: &ClientCaseResult,
     (number, finding): (usize, &ClientFinding),
 ) -> Value {
-    let ClientFinding { duty, requirement, expected, actual, severity, inferred_from } = finding;
+    let ClientFinding { duty, requirement, expected, actual, severity, same_as, inferred_from, .. } = finding;
     let inferred = inferred_from.map(|from| format!(" (inferred from {from})")).unwrap_or_default();
     json!({
         "ruleId": duty,
@@ -87,6 +87,7 @@ fn result(
         "partialFingerprints": { "finding/v1": format!("{}:{duty}:{number}", case.id) },
         "properties": {
             "case": case.id,
+            "sameAs": same_as,
             "requests": case.requests,
             "input": case.input,
             "ending": case.ending,

@@ -14,7 +14,7 @@ use super::{DEFAULT, SCENARIO_HEADER, Scenario};
 use crate::lab::context::Context;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::fault::FaultyServer;
-use crate::lab::journal::{Layer, note_scenario};
+use crate::lab::journal::{Change, Layer, note, note_scenario};
 use crate::lab::upstream::{Handler, Upstream};
 use crate::lab::variation::VariedServer;
 
@@ -251,5 +251,6 @@ impl Handler for ScenarioServer {
 
 /// The response of the lab itself to a header that selects nothing.
 fn rejection(reason: &str) -> Reply {
+    note(Change { by: SCENARIO_HEADER.to_owned(), what: vec![format!("rejected: {reason}")] });
     Reply::json_with(400, &json!({"code": 40000, "message": format!("{SCENARIO_HEADER}: {reason}")}))
 }

@@ -1,0 +1,153 @@
+//! What a client test says on a terminal.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use super::{CaseOutcome, ClientCaseResult, ClientReport};
+use crate::report::{plain, quantity};
+use crate::run::Verdict;
+
+/// So many lines of what a command wrote are shown on a terminal and in JUnit.
+const SHOWN_LINES: usize = 12;
+
+/// So many of the cases with the same mistake are named on a terminal.
+const SHOWN_CASES: usize = 5;
+
+impl ClientReport {
+    /// The failed and the undecided cases, and the sum, for a terminal.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for case in self.cases.iter().filter(|case| !case.is_known()) {
+            text.push_str(&case.details());
+            let same: Vec<&str> =
+                self.cases.iter().filter(|other| other.is_as_in(&case.id)).map(|other| &*other.id).collect();
+            if let [_, ..] = same.as_slice() {
+                let shown = same.iter().take(SHOWN_CASES).copied().collect::<Vec<_>>().join(", ");
+                let rest = if same.len() > SHOWN_CASES { ", …" } else { "" };
+                let count = quantity(same.len(), "more case");
+                let _ = writeln!(text, "{:>16} {count}: {shown}{rest}", "the same in");
+            }
+        }
+        let _ = writeln!(text, "{:>16} {}: {}", "cases", self.cases.len(), self.totals);
+        let _ =
+            writeln!(text, "{:>16} {:.2} s", "time", Duration::from_millis(self.elapsed_ms).as_secs_f64());
+        let _ = writeln!(text, "{:>16} {}: {}", "verdict", plain(&self.client), self.verdict_words());
+        text
+    }
+
+    pub(super) fn verdict_words(&self) -> String {
+        let broken = self.broken();
+        match self.verdict {
+            Verdict::Conforms => {
+                let judged = self.totals.passed + self.totals.warnings;
+                let warnings = match self.totals.warnings {
+                    0 => String::new(),
+                    warnings => format!("; {}", quantity(warnings, "warning")),
+                };
+                format!("no duty of callers was violated in {}{warnings}", quantity(judged, "case"))
+            }
+            Verdict::Findings => format!(
+                "{} violated: {}{}",
+                quantity(broken.len(), "duty"),
+                broken.iter().map(|duty| duty.id()).collect::<Vec<_>>().join(", "),
+                self.mistakes()
+            ),
+            _ => "none: a case has no result, or nothing ran".to_owned(),
+        }
+    }
+
+    /// How many mistakes make so many cases fail, where they are fewer.
+    fn mistakes(&self) -> String {
+        let distinct = self.findings().filter(|(_, finding)| finding.same_as.is_none()).count();
+        let cases = self.cases.iter().filter(|case| !case.findings.is_empty()).count();
+        if distinct >= cases {
+            return String::new();
+        }
+        format!(" ({} in {})", quantity(distinct, "mistake"), quantity(cases, "case"))
+    }
+}
+
+impl ClientCaseResult {
+    /// One line: outcome, id and title.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let outcome = match &self.outcome {
+            CaseOutcome::Passed if self.gave_up => "gave up",
+            CaseOutcome::Passed => "passed",
+            CaseOutcome::Failed => "FAILED",
+            CaseOutcome::Warning => "warning",
+            CaseOutcome::Skipped(_) => "skipped",
+            CaseOutcome::Error(_) => "ERROR",
+        };
+        format!("{outcome:>16} {}  {}\n", self.id, self.title)
+    }
+
+    /// Whether other cases show all that is wrong.
+    fn is_known(&self) -> bool {
+        let mistakes = &self.findings;
+        self.same_error_as.is_some()
+            || !mistakes.is_empty() && mistakes.iter().all(|finding| finding.same_as.is_some())
+    }
+
+    /// Whether it shows a mistake of that case again.
+    fn is_as_in(&self, id: &str) -> bool {
+        let mut same = self.findings.iter().map(|finding| &finding.same_as).chain([&self.same_error_as]);
+        same.any(|same| same.as_deref() == Some(id))
+    }
+
+    /// What was expected and found; nothing for a case that passed.
+    pub(super) fn details(&self) -> String {
+        let mut text = String::new();
+        let reason = match &self.outcome {
+            CaseOutcome::Passed => return text,
+            CaseOutcome::Failed | CaseOutcome::Warning => None,
+            CaseOutcome::Skipped(reason) | CaseOutcome::Error(reason) => Some(reason),
+        };
+        if matches!(self.outcome, CaseOutcome::Error(_)) && self.ending.is_none() {
+            // It was not reached; the sum counts it.
+            return text;
+        }
+        text.push_str(&self.line());
+        if let Some(same) = &self.same_error_as {
+            let _ = writeln!(text, "{:>16} {same}", "as in");
+            return text;
+        }
+        if let Some(reason) = reason {
+            let _ = writeln!(text, "{:>16} {}", "", plain(reason));
+        }
+        for finding in &self.findings {
+            if let Some(same) = &finding.same_as {
+                let _ = writeln!(text, "{:>16} {same}: {}", "as in", plain(&finding.actual));
+                continue;
+            }
+            let from =
+                finding.inferred_from.map(|from| format!(" (inferred from {from})")).unwrap_or_default();
+            let _ = writeln!(text, "{:>16} {}: {}{from}", "", finding.duty, finding.requirement);
+            let _ = writeln!(text, "{:>16} {}", "expected", plain(&finding.expected));
+            let _ = writeln!(text, "{:>16} {}", "found", plain(&finding.actual));
+        }
+        if self.is_known() {
+            return text;
+        }
+        for request in &self.requests {
+            let _ = writeln!(text, "{:>16} {request}", "");
+        }
+        let mut labelled = |label: &str, value: &str| {
+            for (number, line) in value.lines().take(SHOWN_LINES).enumerate() {
+                let _ = writeln!(text, "{:>16} {}", if number == 0 { label } else { "" }, plain(line));
+            }
+            let more = value.lines().count().saturating_sub(SHOWN_LINES);
+            if more > 0 {
+                let _ = writeln!(text, "{:>16} and {}", "", quantity(more, "more line"));
+            }
+        };
+        if self.ending.is_some() {
+            labelled("input", &serde_json::to_string(&self.input).unwrap_or_default());
+        }
+        labelled("ended with", self.ending.as_deref().unwrap_or_default());
+        labelled("standard output", self.standard_output.as_deref().unwrap_or_default());
+        labelled("standard error", self.standard_error.as_deref().unwrap_or_default());
+        text
+    }
+}
