@@ -11,7 +11,7 @@ use super::UsageError;
 use super::arguments::ClientArguments;
 use super::reports::{self, ReportRequest};
 use super::run::{Reader, print};
-use super::signals::interrupted;
+use super::signals::Signals;
 
 /// Tests a client, or lists the cases.
 pub(crate) async fn client(arguments: ClientArguments) -> Result<Verdict, UsageError> {
@@ -28,12 +28,8 @@ pub(crate) async fn client(arguments: ClientArguments) -> Result<Verdict, UsageE
         ..ClientSuite::new(arguments.command)
     };
     let is_quiet = arguments.quiet;
-    let stopped = async {
-        // Without signals nobody can stop it.
-        if interrupted().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    };
+    let mut signals = Signals::listen()?;
+    let stopped = signals.next();
     let finished = |result: &ClientCaseResult| {
         if !is_quiet {
             reader.write(&result.line());

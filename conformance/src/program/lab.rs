@@ -19,7 +19,7 @@ use super::UsageError;
 use super::arguments::ProxyArguments;
 use super::run::{print, with_target};
 use super::setup::Setup;
-use super::signals::interrupted;
+use super::signals::Signals;
 
 /// `conformance faults`.
 pub(crate) fn faults(glob: Option<&Glob>, clause: Option<&str>, json: bool) -> Result<Verdict, UsageError> {
@@ -115,6 +115,8 @@ async fn serve(
     variations: Vec<Variation>,
     scenarios: Arc<Scenarios>,
 ) -> Result<Verdict, UsageError> {
+    // Who reads the address may end it at once.
+    let mut signals = Signals::listen()?;
     let contract = Contract::embedded()?;
     let (requests, changed) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let journal = Arc::new(Journal::observed({
@@ -203,7 +205,7 @@ async fn serve(
     print(&format!(
         "       try curl --get '{base}{path}' --data-urlencode \"{name}=$SALLYPORT_API_KEY\"\n\n"
     ));
-    interrupted().await?;
+    signals.next().await;
     print(&format!(
         "\n{}, {} changed\n",
         quantity(requests.load(Ordering::Relaxed), "request"),

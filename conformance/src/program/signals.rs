@@ -3,31 +3,52 @@
 use sallyport_conformance::Verdict;
 use sallyport_conformance::run::Stopper;
 
-/// Waits for Ctrl-C, or for what service managers, CI runners and closed terminals send: SIGTERM and SIGHUP.
-pub(crate) async fn interrupted() -> std::io::Result<()> {
+/// Ctrl-C, and what service managers, CI runners and closed terminals send: SIGTERM and SIGHUP. From here on they do not end
+/// the process.
+pub(crate) struct Signals {
     #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut hangup = signal(SignalKind::hangup())?;
-        tokio::select! {
-            interrupted = tokio::signal::ctrl_c() => interrupted,
-            _ = terminate.recv() => Ok(()),
-            _ = hangup.recv() => Ok(()),
-        }
-    }
-    #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await
+    kinds: [tokio::signal::unix::Signal; 3],
 }
 
-/// Stops a run at the first signal, so that its reports are written; the second one ends the program.
+impl Signals {
+    /// Listens from now on, also before anybody waits.
+    pub(crate) fn listen() -> std::io::Result<Self> {
+        Ok(Self {
+            #[cfg(unix)]
+            kinds: {
+                use tokio::signal::unix::{SignalKind, signal};
+                let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+                let [interrupt, terminate, hangup] = kinds.map(signal);
+                [interrupt?, terminate?, hangup?]
+            },
+        })
+    }
+
+    /// Waits for the next one.
+    pub(crate) async fn next(&mut self) {
+        #[cfg(unix)]
+        {
+            let [interrupt, terminate, hangup] = &mut self.kinds;
+            tokio::select! {
+                _ = interrupt.recv() => {},
+                _ = terminate.recv() => {},
+                _ = hangup.recv() => {},
+            }
+        }
+        #[cfg(not(unix))]
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// Stops a run at the first signal, so that its reports are written; the second one ends the program. Without signals nobody
+/// can stop it.
 pub(crate) async fn stop_on_signals(stopper: Stopper, reason: &'static str) {
-    if interrupted().await.is_err() {
-        return;
-    }
+    let Ok(mut signals) = Signals::listen() else { return };
+    signals.next().await;
     stopper.stop(reason);
-    if interrupted().await.is_ok() {
-        // Somebody who asks twice does not want to wait for reports.
-        std::process::exit(Verdict::Incomplete.exit_code().into());
-    }
+    signals.next().await;
+    // Somebody who asks twice does not want to wait for reports.
+    std::process::exit(Verdict::Incomplete.exit_code().into());
 }
