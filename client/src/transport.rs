@@ -254,7 +254,7 @@ fn transport_error(error: reqwest::Error, limit: Option<Duration>, token: &Token
     if error.is_timeout() && !error.is_connect() {
         return Error::Timeout(Box::new(TimeoutError { is_total: false, limit, request_id: None }));
     }
-    let is_connect = error.is_connect();
+    let (is_connect, is_of_body) = (error.is_connect(), error.is_body() || error.is_decode());
     let error = error.without_url();
     let mut causes = vec![error.to_string()];
     let mut source = error.source();
@@ -262,8 +262,9 @@ fn transport_error(error: reqwest::Error, limit: Option<Duration>, token: &Token
         causes.push(inner.to_string());
         source = inner.source();
     }
-    // The first two say that a request was sent, and by what; those below them say what happened to it.
-    let telling = causes.len().saturating_sub(1).min(2);
+    // The first one says that a request failed, and the second one by whom it was sent, unless the response had begun.
+    let layers = if is_of_body { 1 } else { 2 };
+    let telling = causes.len().saturating_sub(1).min(layers);
     let detail = causes.get(telling..).unwrap_or_default().join(": ");
     Error::Transport(Box::new(TransportError { is_connect, detail: token.scrub(&detail), request_id: None }))
 }

@@ -8,6 +8,7 @@ use hyper::header::RETRY_AFTER;
 use serde_json::Value;
 
 use super::duty::Duty;
+use super::mistake;
 use super::protocol::{Operation, Output};
 use crate::contract::{Contract, OperationId};
 use crate::lab::{Framing, ProxiedRequest, Reply};
@@ -39,7 +40,7 @@ pub struct Recorded {
 }
 
 /// How the command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Exit {
     /// By itself.
     Code(i32),
@@ -113,6 +114,8 @@ pub struct Problem {
     pub actual: String,
     /// The responses that it came after, where it is a result or an error.
     pub after: Option<String>,
+    /// A hash of what the command said of its error, which tells two mistakes apart; what it said may hold the token.
+    pub(super) said: Option<u64>,
     /// The sentences that presuppose what was expected, where the contract does not state it.
     pub inferred_from: Option<&'static str>,
 }
@@ -122,7 +125,16 @@ impl Problem {
     #[must_use]
     pub fn new(duty: Duty, expected: impl Into<String>, actual: impl Into<String>) -> Self {
         let (expected, actual) = (expected.into(), actual.into());
-        Self { duty, expected, actual, after: None, inferred_from: duty.inferred_from() }
+        Self { duty, expected, actual, after: None, said: None, inferred_from: duty.inferred_from() }
+    }
+
+    /// Another error of the command would be another problem.
+    #[must_use]
+    fn said_by(self, execution: &Execution) -> Self {
+        let failure = execution.output.as_ref().ok().and_then(|output| output.error.as_ref());
+        let words = |part: &Option<String>| part.as_deref().map(mistake::without_numbers);
+        let words = failure.map(|failure| [words(&failure.class), words(&failure.message)]);
+        Self { said: Some(mistake::hash(&(execution.exit, words))), ..self }
     }
 
     /// What happened came after these responses.
@@ -188,14 +200,10 @@ impl Evidence {
     fn is_success(&self, recorded: &Recorded) -> bool {
         let Some(id) = recorded.operation else { return false };
         let success = &self.contract.operation(id).success;
-        let is_whole = !matches!(
-            recorded.reply.framing,
-            Framing::Cut(_) | Framing::Reset(_) | Framing::Silent(_) | Framing::WrongLength(_)
-        );
         let code = recorded.reply.json().get("code").and_then(Value::as_f64);
         let is_code =
             code == Some(success.code as f64) || (self.operation == Operation::ExtractText && code.is_none());
-        is_whole && recorded.reply.status.as_u16() == success.status && is_code
+        !recorded.reply.is_broken() && recorded.reply.status.as_u16() == success.status && is_code
     }
 
     /// Whether a response is a complete success with as many gateways as were asked for.
@@ -214,7 +222,7 @@ impl Evidence {
                 if must {
                     let problem =
                         Problem::new(duty, "a result: the service served the call", ending(execution));
-                    problems.push(problem.after(self.summary(number)));
+                    problems.push(problem.after(self.summary(number)).said_by(execution));
                 }
                 continue;
             }
@@ -364,8 +372,8 @@ impl Recorded {
         let operation = self.operation.map_or("another path", |operation| operation.prefix());
         let end = match self.reply.framing {
             Framing::Silent(_) => "nothing".to_owned(),
-            Framing::Reset(_) => "reset".to_owned(),
-            Framing::Cut(_) | Framing::WrongLength(_) => "cut".to_owned(),
+            Framing::Reset(_) if self.reply.is_broken() => "reset".to_owned(),
+            Framing::Cut(_) | Framing::WrongLength(_) if self.reply.is_broken() => "cut".to_owned(),
             _ => self.reply.status.as_u16().to_string(),
         };
         format!("{operation} -> {end}")

@@ -8,6 +8,7 @@ mod cases;
 mod command;
 mod duty;
 mod evidence;
+mod mistake;
 mod outcome;
 mod protocol;
 mod recorder;

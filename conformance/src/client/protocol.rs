@@ -100,7 +100,12 @@ impl Output {
         }
         // What stands there instead is the client's own, and is shown with its output.
         if let Some(error) = value.get("error").filter(|error| !error.is_object() && !error.is_null()) {
-            let found = if error.is_string() { "a text" } else { "another type" };
+            let found = match error {
+                Value::String(_) => "a text",
+                Value::Array(_) => "a list",
+                Value::Number(_) => "a number",
+                _ => "a boolean",
+            };
             return Err(format!("`error`: expected an object with `class` and `message`, found {found}"));
         }
         let output: Self = serde_path_to_error::deserialize(value)

@@ -3,12 +3,8 @@
 mod html;
 mod junit;
 mod markdown;
-mod mistakes;
 mod sarif;
 mod text;
-
-use mistakes::Mistake;
-pub(super) use mistakes::refer;
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -16,14 +12,15 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::case::{ClientCase, Expectation};
+use super::case::{ClientCase, Expectation, Place};
 use super::duty::Duty;
 use super::evidence::{Evidence, Problem};
+use super::mistake::Mistake;
 use super::outcome::excerpt;
 use super::protocol::Input;
 use crate::check::{InferredClauses, Severity};
 use crate::contract::Contract;
-use crate::report::{Format, RenderError};
+use crate::report::{Format, RenderError, quantity};
 use crate::run::Verdict;
 
 /// The result of all cases.
@@ -143,14 +140,37 @@ pub struct ClientFinding {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inferred_from: Option<&'static str>,
     #[serde(skip)]
-    mistake: Mistake,
+    pub(super) mistake: Mistake,
 }
 
 impl ClientFinding {
+    /// The findings of a case, each mistake of a duty once.
+    pub(super) fn all(problems: Vec<Problem>, inferred: InferredClauses) -> Vec<Self> {
+        let mut findings: Vec<(Self, usize)> = Vec::new();
+        for problem in problems {
+            let finding = Self::new(problem, inferred);
+            let same = findings.iter_mut().find(|(first, _)| {
+                (first.duty, first.mistake, first.severity)
+                    == (finding.duty, finding.mistake, finding.severity)
+            });
+            match same {
+                Some((_, more)) => *more += 1,
+                None => findings.push((finding, 0)),
+            }
+        }
+        let counted = |(finding, more): (Self, usize)| match more {
+            0 => finding,
+            _ => {
+                Self { actual: format!("{}, and {}", finding.actual, quantity(more, "more time")), ..finding }
+            }
+        };
+        findings.into_iter().map(counted).collect()
+    }
+
     /// The finding of a problem; `inferred` says what counts that the contract does not state.
-    pub(super) fn new(problem: Problem, inferred: InferredClauses) -> Self {
-        let Problem { duty, expected, actual, after, inferred_from } = problem;
-        let mistake = Mistake::new(&expected, &actual);
+    fn new(problem: Problem, inferred: InferredClauses) -> Self {
+        let mistake = Mistake::of(&problem);
+        let Problem { duty, expected, actual, after, said: _, inferred_from } = problem;
         let actual = after.map_or_else(|| actual.clone(), |after| format!("{actual}, after {after}"));
         let severity = match inferred {
             InferredClauses::Warn if inferred_from.is_some() => Severity::Warn,
@@ -278,6 +298,7 @@ impl ClientCaseResult {
         Self {
             gave_up: outcome == CaseOutcome::Passed
                 && case.expectation == Expectation::Either
+                && case.place == Place::Lab
                 && evidence.executions.iter().any(|execution| !execution.has_result()),
             outcome,
             findings,

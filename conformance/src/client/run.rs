@@ -13,10 +13,11 @@ use serde_json::json;
 use super::case::{ClientCase, Place, Stage};
 use super::command::execute;
 use super::evidence::{Evidence, Exit};
+use super::mistake;
 use super::outcome;
 use super::protocol::Operation;
 use super::recorder::{Elsewhere, Recorder};
-use super::report::{self, CaseOutcome, ClientCaseResult, ClientFinding, ClientReport};
+use super::report::{CaseOutcome, ClientCaseResult, ClientFinding, ClientReport};
 use crate::check::InferredClauses;
 use crate::contract::Contract;
 use crate::embedded::{Reference, ReferenceError};
@@ -117,7 +118,7 @@ impl ClientSuite {
         }
         // In the order of the cases, whichever ended first.
         results.sort_by_key(|result| cases.iter().position(|case| case.id == result.id));
-        report::refer(&cases, &mut results);
+        mistake::refer(&cases, &mut results);
         reference.close().await;
         let program = Path::new(program).file_name().unwrap_or(program).to_string_lossy().into_owned();
         Ok(ClientReport::new(contract, (program, self.source()), begun, results))
@@ -210,8 +211,7 @@ impl World {
         let is_skipped =
             evidence.executions.iter().any(|execution| execution.exit == Exit::Code(outcome::NOT_SUPPORTED));
         let problems = if is_skipped { Vec::new() } else { outcome::problems(case, &evidence) };
-        let finding = |problem| ClientFinding::new(problem, inferred);
-        let mut findings: Vec<ClientFinding> = problems.into_iter().map(finding).collect();
+        let mut findings = ClientFinding::all(problems, inferred);
         let outcome = match is_skipped {
             true => {
                 CaseOutcome::Skipped(format!("the command does not support `{}`", case.call.operation.name()))

@@ -131,6 +131,20 @@ pub enum Framing {
 }
 
 impl Reply {
+    /// Whether its caller gets less than all of it, or nothing. A body that is not longer than where it would be cut is sent
+    /// whole.
+    pub(crate) fn is_broken(&self) -> bool {
+        match self.framing {
+            Framing::Cut(after) | Framing::Reset(Some(after)) => after < self.body.len(),
+            Framing::Reset(None) | Framing::Silent(_) | Framing::WrongLength(_) => true,
+            Framing::Whole
+            | Framing::Pieces(_)
+            | Framing::Drip(_)
+            | Framing::Slow(..)
+            | Framing::Padded(_) => false,
+        }
+    }
+
     /// The body as JSON, or null.
     #[must_use]
     pub fn json(&self) -> Value {

@@ -434,7 +434,7 @@ fn framing(reply: &Reply) -> String {
             format!(": body slow, {size} bytes every {} ms", pause.as_millis())
         }
         Framing::Padded(blanks) => format!(": body padded with {blanks} blanks"),
-        Framing::Cut(after) | Framing::Reset(Some(after)) if after >= body => {
+        Framing::Cut(after) | Framing::Reset(Some(after)) if !reply.is_broken() => {
             format!(": unchanged, since the body has {body} bytes and not more than {after}")
         }
         Framing::Cut(after) => format!(": body cut after {after} bytes"),

@@ -54,6 +54,8 @@ pub use journal::{Change, Entry, Journal};
 pub use ports::{PortError, Ports};
 pub use proxy::{Proxy, ProxyOptions};
 #[cfg(feature = "embedded")]
+pub use sallyport_server::data::seed::{Sample, SampleTokens};
+#[cfg(feature = "embedded")]
 pub use sallyport_server::sandbox::{
     Description, Examples, Held, Regions, Sandbox as SandboxServer, SandboxTokens, TokenDescription,
 };

@@ -73,6 +73,9 @@ impl AsyncWrite for Socket {
 
 /// Sends a response whose framing HTTP would not produce, and ends the connection; leaves others alone.
 pub(crate) async fn send_broken(stream: &TcpStream, reply: &Reply) -> Result<(), Closed> {
+    if !reply.is_broken() {
+        return Ok(());
+    }
     let body = reply.body.len();
     let (declared, sent, is_reset) = match reply.framing {
         Framing::Whole | Framing::Pieces(_) | Framing::Drip(_) | Framing::Slow(..) | Framing::Padded(_) => {
@@ -86,8 +89,6 @@ pub(crate) async fn send_broken(stream: &TcpStream, reply: &Reply) -> Result<(),
             reset(stream);
             return Err(Closed);
         }
-        // A shorter body goes as it would without them.
-        Framing::Cut(after) | Framing::Reset(Some(after)) if after >= body => return Ok(()),
         Framing::Cut(after) => (body, after, false),
         Framing::Reset(Some(after)) => (body, after, true),
         Framing::WrongLength(by) => {

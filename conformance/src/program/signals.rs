@@ -11,7 +11,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Listens from now on, also before anybody waits.
+    /// Listens from now on, also before anybody waits; on other systems than Unix once somebody does.
     pub(crate) fn listen() -> std::io::Result<Self> {
         Ok(Self {
             #[cfg(unix)]

@@ -173,11 +173,11 @@ fn coherent(at: &Item<'_>, step: &Step) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Refuses a step that changes what its responses do not have, and a chance of nothing.
+/// Refuses a step that changes what its responses do not have, and a probability without an action.
 fn effective(at: &Item<'_>, step: &Step, operation: Option<OperationId>) -> Result<(), ConfigError> {
     let nothing = Step { times: step.times, probability: step.probability, ..Step::default() };
     if step.probability < 1.0 && *step == nothing {
-        return Err(at.wrong("something that happens, such as `status`, beside `probability`"));
+        return Err(at.wrong("an action, such as `status`, beside `probability`"));
     }
     if step.unknown_values && operation.is_some_and(|operation| operation != OperationId::Search) {
         return Err(at.wrong("`unknown-values` in steps of searches, whose responses have instances"));
@@ -357,7 +357,7 @@ mod tests {
             ("[[a.any]]\ncode = 1.5", "s.toml:2:8: `code`: expected an integer or a string"),
             ("[[a.any]]\ncode = 1\nbody = 'x'", "expected either `body`, or `code` and `message`"),
             ("[[a.any]]\nstatus = 204\nbody = 'x'", "expected no `code`, `message` or `body` beside"),
-            ("[[a.any]]\nprobability = 0.5", "expected something that happens, such as `status`, beside"),
+            ("[[a.any]]\nprobability = 0.5", "expected an action, such as `status`, beside"),
             ("[[a.any]]\nprobability = 0", "s.toml:2:15: `probability`: expected a number above 0, up to 1"),
             ("[[a.groups]]\nunknown-values = true", "expected `unknown-values` in steps of searches"),
             (

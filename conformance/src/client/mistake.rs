@@ -1,0 +1,125 @@
+//! Which findings are one mistake. A client that gets something wrong in every call fails nearly all cases, and what it has to
+//! mend is one thing.
+
+use std::hash::{DefaultHasher, Hash, Hasher as _};
+
+use super::case::ClientCase;
+use super::evidence::Problem;
+use super::report::{CaseOutcome, ClientCaseResult, ClientFinding};
+use crate::check::Severity;
+
+/// What was expected and found, without the numbers. It is a hash, so that nothing of what a client wrote is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Mistake(u64);
+
+impl Mistake {
+    pub(super) fn of(problem: &Problem) -> Self {
+        let words = (without_numbers(&problem.expected), without_numbers(&problem.actual));
+        Self(hash(&(words, problem.said)))
+    }
+}
+
+pub(super) fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The text with `#` for each number.
+pub(super) fn without_numbers(text: &str) -> String {
+    let mut words = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '0'..='9' if words.ends_with('#') => {}
+            '0'..='9' => words.push('#'),
+            c => words.push(c),
+        }
+    }
+    words
+}
+
+/// A finding of the case at this place, which that one shows in full.
+struct Known {
+    place: usize,
+    finding: ClientFinding,
+    shown_by: usize,
+}
+
+/// Refers each finding, and each case without a result, to the first case that shows the same. `results` are in the order of
+/// `cases`.
+pub(super) fn refer(cases: &[ClientCase], results: &mut [ClientCaseResult]) {
+    let is_plain: Vec<bool> = results
+        .iter()
+        .map(|result| cases.iter().find(|case| case.id == result.id).is_some_and(ClientCase::is_plain))
+        .collect();
+    // A plain call says more than a case that happens to come first.
+    let (plain, others): (Vec<usize>, Vec<usize>) = (0..results.len()).partition(|place| is_plain[*place]);
+    let mut known: Vec<Known> = Vec::new();
+    for place in plain.into_iter().chain(others) {
+        let mut new = Vec::new();
+        for number in 0..results[place].findings.len() {
+            let finding = &results[place].findings[number];
+            // A failure that refers to a warning would be no failure of the report.
+            let is_same = |other: &&Known| {
+                other.finding.mistake == finding.mistake
+                    && (other.finding.severity == Severity::Fail || finding.severity == Severity::Warn)
+            };
+            let of_call = |other: &&Known| {
+                let call = |place: usize| &results[place].input.call;
+                is_plain[other.place] && call(other.place) == call(place)
+            };
+            let same = || known.iter().filter(is_same);
+            let found = same().find(of_call).or_else(|| same().find(|it| it.finding.duty == finding.duty));
+            let shown_by = found.map(|found| found.shown_by);
+            new.push(Known { place, finding: finding.clone(), shown_by: shown_by.unwrap_or(place) });
+            let id = shown_by.map(|shown_by| results[shown_by].id.clone());
+            results[place].findings[number].same_as = id;
+        }
+        known.extend(new);
+    }
+    refer_errors(results);
+}
+
+fn refer_errors(results: &mut [ClientCaseResult]) {
+    let reason = |result: &ClientCaseResult| match &result.outcome {
+        CaseOutcome::Error(reason) if result.ending.is_some() => Some(reason.clone()),
+        _ => None,
+    };
+    let reasons: Vec<_> = results.iter().map(|result| (result.id.clone(), reason(result))).collect();
+    for (place, result) in results.iter_mut().enumerate() {
+        let (_, own) = &reasons[place];
+        let same = reasons[..place].iter().find(|(_, other)| own.is_some() && other == own);
+        result.same_error_as = same.map(|(id, _)| id.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::{Duty, Exit};
+
+    #[test]
+    fn numbers_make_no_other_mistake() {
+        let mistake =
+            |expected: &str, actual: &str| Mistake::of(&Problem::new(Duty::Paging, expected, actual));
+        let early = mistake("no request for 2.00 s after HTTP 429", "the next one came after 0.05 s");
+        assert_eq!(
+            early,
+            mistake("no request for 3600.00 s after HTTP 429", "the next one came after 10.5 s")
+        );
+        assert_ne!(early, mistake("no request for 2.00 s", "the next one came after 0.05 s"));
+        assert_ne!(mistake("a", "b"), mistake("ab", ""));
+        assert_eq!(without_numbers("page 257 of 12.5 s, x1"), "page # of #.# s, x#");
+    }
+
+    #[test]
+    fn other_words_of_a_client_are_another_mistake() {
+        let failed = |exit: Exit, words: &str| {
+            let said = Some(hash(&(exit, without_numbers(words))));
+            Mistake::of(&Problem { said, ..Problem::new(Duty::Tolerant, "a result", "an error") })
+        };
+        assert_eq!(failed(Exit::Code(1), "at line 7"), failed(Exit::Code(1), "at line 12"));
+        assert_ne!(failed(Exit::Code(1), "at line 7"), failed(Exit::Code(7), "at line 7"));
+        assert_ne!(failed(Exit::Code(1), "no JSON"), failed(Exit::Code(1), "a timeout"));
+    }
+}
