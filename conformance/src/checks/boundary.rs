@@ -13,7 +13,10 @@ pub(super) fn cases(
 ) -> Vec<Case> {
     let values = boundaries(&property(&scope.contract.search).schema).into_iter().filter(|case| chosen(case));
     let case = |value: Boundary| {
-        let label = format!("{}={}", property(&scope.contract.search).name, value.text());
+        // A new limit gives the cases no new names.
+        let is_limit = matches!(value.keyword, "minimum" | "maximum");
+        let shown = if is_limit { value.reason.to_owned() } else { value.text() };
+        let label = format!("{}={shown}", property(&scope.contract.search).name);
         Case::with(label, Cost::requests(1), (property, value), |probe, (property, value)| {
             Box::pin(async move {
                 let property = property(&probe.contract().search);

@@ -35,8 +35,7 @@ pub(crate) fn integer_texts(range: &RangeInclusive<i64>) -> Vec<Spelling> {
         ("\u{661}", "a digit of another script"),
         ("\u{ff11}", "a digit in full width"),
     ];
-    let outside =
-        outside(range).into_iter().map(|(number, reason)| Spelling::malformed(number.to_string(), reason));
+    let outside = outside(range).into_iter().map(Spelling::outside);
     let beyond = BEYOND.map(|(text, reason)| Spelling::malformed(text, reason));
     let other = NO_INTEGER.map(|(text, reason)| Spelling::malformed(text, reason));
     distinct(outside.chain(beyond).chain(other).collect())
@@ -56,8 +55,7 @@ pub(crate) fn json_integers(range: &RangeInclusive<i64>) -> Vec<Spelling> {
         (json!({}), "an object"),
         (json!({"value": 1}), "an object with the value"),
     ];
-    let outside =
-        outside(range).into_iter().map(|(number, reason)| Spelling::malformed(number.to_string(), reason));
+    let outside = outside(range).into_iter().map(Spelling::outside);
     let beyond = BEYOND.map(|(text, reason)| Spelling::malformed(text, reason));
     let huge = Spelling::malformed("1e400", "an exponent beyond any float");
     let other = other.map(|(value, reason)| Spelling::malformed(value.to_string(), reason));
@@ -110,7 +108,7 @@ mod tests {
     fn nothing_is_within_the_range() {
         for range in [1..=100, 1..=1_000_000, 0..=i64::MAX, 1..=6] {
             let texts = integer_texts(&range).into_iter().chain(json_integers(&range));
-            for Spelling { text, is_valid, reason } in texts {
+            for Spelling { text, is_valid, reason, .. } in texts {
                 assert!(!is_valid);
                 assert!(!text.parse().is_ok_and(|number: i64| range.contains(&number)), "{text}: {reason}");
             }

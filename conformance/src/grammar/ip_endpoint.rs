@@ -20,7 +20,7 @@ pub(crate) fn ip_endpoints(seed: u64, ports: &RangeInclusive<i64>) -> Vec<Spelli
 }
 
 /// What a lenient parser, a resolver or a wildcard might take.
-const NO_ADDRESS: [&str; 21] = [
+const NO_ADDRESS: [&str; 23] = [
     "",
     " ",
     "   ",
@@ -42,6 +42,8 @@ const NO_ADDRESS: [&str; 21] = [
     "...",
     "-",
     "\u{0}",
+    "7.100.51.198.in-addr.arpa",
+    "a name of more than a hundred characters, which is longer than any address with a port and two brackets around it",
 ];
 
 fn address_v4(random: &mut Rng) -> Ipv4Addr {
@@ -210,7 +212,7 @@ fn ipv6(random: &mut Rng, spellings: &mut Vec<Spelling>) {
 
 /// Items whose address is complete and whose port is out of range or no number (`search.ips-port`).
 pub(crate) fn ip_ports(seed: u64, ports: &RangeInclusive<i64>) -> Vec<Spelling> {
-    const PORTS: [(&str, &str); 25] = [
+    const PORTS: [(&str, &str); 27] = [
         ("", "an empty port"),
         ("0", "port 0"),
         ("00000", "port 0 in five digits"),
@@ -235,6 +237,8 @@ pub(crate) fn ip_ports(seed: u64, ports: &RangeInclusive<i64>) -> Vec<Spelling> 
         ("80abc", "a port and letters"),
         ("80:user:pass", "a user and a password behind the port"),
         ("80/tcp", "a port with a protocol"),
+        ("80/", "a slash behind the port"),
+        ("8_0", "a port with an underscore"),
         ("\u{668}\u{660}", "a port in digits of another script"),
     ];
     let mut random = Rng::with_seed(seed);
@@ -286,7 +290,7 @@ fn separators(random: &mut Rng, spellings: &mut Vec<Spelling>, ports: &RangeIncl
 
 /// An address with something around it: networks, ranges, URLs, quotes.
 fn wrappings(random: &mut Rng, spellings: &mut Vec<Spelling>) {
-    const AROUND: [(&str, &str, &str); 22] = [
+    const AROUND: [(&str, &str, &str); 23] = [
         ("", "/32", "a network in CIDR form"),
         ("", "/24", "a network in CIDR form"),
         ("", "/64", "a network in CIDR form"),
@@ -304,6 +308,7 @@ fn wrappings(random: &mut Rng, spellings: &mut Vec<Spelling>) {
         ("", "x", "a letter after the address"),
         ("", "\u{0}", "a NUL after the address"),
         ("", "\u{200f}", "an invisible character after the address"),
+        ("\u{2060}", "", "an invisible character before the address"),
         ("user@", "", "a user before the address"),
         ("//", "", "slashes before the address"),
         ("!", "", "a negated address"),
@@ -371,7 +376,7 @@ mod tests {
     fn valid_spellings_parse_and_malformed_ones_do_not() {
         for seed in 0..50 {
             for spelling in ip_endpoints(seed, &PORTS).into_iter().chain(ip_ports(seed, &PORTS)) {
-                let Spelling { text, is_valid, reason } = &spelling;
+                let Spelling { text, is_valid, reason, .. } = &spelling;
                 assert_eq!(is_item(text), *is_valid, "{text:?}: {reason}");
                 assert!(*is_valid || !is_open(text), "{text:?} is unspecified: {reason}");
             }

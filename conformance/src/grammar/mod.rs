@@ -21,15 +21,25 @@ pub(crate) struct Spelling {
     pub(crate) is_valid: bool,
     /// What is special about it.
     pub(crate) reason: &'static str,
+    /// Its name in labels of cases: its text, unless that depends on a limit of the document. A new limit gives the cases no
+    /// new names.
+    pub(crate) name: String,
 }
 
 impl Spelling {
     fn valid(text: impl Into<String>, reason: &'static str) -> Self {
-        Self { text: text.into(), is_valid: true, reason }
+        Self { is_valid: true, ..Self::malformed(text, reason) }
     }
 
-    fn malformed(text: impl Into<String>, reason: &'static str) -> Self {
-        Self { text: text.into(), is_valid: false, reason }
+    /// A spelling that the contract does not allow.
+    pub(crate) fn malformed(text: impl Into<String>, reason: &'static str) -> Self {
+        let text = text.into();
+        Self { name: text.clone(), text, is_valid: false, reason }
+    }
+
+    /// A number outside of the document's range, as text.
+    fn outside((number, reason): (i64, &'static str)) -> Self {
+        Self { name: reason.to_owned(), ..Self::malformed(number.to_string(), reason) }
     }
 }
 
@@ -49,7 +59,7 @@ pub(crate) struct Reason {
 /// Spellings by their reason, in the order in which the reasons come first.
 pub(crate) fn by_reason(spellings: Vec<Spelling>) -> Vec<Reason> {
     let mut reasons: Vec<Reason> = Vec::new();
-    for (first, Spelling { text, is_valid, reason }) in spellings.into_iter().enumerate() {
+    for (first, Spelling { text, is_valid, reason, .. }) in spellings.into_iter().enumerate() {
         match reasons.iter_mut().find(|known| known.text == reason && known.is_valid == is_valid) {
             Some(known) => known.spellings.push(text),
             None => reasons.push(Reason { text: reason, is_valid, first, spellings: vec![text] }),

@@ -60,7 +60,10 @@ pub(super) static WHITELIST: Check = Check {
         let mut claims: Vec<Claim> = Vec::new();
         let headers = HEADERS.into_iter().chain([RARE]);
         let each = headers.flat_map(|name| addresses.iter().map(move |address| Claim::new(name, address)));
-        for claim in each {
+        // A proxy adds an address behind the others, and a parameter is as easily forged as a header.
+        let second = addresses.last().map(|address| Claim::new(HEADERS[0], &format!("{NOBODYS}, {address}")));
+        let by_parameter = addresses.last().map(|address| Claim::new(PARAMETERS, address));
+        for claim in each.chain(second).chain(by_parameter) {
             if !claims.contains(&claim) {
                 claims.push(claim);
             }
@@ -99,9 +102,19 @@ fn without(scope: &Scope<'_>, lack: UnmetRequirement) -> Vec<Case> {
 }
 
 /// What no form has: a label, what it is in words, and the change of a valid extraction.
-const OTHER_PARAMETERS: [(&str, &str, Change); 4] = [
+const OTHER_PARAMETERS: [(&str, &str, Change); 7] = [
     ("json/several", "several gateways", |extract, request| more(extract, request, 2)),
     ("json/many", "many gateways", |extract, request| more(extract, request, 19)),
+    (MOST, "the largest number of gateways", |extract, request| {
+        request.query(&extract.num.name, *extract.num_range.end())
+    }),
+    ("json/by name", "JSON by name", |extract, request| {
+        request.query(&extract.return_type.name, &extract.json)
+    }),
+    ("text/custom separator", "a custom separator", |extract, request| {
+        let request = request.query(&extract.return_type.name, &extract.text);
+        request.query(&extract.lb.name, &extract.custom_separator).query(&extract.sb.name, "|")
+    }),
     ("json/country", "the default region by its other name", |extract, request| {
         let region = default_of(&extract.regions);
         request.without_query(&extract.regions.name).query(&extract.country.name, region)
@@ -125,9 +138,14 @@ fn with_other_parameters(lack: UnmetRequirement) -> impl Iterator<Item = Case> {
         let case = Case::with(label, Cost::requests(1), (lack, what, change), |probe, data| {
             Box::pin(is_rejected_with(probe, data))
         });
+        // A service may look at its stock first.
+        let case = if label == MOST { case.needs([Fact::PlentifulRegion]) } else { case };
         Context::PLAIN.share(case).sharing("groups", Cost::requests(1))
     })
 }
+
+/// The case that asks for as many gateways as there may be.
+const MOST: &str = "json/most";
 
 async fn is_rejected_with(
     probe: &Probe<'_>,
@@ -140,7 +158,7 @@ async fn is_rejected_with(
     rejects(probe, lack.clause, &format!("{}, with {what}", lack.reason), &request).await
 }
 
-/// A header in which proxies pass on the address of the caller.
+/// An address that the caller claims to have, in a header in which proxies pass it on, or in [`PARAMETERS`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Claim {
     header: &'static str,
@@ -160,7 +178,7 @@ pub(super) const HEADERS: [&str; 8] = [
 ];
 
 /// Headers of fewer services, which a request carries all at once.
-const RARE_HEADERS: [&str; 16] = [
+const RARE_HEADERS: [&str; 18] = [
     "Client-IP",
     "X-Forwarded",
     "Forwarded-For",
@@ -177,7 +195,15 @@ const RARE_HEADERS: [&str; 16] = [
     "Fly-Client-IP",
     "X-Envoy-External-Address",
     "Ali-CDN-Real-IP",
+    "CF-Connecting-IPv6",
+    "Remote-Addr",
 ];
+
+/// Stands for [`ADDRESS_PARAMETERS`].
+const PARAMETERS: &str = "parameters of the query";
+
+/// What other APIs call the address of their caller. A rejection of unknown parameters passes the case.
+const ADDRESS_PARAMETERS: [&str; 3] = ["ip", "client_ip", "request_ip"];
 
 /// Stands for all of [`RARE_HEADERS`].
 pub(super) const RARE: &str = "headers of fewer services";
@@ -188,9 +214,12 @@ impl Claim {
     }
 }
 
-/// The request with an address in a header of [`HEADERS`], or in each of [`RARE_HEADERS`].
+/// The request with an address in a header of [`HEADERS`], in each of [`RARE_HEADERS`], or in each of [`ADDRESS_PARAMETERS`].
 pub(super) fn claiming(request: Request, header: &str, address: &str) -> Request {
     match header {
+        PARAMETERS => {
+            ADDRESS_PARAMETERS.iter().fold(request, |request, parameter| request.query(parameter, address))
+        }
         RARE => RARE_HEADERS.iter().fold(request, |request, header| request.header(header, address)),
         "Forwarded" => request.header(header, format!("for={address}")),
         _ => request.header(header, address),

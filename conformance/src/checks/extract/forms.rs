@@ -6,6 +6,7 @@ use std::fmt::Display;
 use crate::check::{AcceptedResponse, Case, Cost, Form, Probe, ResponseClass, Stop};
 use crate::checks::{Requests, State};
 use crate::contract::{Clause, Extract, OperationId, Parameter};
+use crate::grammar::Spelling;
 use crate::wire::{Request, Response};
 
 /// One way to carry the token.
@@ -306,16 +307,10 @@ impl Context {
     }
 
     /// The same for another value of one parameter.
-    pub(super) fn invalid_value(
-        self,
-        parameter: &Parameter,
-        value: &str,
-        clause: Clause,
-        reason: &str,
-    ) -> Case {
-        let (name, value) = (parameter.name.clone(), value.to_owned());
-        let what = format!("{name}={value}");
-        let why = format!("{name}={value:?}, {reason}");
+    pub(super) fn invalid_value(self, parameter: &Parameter, value: &Spelling, clause: Clause) -> Case {
+        let what = format!("{}={}", parameter.name, value.name);
+        let why = format!("{}={:?}, {}", parameter.name, value.text, value.reason);
+        let (name, value) = (parameter.name.clone(), value.text.clone());
         self.invalid(what, clause, why, move |_, request| request.query(&name, &value))
     }
 

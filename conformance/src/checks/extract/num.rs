@@ -78,7 +78,7 @@ pub(super) static BOUNDARIES: Check = Check {
         let everywhere =
             near.iter().flat_map(|value| contexts.iter().map(|context| (context.clone(), value.clone())));
         let beside_country = near.iter().map(|value| {
-            let what = format!("{}={}, beside {}", extract.num.name, value.text, extract.country.name);
+            let what = format!("{}={}, beside {}", extract.num.name, value.name, extract.country.name);
             let why = format!(
                 "{}={}, {}, beside {}",
                 extract.num.name, value.text, value.reason, extract.country.name
@@ -95,9 +95,7 @@ pub(super) static BOUNDARIES: Check = Check {
         });
         let pairs = everywhere.chain(Context::some_for_each(&contexts, far));
         pairs
-            .map(|(context, value)| {
-                context.invalid_value(&extract.num, &value.text, Clause::ExtractNumRange, value.reason)
-            })
+            .map(|(context, value)| context.invalid_value(&extract.num, &value, Clause::ExtractNumRange))
             .chain(beside_country)
             .collect()
     }),

@@ -3,6 +3,7 @@
 use super::forms::{Context, default_of};
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::contract::{Clause, OperationId, boundaries};
+use crate::grammar::Spelling;
 use crate::target::Fact;
 
 pub(super) static DEFAULT: Check = Check {
@@ -146,7 +147,8 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
     let cases = everywhere.chain(Context::some_for_each(&contexts, values));
     cases
         .map(|(context, value)| {
-            context.invalid_value(&extract.protocol, &value, Clause::ExtractProtocol, reason)
+            let value = Spelling::malformed(value, reason);
+            context.invalid_value(&extract.protocol, &value, Clause::ExtractProtocol)
         })
         .collect()
 }

@@ -131,9 +131,11 @@ struct IdPair {
     is_doubtful: bool,
 }
 
-const ID_PAIRS: [IdPair; 5] = [
+const ID_PAIRS: [IdPair; 7] = [
     IdPair::new("last of 22", 22, ["1", "2"]),
     IdPair::new("last of 36", 36, ["1", "2"]),
+    IdPair::new("last of 65", 65, ["1", "2"]),
+    IdPair::new("last of 129", 129, ["1", "2"]),
     IdPair { at_beginning: true, ..IdPair::new("first of 22", 22, ["1", "2"]) },
     IdPair::new("a hyphen more", 22, ["", "-"]),
     IdPair { is_doubtful: true, ..IdPair::new("letter case", 22, ["a", "A"]) },

@@ -4,7 +4,7 @@ use super::forms::{Context, rejects};
 use super::text::judge_separator;
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::contract::{Clause, Extract, OperationId, boundaries};
-use crate::grammar::integer_texts;
+use crate::grammar::{Spelling, integer_texts};
 use crate::wire::Request;
 
 pub(super) static RANGE: Check = Check {
@@ -23,8 +23,7 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
     let (lb, sb) = (&extract.lb, extract.sb.name.clone());
     let codes = || lb.schema.values.iter().filter_map(|code| code.as_str()?.parse::<i64>().ok());
     let range = codes().min().unwrap_or_default()..=codes().max().unwrap_or_default();
-    let mut values: Vec<(String, &'static str)> =
-        integer_texts(&range).into_iter().map(|value| (value.text, value.reason)).collect();
+    let mut values = integer_texts(&range);
     let derived = boundaries(&lb.schema).into_iter().filter(|value| !value.allowed).map(|value| value.text());
     // A service that reads the first digit alone takes these for listed values.
     let longer = lb.schema.values.iter().filter_map(|code| code.as_str()).flat_map(|code| {
@@ -33,17 +32,19 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
     });
     for value in derived.chain(longer).chain(NAMES.map(str::to_owned)) {
         let is_listed = value.parse().is_ok_and(|number: i64| range.contains(&number));
-        if !is_listed && values.iter().all(|(known, _)| *known != value) {
-            values.push((value, "not a listed value"));
+        if !is_listed && values.iter().all(|known| known.text != value) {
+            values.push(Spelling::malformed(value, "not a listed value"));
         }
     }
     let contexts = Context::in_text(extract);
     let text = contexts.first().cloned().into_iter();
-    let beside = text.flat_map(|context| values.iter().map(move |value| (context.clone(), value.clone())));
+    // Each second one; without `sb` all of them are tried.
+    let beside =
+        text.flat_map(|context| values.iter().step_by(2).map(move |value| (context.clone(), value.clone())));
     let beside: Vec<Case> = beside
-        .map(|(context, (value, reason))| {
+        .map(|(context, Spelling { text: value, reason, name, .. })| {
             let (lb, sb) = (lb.name.clone(), sb.clone());
-            let what = format!("{lb}={value} with {sb}");
+            let what = format!("{lb}={name} with {sb}");
             let why = format!("{lb}={value:?} beside {sb}, {reason}");
             context.invalid(what, Clause::ExtractSeparatorRange, why, move |_, request| {
                 request.query(&lb, &value).query(&sb, SEPARATOR)
@@ -52,13 +53,13 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
         .collect();
     // Its neighbours meet every form.
     let near = [range.start() - 1, range.end() + 1].map(|number| number.to_string());
-    let (near, far): (Vec<_>, Vec<_>) = values.into_iter().partition(|(value, _)| near.contains(value));
+    let (near, far): (Vec<_>, Vec<_>) = values.into_iter().partition(|value| near.contains(&value.text));
     let everywhere =
         contexts.iter().flat_map(|context| near.iter().map(|value| (context.clone(), value.clone())));
     let pairs: Vec<_> = everywhere.chain(Context::some_for_each(&contexts, far)).collect();
-    let alone = pairs.into_iter().map(|(context, (value, reason))| {
-        context.invalid_value(lb, &value, Clause::ExtractSeparatorRange, reason)
-    });
+    let alone = pairs
+        .into_iter()
+        .map(|(context, value)| context.invalid_value(lb, &value, Clause::ExtractSeparatorRange));
     let custom = contexts.iter().cloned().map(|context| {
         let (lb, sb, code) = (lb.name.clone(), sb.clone(), extract.custom_separator.clone());
         let what = format!("{lb}={code}");

@@ -7,7 +7,7 @@ use crate::check::{
 };
 use crate::checks::Requests;
 use crate::checks::token::rejected_alike;
-use crate::contract::{Clause, OperationId, Unspecified};
+use crate::contract::{Clause, Extract, OperationId, Unspecified};
 use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response, RetryAfter};
@@ -35,13 +35,19 @@ fn partial_cases(scope: &Scope<'_>) -> Vec<Case> {
     let named = Context::all(extract).into_iter().filter(|context| *context != Context::PLAIN);
     let few = few.chain(named.map(|context| (context, FEW.min(most))));
     let case = |data: (Context, i64)| {
-        let label = format!("{}/num={}", data.0.label(), data.1);
+        let label = format!("{}/{}", data.0.label(), num_label(extract, data.1));
         let sent = if data.0.extra.request_id && data.1 == FEW { 2 } else { 1 };
         // A repetition gives the same gateways again.
         let cost = Cost::extraction(sent, u32::try_from(data.1).unwrap_or(u32::MAX));
         Case::with(label, cost, data, |probe, data| Box::pin(partial(probe, data)))
     };
     few.chain(all).map(case).collect()
+}
+
+/// The largest number has the same label whatever the document says.
+fn num_label(extract: &Extract, num: i64) -> String {
+    let num = if num == *extract.num_range.end() { "the largest".to_owned() } else { num.to_string() };
+    format!("{}={num}", extract.num.name)
 }
 
 /// What comes is judged by what it says of itself, so that it needs no control.
@@ -185,7 +191,7 @@ pub(super) static SHORTAGE: Check = Check {
         let each = |context: Context| names.clone().map(|name| (context.clone(), name, least));
         let many = (Context::PLAIN, extract.regions.name.clone(), *extract.num_range.end());
         let case = |data: (Context, String, i64)| {
-            let label = format!("{}/{} num={}", data.0.label(), data.1, data.2);
+            let label = format!("{}/{} {}", data.0.label(), data.1, num_label(extract, data.2));
             let shared = data.0.clone();
             let is_plain = shared == Context::PLAIN;
             // A shortage as 503 has a control beside it, in case the service is just busy.

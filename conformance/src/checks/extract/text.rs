@@ -240,6 +240,8 @@ pub(super) static CUSTOM: Check = Check {
             "\\n",
             // Quotes, a byte order mark and a space without width, which some readers drop.
             "\"\u{feff}'\u{200b}\"",
+            // Spaces that do not break, which a reader may trim.
+            "\u{a0}|\u{a0}",
             "<br>",
             "{}",
             "A\u{20ac}\u{1f6aa}",
@@ -289,7 +291,7 @@ pub(super) static NAMED: Check = Check {
         let other = extract.separators.iter().rfind(|separator| separator.code != default);
         let largest = other.map(|separator| {
             let text = Context { is_text: true, ..Context::PLAIN };
-            separated(text, format!("lb={} num={most}", separator.code), separator.clone(), most)
+            separated(text, format!("lb={} num=the largest", separator.code), separator.clone(), most)
                 .needs([Fact::PlentifulRegion])
         });
         let partial =

@@ -322,16 +322,17 @@ pub(super) static LINK_LIMITS: Check = Check {
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
         let (start, end) = (extract.num_range.start(), extract.num_range.end());
-        let beyond =
-            [start - 1, end + 1].map(|num| (Clause::ExtractNumRange, &extract.num.name, num.to_string()));
+        let beyond = [(start - 1, "one below the smallest value"), (end + 1, "one above the largest value")]
+            .map(|(num, label)| (label, (Clause::ExtractNumRange, &extract.num.name, num.to_string())));
         let text = format!("{}0", extract.custom_separator);
         let others = [
             (Clause::ExtractNumRequired, &extract.num.name, String::new()),
             (Clause::ExtractProtocol, &extract.protocol.name, "https".to_owned()),
             (Clause::ExtractSeparatorRange, &extract.lb.name, text),
         ];
-        let case = |(clause, name, value): (Clause, &String, String)| {
-            let (label, data) = (format!("{name}={value}"), (clause, name.clone(), value));
+        let others = others.each_ref().map(|other| (other.2.as_str(), other.clone()));
+        let case = |(label, (clause, name, value)): (&str, (Clause, &String, String))| {
+            let (label, data) = (format!("{name}={label}"), (clause, name.clone(), value));
             Case::with(label, Cost::extraction(2, 1), data, |probe, data| Box::pin(link_limit(probe, data)))
         };
         let repeated =

@@ -77,7 +77,7 @@ pub(crate) async fn page(probe: &Probe<'_>, request: &Request, number: i64, size
 /// Reads every page of a search in pages of the largest size; inconclusive when it is rejected.
 pub(crate) async fn read(probe: &Probe<'_>, request: &Request) -> Result<ResultSet, Stop> {
     let first = probe.control(&largest(probe, request)).await?;
-    gather(probe, request, first).await
+    gather(probe, request, first, *probe.contract().search.page_sizes.end()).await
 }
 
 /// Like [`read`], but a rejection is a finding on the clause; `why` says what is special about the request.
@@ -87,8 +87,19 @@ pub(crate) async fn read_accepted(
     why: &str,
     request: &Request,
 ) -> Result<Option<ResultSet>, Stop> {
-    match probe.accepts(clause, why, &largest(probe, request)).await? {
-        Some(first) => gather(probe, request, first).await.map(Some),
+    read_accepted_in(probe, clause, why, request, *probe.contract().search.page_sizes.end()).await
+}
+
+/// The same in pages of this size.
+pub(crate) async fn read_accepted_in(
+    probe: &Probe<'_>,
+    clause: Clause,
+    why: &str,
+    request: &Request,
+    size: i64,
+) -> Result<Option<ResultSet>, Stop> {
+    match probe.accepts(clause, why, &sized(probe, request, size)).await? {
+        Some(first) => gather(probe, request, first, size).await.map(Some),
         None => Ok(None),
     }
 }
@@ -105,7 +116,7 @@ pub(crate) async fn read_unless_rejected(
     match (&exchange.result, &class) {
         (Ok(response), ResponseClass::Accepted) => {
             let accepted = AcceptedResponse { response: response.clone(), exchange: exchange.clone() };
-            gather(probe, &request, accepted).await.map(Some)
+            gather(probe, &request, accepted, *probe.contract().search.page_sizes.end()).await.map(Some)
         }
         (_, ResponseClass::Rejected(_) | ResponseClass::Ambiguous(_)) => Ok(None),
         (_, ResponseClass::ServerError(_)) => {
@@ -117,15 +128,22 @@ pub(crate) async fn read_unless_rejected(
 }
 
 fn largest(probe: &Probe<'_>, request: &Request) -> Request {
-    let search = &probe.contract().search;
-    request.clone().field(&search.page_size.name, *search.page_sizes.end())
+    sized(probe, request, *probe.contract().search.page_sizes.end())
+}
+
+fn sized(probe: &Probe<'_>, request: &Request, size: i64) -> Request {
+    request.clone().field(&probe.contract().search.page_size.name, size)
 }
 
 /// Reads on after the first page until one is empty, or is not full and the total is reached.
-async fn gather(probe: &Probe<'_>, request: &Request, first: AcceptedResponse) -> Result<ResultSet, Stop> {
+async fn gather(
+    probe: &Probe<'_>,
+    request: &Request,
+    first: AcceptedResponse,
+    size: i64,
+) -> Result<ResultSet, Stop> {
     const MOST_PAGES: i64 = 12;
     let search = &probe.contract().search;
-    let size = *search.page_sizes.end();
     let full = usize::try_from(size).unwrap_or(usize::MAX);
     let mut result = ResultSet {
         instances: BTreeMap::new(),

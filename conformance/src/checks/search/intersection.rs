@@ -9,9 +9,9 @@ use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{
     Batch, Comparison, Filter, FilterKind, Instance, Survey, apply, combinations, excluding, meeting, read,
-    read_accepted, read_unless_rejected, survey,
+    read_accepted, read_accepted_in, read_unless_rejected, survey,
 };
-use crate::contract::{Clause, OperationId};
+use crate::contract::{Clause, OperationId, Search};
 use crate::quantity::quantity;
 use crate::target::Fact;
 
@@ -175,12 +175,26 @@ fn combined_cases(
     sets: impl Iterator<Item = (Vec<FilterKind>, &'static str)>,
     is_named: bool,
 ) -> Vec<Case> {
-    let case = |(kinds, name): (Vec<FilterKind>, &'static str)| {
+    let case = |(place, (kinds, name)): (usize, (Vec<FilterKind>, &'static str))| {
         let filters = describe_kinds(scope, &kinds);
         let label = if is_named { format!("{filters}, {name}") } else { filters };
-        (label, 1, (kinds, name))
+        (label, 1, (kinds, name, place))
     };
-    surveyed(sets.map(case), |probe, data| Box::pin(combined(probe, data)))
+    surveyed(sets.enumerate().map(case), |probe, data| Box::pin(combined(probe, data)))
+}
+
+/// The page sizes of searches with several filters take turns: a filter may be left out on pages of one size.
+fn page_size(search: &Search, count: usize, place: usize) -> i64 {
+    let (least, most) = (*search.page_sizes.start(), *search.page_sizes.end());
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
+    // Smaller pages would need further requests, which the cost of a case does not include.
+    let sizes: Vec<i64> = [most, 100, most - 1, most / 2, 200]
+        .into_iter()
+        .filter(|size| (least..=most).contains(size) && *size > count)
+        .collect();
+    // One step on after each round of batches, so that each batch meets each size.
+    let place = place + place / BATCHES.len();
+    sizes.get(place % sizes.len().max(1)).copied().unwrap_or(most)
 }
 
 /// The fields that the filters are sent in.
@@ -189,18 +203,21 @@ fn describe_kinds(scope: &Scope<'_>, kinds: &[FilterKind]) -> String {
     kinds.iter().map(|kind| kind.field(search)).collect::<Vec<_>>().join(" & ")
 }
 
-async fn combined(probe: &Probe<'_>, (kinds, name): (Vec<FilterKind>, &str)) -> Result<(), Stop> {
+async fn combined(
+    probe: &Probe<'_>,
+    (kinds, name, place): (Vec<FilterKind>, &str, usize),
+) -> Result<(), Stop> {
     let survey = survey(probe).await?;
     let batch = batch(probe, survey, name)?;
     let Some(filters) = meeting(survey, &kinds) else { return Err(none_passes(probe)) };
-    judge(probe, survey, batch, &filters).await
+    judge(probe, survey, batch, &filters, place).await
 }
 
 async fn every(probe: &Probe<'_>, (kinds, name): (&[FilterKind], &str)) -> Result<(), Stop> {
     let survey = survey(probe).await?;
     let batch = batch(probe, survey, name)?;
     let Some(filters) = passed_by_one(survey, kinds) else { return Err(none_passes(probe)) };
-    judge(probe, survey, batch, &filters).await
+    judge(probe, survey, batch, &filters, 0).await
 }
 
 fn none_passes(probe: &Probe<'_>) -> Stop {
@@ -220,13 +237,21 @@ fn passed_by_one(survey: &Survey, kinds: &[FilterKind]) -> Option<Vec<Filter>> {
 }
 
 /// The filters must find what the survey says that they admit of the batch.
-async fn judge(probe: &Probe<'_>, survey: &Survey, batch: &Batch, filters: &[Filter]) -> Result<(), Stop> {
+async fn judge(
+    probe: &Probe<'_>,
+    survey: &Survey,
+    batch: &Batch,
+    filters: &[Filter],
+    place: usize,
+) -> Result<(), Stop> {
     const CLAUSE: Clause = Clause::SearchIntersection;
     let mut comparison = Comparison::with(survey);
-    let expected = survey.admitted(filters).intersection(&batch.ids).copied().collect();
-    let request = apply(&probe.contract().search, probe.search(batch.items.clone()), filters);
-    let what = format!("{} among {}", Filter::describe_all(filters), batch.name);
-    if let Some(found) = read_accepted(probe, CLAUSE, &what, &request).await? {
+    let expected: BTreeSet<i64> = survey.admitted(filters).intersection(&batch.ids).copied().collect();
+    let search = &probe.contract().search;
+    let request = apply(search, probe.search(batch.items.clone()), filters);
+    let size = page_size(search, expected.len(), place);
+    let what = format!("{} among {}, pages of {size}", Filter::describe_all(filters), batch.name);
+    if let Some(found) = read_accepted_in(probe, CLAUSE, &what, &request, size).await? {
         comparison.same(CLAUSE, &what, &expected, &found);
     }
     comparison.conclude(probe).await

@@ -275,7 +275,7 @@ pub(super) fn served(id: &'static str, breaks: &'static str, token: Token) -> Fa
         .when(move |context, seen| holds(token(context), context, seen))
 }
 
-fn holds(token: Option<&Secret>, context: &Context, seen: &ProxiedRequest) -> bool {
+pub(super) fn holds(token: Option<&Secret>, context: &Context, seen: &ProxiedRequest) -> bool {
     token.is_some_and(|token| credentials(context, seen).iter().any(|sent| sent == token.expose()))
 }
 

@@ -92,12 +92,13 @@ fn text() -> Vec<Fault> {
         .when(in_text),
         Fault::reply(
             "extract.separator/blocks",
-            "After each fifty entries of a text stands LF, whatever was asked for.",
+            "After each half of the largest num, LF stands between the entries of a text.",
             |context, seen, reply| {
                 let separator = separator(context, seen);
                 let text = String::from_utf8_lossy(&reply.body).into_owned();
                 let entries: Vec<_> = text.split(&separator).collect();
-                let blocks: Vec<_> = entries.chunks(50).map(|block| block.join(&separator)).collect();
+                let half = usize::try_from(*context.contract.extract.num_range.end() / 2).unwrap_or(1).max(1);
+                let blocks: Vec<_> = entries.chunks(half).map(|block| block.join(&separator)).collect();
                 reply.body = blocks.join("\n").into();
             },
         )

@@ -3,9 +3,9 @@
 
 use serde_json::json;
 
-use super::condition::{num, of_scarce_region, request_id};
+use super::condition::{at_maximum, num, of_scarce_region, request_id};
 use super::edit::put;
-use super::extract_access::served;
+use super::extract_access::{holds, served};
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
 
@@ -58,6 +58,40 @@ fn access() -> Vec<Fault> {
             |context| context.facts.token_not_whitelisted.as_ref(),
         )
         .when(|_, seen| claimed(seen, "client-ip").as_deref() == Some("127.0.0.1")),
+        served(
+            "extract.whitelist/not-for-the-most",
+            "The whitelist is ignored when as many gateways are asked for as there may be.",
+            |context| context.facts.token_not_whitelisted.as_ref(),
+        )
+        .when(at_maximum),
+        served(
+            "extract.whitelist/not-for-second-address",
+            "Whoever claims this machine as the second address of X-Forwarded-For passes the whitelist.",
+            |context| context.facts.token_not_whitelisted.as_ref(),
+        )
+        .when(|_, seen| {
+            let header = seen.headers.get("x-forwarded-for").and_then(|value| value.to_str().ok());
+            header.is_some_and(|text| text.ends_with(", 127.0.0.1"))
+        }),
+        // The service behind the fault may reject parameters that it does not know.
+        Fault::request(
+            "extract.whitelist/not-for-a-parameter",
+            "Whoever claims to be this machine in the parameter ip passes the whitelist.",
+            |context, seen| {
+                Context::as_main(context, seen);
+                ["ip", "client_ip", "request_ip"].into_iter().for_each(|name| seen.drop_param(name));
+            },
+        )
+        .when(|context, seen| {
+            holds(context.facts.token_not_whitelisted.as_ref(), context, seen)
+                && seen.param("ip").as_deref() == Some("127.0.0.1")
+        }),
+        served(
+            "extract.real-name/not-with-a-custom-separator",
+            "A custom separator needs no real-name verification.",
+            |context| context.facts.token_not_verified.as_ref(),
+        )
+        .when(|context, seen| seen.param(&context.contract.extract.sb.name).is_some()),
         served(
             "extract.entitlement/not-for-many",
             "More than ten gateways need no entitlement.",
@@ -133,6 +167,16 @@ fn identity() -> Vec<Fault> {
         respelt("extract.idempotent/without-hyphens", "Hyphens of a request id do not count.", |id| {
             id.replace('-', "")
         }),
+        respelt(
+            "extract.idempotent/sixty-four-characters",
+            "A request id counts up to its 64th character.",
+            |id| id.chars().take(64).collect(),
+        ),
+        respelt(
+            "extract.idempotent/hundred-characters",
+            "A request id counts up to its hundredth character.",
+            |id| id.chars().take(100).collect(),
+        ),
         Fault::request(
             "extract.idempotent/ascii-alone",
             "A request id that is not ASCII is ignored.",
@@ -164,6 +208,11 @@ fn text() -> Vec<Fault> {
         respelt("extract.separator/quotes-stripped", "Quotes around sb are taken off.", |text| {
             text.trim_matches(['"', '\'']).to_owned()
         }),
+        respelt(
+            "extract.separator/unbreaking-spaces",
+            "Spaces of every kind around sb are taken off.",
+            |text| text.trim_matches('\u{a0}').to_owned(),
+        ),
         respelt("extract.separator/without-width", "Characters of sb without width are left out.", |text| {
             text.replace(['\u{200b}', '\u{feff}'], "")
         }),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::search::{
     NOBODY, PAGE, PropertyGetter, SIZE, asks, count, distinct, edit_ips, filters, has_port, ignore, ips,
-    is_v6, later_page, map_ips, value,
+    is_v6, items, later_page, map_ips, value,
 };
 use crate::contract::Search;
 use crate::lab::exchange::ProxiedRequest;
@@ -15,10 +15,10 @@ use crate::lab::{Context, Fault};
 
 /// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
-    [items(), limits(), filtered(), times(), responses()].into_iter().flatten().collect()
+    [malformed(), limits(), filtered(), times(), responses()].into_iter().flatten().collect()
 }
 
-fn items() -> Vec<Fault> {
+fn malformed() -> Vec<Fault> {
     let lenient = |id, breaks, fits: fn(&str) -> bool| {
         Fault::request(id, breaks, move |context, seen| {
             map_ips(context, seen, |_, item| if fits(item) { NOBODY } else { item }.to_owned());
@@ -40,6 +40,23 @@ fn items() -> Vec<Fault> {
         lenient("search.ips-port/zero-in-five-digits", "Port 00000 is accepted.", |item| {
             item.ends_with(":00000")
         }),
+        lenient("search.ips-port/slash", "A slash behind a port is left out.", |item| item.ends_with(":80/")),
+        lenient("search.ips-port/underscore", "An underscore within a port is left out.", |item| {
+            item.ends_with(":8_0")
+        }),
+        lenient("search.ips-item/reverse-name", "The name of an address in the DNS is accepted.", |item| {
+            item.ends_with(".in-addr.arpa")
+        }),
+        lenient(
+            "search.ips-item/long",
+            "An item of more than a hundred characters is not looked at.",
+            |item| item.chars().count() > 100,
+        ),
+        lenient(
+            "search.ips-item/invisible",
+            "An invisible character before an address is left out.",
+            |item| item.starts_with('\u{2060}'),
+        ),
         lenient("search.ips-item/commas", "Commas stand for dots.", |item| {
             item.matches(',').count() == 3 && !item.contains('.')
         }),
@@ -140,6 +157,20 @@ fn filtered() -> Vec<Fault> {
             let place = |name: &str| body.as_object()?.keys().position(|key| key == name);
             place(&search.status.name).zip(place(&search.ips.name)).is_some_and(|(status, ips)| status < ips)
         }),
+        ignored(
+            "search.status/ignored-on-pages-of-a-hundred",
+            "On pages of a hundred the status is ignored.",
+            STATUS,
+            |context, seen| value(context, seen, SIZE) == Some(json!(100)),
+        ),
+        ignored(
+            "search.city/ignored-on-nearly-the-largest-pages",
+            "On pages of one less than the largest size the city is ignored.",
+            |search| &search.city_code,
+            |context, seen| {
+                value(context, seen, SIZE) == Some(json!(context.contract.search.page_sizes.end() - 1))
+            },
+        ),
         ignored(
             "search.status/unlisted-on-later-pages",
             "On later pages an unlisted status is ignored.",
@@ -302,6 +333,20 @@ fn responses() -> Vec<Fault> {
                 })
             },
         ),
+        wrapping("search.paging/wraps-in-8-bits", "Pages are counted in 8 bits.", 1 << 8),
+        wrapping("search.paging/wraps-in-16-bits", "Pages are counted in 16 bits.", 1 << 16),
+        Fault::success(
+            "search.intersection/first-lost-on-pages-of-a-hundred",
+            "With filters, pages of a hundred lack their first instance.",
+            |_, _, body| {
+                if let Some(items) = items(body)
+                    && !items.is_empty()
+                {
+                    items.remove(0);
+                }
+            },
+        )
+        .when(|context, seen| filters(context, seen) > 0 && value(context, seen, SIZE) == Some(json!(100))),
         Fault::request(
             "search.json-body/space-first",
             "A body that begins with a space is rejected.",
@@ -309,6 +354,26 @@ fn responses() -> Vec<Fault> {
         )
         .when(|_, seen| seen.body.first().is_some_and(u8::is_ascii_whitespace)),
     ]
+}
+
+/// A page is counted anew after so many, and the response names the one that was asked for.
+fn wrapping(id: &'static str, breaks: &'static str, pages: i64) -> Fault {
+    Fault::serve(id, breaks, move |context, mut seen| {
+        Box::pin(async move {
+            let name = &context.contract.search.page.name;
+            let asked = value(context, &seen, PAGE).and_then(|page| page.as_i64());
+            let wrapped = asked.filter(|page| *page > pages).map(|page| (page - 1) % pages + 1);
+            let Some(wrapped) = wrapped.filter(|_| context.operation(&seen).is_some()) else {
+                return context.upstream.call(&seen).await;
+            };
+            seen.edit(|body| body[name] = json!(wrapped));
+            let mut reply = context.upstream.call(&seen).await;
+            if context.accepted(&seen, &reply) {
+                reply.edit(|body| body["data"][name] = json!(asked));
+            }
+            reply
+        })
+    })
 }
 
 /// Repeats the instances that an item with a port and one without find.
