@@ -109,6 +109,11 @@ impl ClientCase {
         matches!((&self.stage, self.place), (Stage::Plain, Place::Lab)) && self.has_valid_token
     }
 
+    /// Steps name their operation: `[[groups]]` is the step `[[default.groups]]` of a scenario file.
+    pub(super) fn in_scenario(steps: &str) -> String {
+        steps.replace("[[", "[[default.")
+    }
+
     /// What the service does, for people: a line for each step.
     #[must_use]
     pub fn stage_text(&self) -> String {
@@ -123,7 +128,10 @@ impl ClientCase {
                 let decides = known.map(|variation| variation.decides).unwrap_or_default();
                 format!("decides unspecified behaviour so: {id}\n{decides}")
             }
-            (Stage::Scenario(steps), Place::Lab) => format!("plays these steps of a scenario:\n{steps}"),
+            (Stage::Scenario(steps), Place::Lab) => {
+                let steps = Self::in_scenario(steps).replace("{elsewhere}", "http://another-host.invalid");
+                format!("plays these steps of a scenario:\n{}", steps.replace("{token}", "TOKEN"))
+            }
         };
         lines.lines().map(|line| format!("  {line}\n")).collect()
     }

@@ -95,7 +95,7 @@ pub struct Evidence {
     pub requests: Vec<Recorded>,
     /// Requests that arrived at another host.
     pub elsewhere: Vec<ProxiedRequest>,
-    /// The ids of the instances that a search finds, on all pages.
+    /// The ids of the instances that a search finds, on all pages; none where the case searches for what nobody has.
     pub instances: Vec<i64>,
     /// The token.
     pub token: Secret,
@@ -172,6 +172,15 @@ impl Evidence {
                 output.entries = Some(text.split(&separator).map(str::to_owned).collect());
             }
             Operation::Groups => output.groups = Some(ids("groupId")),
+            // The lab has made the pages of a search for what nobody has.
+            Operation::Search if self.instances.is_empty() => {
+                let served = self.requests.iter().filter(of_execution).filter(|it| self.is_success(it));
+                let bodies: Vec<Value> = served.map(|recorded| recorded.reply.json()).collect();
+                let items = bodies.iter().filter_map(|body| body["data"]["items"].as_array()).flatten();
+                let ids: BTreeSet<i64> = items.filter_map(|item| item["instanceId"].as_i64()).collect();
+                output.instances = Some(ids.into_iter().collect());
+                output.total = body["data"]["total"].as_i64();
+            }
             Operation::Search => {
                 output.instances = Some(self.instances.clone());
                 output.total = i64::try_from(self.instances.len()).ok();

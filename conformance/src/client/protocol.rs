@@ -108,8 +108,11 @@ impl Output {
             };
             return Err(format!("`error`: expected an object with `class` and `message`, found {found}"));
         }
-        let output: Self = serde_path_to_error::deserialize(value)
-            .map_err(|error| format!("`{}`: {}", error.path(), error.inner()))?;
+        let output: Self = serde_path_to_error::deserialize(value).map_err(|error| {
+            // The names of Rust's types mean nothing to writers of other languages.
+            let reason = error.inner().to_string().replace("expected i64", "expected an integer");
+            format!("`{}`: {reason}", error.path())
+        })?;
         if !output.is_answer() {
             return Err("an object without a result and without `error`".to_owned());
         }

@@ -5,9 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use futures::future::BoxFuture;
+use hyper::header::{HeaderName, HeaderValue};
 use serde_json::json;
 
 use super::evidence::Recorded;
+use super::mistake;
+use crate::contract::Contract;
 use crate::lab::{Backend, Context, Framing, Handler, ProxiedRequest, Reply, Upstream};
 
 /// What is kept of the requests of a case.
@@ -31,6 +34,45 @@ impl Handler for Elsewhere {
         }
         let reply = Reply::json_with(404, &json!({"code": 40400, "message": "this is another host"}));
         Box::pin(std::future::ready(reply))
+    }
+}
+
+/// Gives each case request ids of its own, since all of them extract for one account: a client that uses one id for everything
+/// would fail the cases that come later, and no case alone would show it.
+pub(super) struct OwnRequestIds {
+    pub(super) upstream: Upstream,
+    pub(super) contract: &'static Contract,
+    /// The case.
+    pub(super) id: String,
+}
+
+impl OwnRequestIds {
+    /// Ids up to this length are replaced by others of 32 characters. Longer ones may be too long for the service.
+    const LONGEST: usize = 64;
+
+    fn own(&self, id: &str) -> Option<String> {
+        let replaced = !id.is_empty() && id.len() <= Self::LONGEST;
+        replaced.then(|| {
+            format!("{:016x}{:016x}", mistake::hash(&(&self.id, id)), mistake::hash(&(id, &self.id)))
+        })
+    }
+}
+
+impl Handler for OwnRequestIds {
+    fn handle<'a>(&'a self, mut request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+        let extract = &self.contract.extract;
+        if request.path == extract.operation.path {
+            if let Some(own) = request.param(&extract.request_id.name).and_then(|id| self.own(&id)) {
+                request.set_param(&extract.request_id.name, &own);
+            }
+            let header = HeaderName::from_bytes(extract.request_id_header.name.as_bytes()).ok();
+            let sent = header.as_ref().and_then(|header| request.headers.get(header)?.to_str().ok());
+            let own = sent.and_then(|id| self.own(id)).and_then(|own| HeaderValue::from_str(&own).ok());
+            if let (Some(header), Some(own)) = (header, own) {
+                request.headers.insert(header, own);
+            }
+        }
+        Box::pin(async move { self.upstream.call(&request).await })
     }
 }
 
@@ -75,7 +117,8 @@ impl Handler for Arc<Recorder> {
             // Where the caller leaves, this future ends; the request has arrived all the same.
             let index = {
                 let mut recorded = recorder.recorded();
-                if recorded.len() < MAX_REQUESTS {
+                let index = recorded.len();
+                if index < MAX_REQUESTS {
                     recorded.push(Recorded {
                         execution,
                         at,
@@ -89,7 +132,7 @@ impl Handler for Arc<Recorder> {
                         },
                     });
                 }
-                recorded.len() - 1
+                index
             };
             let reply = recorder.context.upstream.call(&request).await;
             let (replied, replied_at) = (recorder.begun.elapsed(), SystemTime::now());

@@ -16,7 +16,7 @@ use super::evidence::{Evidence, Exit};
 use super::mistake;
 use super::outcome;
 use super::protocol::Operation;
-use super::recorder::{Elsewhere, Recorder};
+use super::recorder::{Elsewhere, OwnRequestIds, Recorder};
 use super::report::{CaseOutcome, ClientCaseResult, ClientFinding, ClientReport};
 use crate::check::InferredClauses;
 use crate::contract::Contract;
@@ -235,7 +235,10 @@ impl World {
         let other_host =
             Proxy::start(Upstream::new(elsewhere.clone())).await.map_err(|error| lab_error(&error))?;
 
-        let mut layers = Lab::new(Arc::clone(&self.backend));
+        let upstream = self.backend.upstream.clone();
+        let own = OwnRequestIds { upstream, contract: self.contract, id: case.id.clone() };
+        let backend = Backend { upstream: Upstream::new(own), ..Backend::clone(&self.backend) };
+        let mut layers = Lab::new(Arc::new(backend));
         let mut options = ProxyOptions::default();
         match &case.stage {
             Stage::Plain => {}
@@ -248,8 +251,7 @@ impl World {
             }
             Stage::Scenario(steps) => {
                 let url = format!("http://localhost:{}", other_host.address().port());
-                // Steps name their operation: `[[groups]]` is the step `[[default.groups]]` of a scenario file.
-                let steps = steps.replace("[[", "[[default.").replace("{elsewhere}", &url);
+                let steps = ClientCase::in_scenario(steps).replace("{elsewhere}", &url);
                 let steps = steps.replace("{token}", token.expose());
                 let scenarios =
                     Scenarios::parse(Path::new(&case.id), &steps).map_err(|error| lab_error(&error))?;

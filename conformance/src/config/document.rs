@@ -231,6 +231,11 @@ impl<'a> Item<'a> {
         Ok(read)
     }
 
+    /// Whether it is a list, or several tables with one name.
+    pub(crate) fn is_list(&self) -> bool {
+        self.value.get_ref().is_array()
+    }
+
     fn wrong_type(&self, expected: &str) -> ConfigError {
         // The value is not shown: it may be a secret in the wrong place.
         self.wrong(&format!("{expected}, found {}", article(self.value.get_ref().type_str())))

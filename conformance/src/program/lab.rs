@@ -92,6 +92,8 @@ fn names(operations: &[OperationId]) -> Vec<&'static str> {
 
 /// `conformance proxy`: serves until Ctrl-C or SIGTERM.
 pub(crate) async fn proxy(arguments: ProxyArguments) -> Result<Verdict, UsageError> {
+    // Whoever starts it may end it at once.
+    let mut signals = Signals::listen()?;
     // Mistakes end it before anything listens.
     let faults = arguments.fault.iter().map(|id| fault(id)).collect::<Result<Vec<_>, _>>()?;
     let variations = arguments.variation.iter().map(|id| variation(id)).collect::<Result<Vec<_>, _>>()?;
@@ -103,7 +105,7 @@ pub(crate) async fn proxy(arguments: ProxyArguments) -> Result<Verdict, UsageErr
     let (target, options) = upstream.unzip();
     let options = options.unwrap_or_default();
     with_target(target, async |target| {
-        serve(&arguments, (target, &options), faults, variations, Arc::new(scenarios)).await
+        serve(&arguments, (target, &options), &mut signals, faults, variations, Arc::new(scenarios)).await
     })
     .await
 }
@@ -111,12 +113,11 @@ pub(crate) async fn proxy(arguments: ProxyArguments) -> Result<Verdict, UsageErr
 async fn serve(
     arguments: &ProxyArguments,
     (target, options): (&Target, &WireOptions),
+    signals: &mut Signals,
     faults: Vec<Fault>,
     variations: Vec<Variation>,
     scenarios: Arc<Scenarios>,
 ) -> Result<Verdict, UsageError> {
-    // Who reads the address may end it at once.
-    let mut signals = Signals::listen()?;
     let contract = Contract::embedded()?;
     let (requests, changed) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let journal = Arc::new(Journal::observed({

@@ -35,8 +35,10 @@ pub const ALL: &[Bad] = &[
         caught: &[
             "client.both-codes.extract-status-403-code-0",
             "client.both-codes.groups-status-403-code-200",
+            "client.both-codes.search-status-202-code-200",
         ],
     },
+    Bad { habits: "takes any 2xx", caught: &["client.both-codes.*-status-20*"] },
     Bad {
         habits: "never waits",
         caught: &[
@@ -69,6 +71,13 @@ pub const ALL: &[Bad] = &[
     Bad { habits: "speaks plain http", caught: &["client.https-only.plain-http"] },
     Bad { habits: "follows redirects", caught: &["client.token-private.redirect-*"] },
     Bad {
+        habits: "follows redirects as they are",
+        caught: &[
+            "client.token-private.redirect-groups-with-query",
+            "client.token-private.redirect-search-with-query",
+        ],
+    },
+    Bad {
         habits: "logs URLs",
         caught: &[
             "client.token-private.interrupted",
@@ -85,6 +94,7 @@ pub const ALL: &[Bad] = &[
         caught: &["client.paging.several-pages", "client.paging.one-instance-per-page"],
     },
     Bad { habits: "reads to an empty page", caught: &["client.paging.past-end-rejected"] },
+    Bad { habits: "reads up to the total", caught: &["client.paging.fewer-than-total"] },
     Bad { habits: "starts pages again", caught: &["client.paging.interrupted"] },
     Bad { habits: "reads the first page twice", caught: &["client.paging.several-pages"] },
     Bad { habits: "stops at a failed page", caught: &["client.paging.page-rejected"] },
@@ -98,7 +108,7 @@ pub const ALL: &[Bad] = &[
     },
     Bad { habits: "drops the separator", caught: &["client.text-entries.lb-2", "client.text-entries.lb-6"] },
     Bad { habits: "asks for lines", caught: &["client.text-entries.lb-1", "client.text-entries.lb-6"] },
-    Bad { habits: "has ids of 32 bits", caught: &["client.tolerant.long-ids"] },
+    Bad { habits: "has ids of 32 bits", caught: &["client.tolerant.long-ids*"] },
     Bad { habits: "logs most of the token", caught: &["client.token-private.interrupted"] },
     Bad { habits: "takes nothing for an error", caught: &["client.paging.nothing-found"] },
     Bad {

@@ -179,11 +179,18 @@ impl Call {
                 Err(_) if self.habits.pages == Pages::UntilError && page > 1 => break,
                 sent => sent?,
             };
-            let found = ids(&answer.json, "instanceId");
+            let mut found = ids(&answer.json, "instanceId");
+            if self.habits.has_short_ids {
+                found.iter_mut().for_each(|id| *id &= i64::from(u32::MAX));
+            }
             total = answer.json["data"]["total"].as_i64().or(total);
             let is_last = match self.habits.pages {
                 Pages::First => true,
                 Pages::UntilEmpty => found.is_empty(),
+                Pages::UntilTotal => {
+                    let so_far = i64::try_from(instances.len() + found.len()).unwrap_or(i64::MAX);
+                    total.is_none_or(|total| so_far >= total) || self.attempts > 60
+                }
                 _ => {
                     let so_far = instances.len() + found.len();
                     found.is_empty()
@@ -253,6 +260,11 @@ impl Call {
             let _ = request.send().await;
             return Err(("a redirect".to_owned(), None));
         }
+        if self.habits.follows_redirects_as_they_are && response.status().is_redirection() {
+            let location = response.headers()["location"].to_str().unwrap_or_default().to_owned();
+            let _ = self.http.get(location).send().await;
+            return Err(("a redirect".to_owned(), None));
+        }
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let mut bytes = Vec::new();
         let error = loop {
@@ -272,7 +284,8 @@ impl Call {
         let code = json["code"].as_f64();
         let is_code = code == Some(success as f64) || (is_text && code.is_none());
         let is_good =
-            (status == 200 || !self.habits.looks_at_status) && (is_code || !self.habits.looks_at_code);
+            (status == 200 || !self.habits.looks_at_status || self.habits.takes_any_2xx && status / 100 == 2)
+                && (is_code || !self.habits.looks_at_code);
         let is_fit = self.habits.looks_at_code || is_text || json.is_object();
         if is_good && is_fit {
             if self.habits.is_strict {

@@ -39,6 +39,8 @@ pub enum Pages {
     Repeated,
     /// Until a page fails.
     UntilError,
+    /// Until as many instances came as the total says, also when a page is empty.
+    UntilTotal,
 }
 
 /// What a client reports that sends nothing.
@@ -60,6 +62,10 @@ pub struct Habits {
     pub request_id: RequestId,
     pub has_bearer: bool,
     pub follows_redirects: bool,
+    /// Follows them with no more than the new address says.
+    pub follows_redirects_as_they_are: bool,
+    /// Takes every status of 200 to 299 for a success.
+    pub takes_any_2xx: bool,
     pub speaks_plain_http: bool,
     pub logs_urls: bool,
     pub logs_messages: bool,
@@ -102,6 +108,8 @@ impl Default for Habits {
             request_id: RequestId::InQuery,
             has_bearer: false,
             follows_redirects: false,
+            follows_redirects_as_they_are: false,
+            takes_any_2xx: false,
             speaks_plain_http: false,
             logs_urls: false,
             logs_messages: false,
@@ -148,6 +156,9 @@ impl Habits {
             "one request id for all" => Self { request_id: RequestId::Constant, ..usual },
             "no request id" => Self { request_id: RequestId::Missing, ..usual },
             "follows redirects" => Self { follows_redirects: true, ..usual },
+            "follows redirects as they are" => Self { follows_redirects_as_they_are: true, ..usual },
+            "takes any 2xx" => Self { takes_any_2xx: true, ..usual },
+            "reads up to the total" => Self { pages: Pages::UntilTotal, ..usual },
             "speaks plain http" => Self { speaks_plain_http: true, ..usual },
             "logs URLs" => Self { logs_urls: true, retries: 0, ..usual },
             "logs messages" => Self { logs_messages: true, ..usual },

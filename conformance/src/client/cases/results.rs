@@ -1,5 +1,7 @@
 //! What counts as a success, texts, and pages.
 
+use std::time::Duration;
+
 use super::Calls;
 use crate::client::case::{ClientCase, Expectation};
 use crate::client::duty::Duty;
@@ -94,6 +96,39 @@ fn codes(calls: &Calls<'_>) -> Vec<ClientCase> {
             body = '{"code": 200, "message": "ok", "requestId": "r", "data": {"items": []}}'"#,
         ),
         rejected(
+            "extract-status-202-code-0",
+            "code 0 under HTTP 202 is not a success of an extraction",
+            calls.extract(),
+            r#"
+            [[extract]]
+            forever = true
+            status = 202
+            content-type = "application/json"
+            body = '{"code": 0, "success": true, "msg": "ok", "data": [{"ip": "192.0.2.1", "port": 80}], "request_ip": "127.0.0.1"}'"#,
+        ),
+        rejected(
+            "groups-status-201-code-200",
+            "code 200 under HTTP 201 is not a success of a listing",
+            calls.groups(),
+            r#"
+            [[groups]]
+            forever = true
+            status = 201
+            content-type = "application/json"
+            body = '{"code": 200, "message": "ok", "requestId": "r", "data": {"items": []}}'"#,
+        ),
+        rejected(
+            "search-status-202-code-200",
+            "code 200 under HTTP 202 is not a success of a search",
+            calls.search(50),
+            r#"
+            [[search]]
+            forever = true
+            status = 202
+            content-type = "application/json"
+            body = '{"code": 200, "message": "ok", "requestId": "r", "data": {"items": [], "page": 1, "pageSize": 50, "total": 0}}'"#,
+        ),
+        rejected(
             "extract-without-code",
             "HTTP 200 without a code is not a success of an extraction",
             calls.extract(),
@@ -141,13 +176,34 @@ fn texts(calls: &Calls<'_>) -> Vec<ClientCase> {
     separators.into_iter().map(case).collect()
 }
 
+/// An address that no instance of the sandbox has.
+pub(super) const NOBODYS: &str = "203.0.113.251";
+
+/// Maximum number of pages of a result that a caller may ask for when all of them are empty.
+const MOST_PAGES: usize = 30;
+
 fn pages(calls: &Calls<'_>) -> Vec<ClientCase> {
     let case = |name: &str, title: &str, call| ClientCase::new(Duty::Paging, name, title, call);
-    let none = vec!["203.0.113.251".to_owned()];
+    let none = vec![NOBODYS.to_owned()];
     vec![
         case("several-pages", "several pages are walked to the end", calls.search(3)),
         case("one-instance-per-page", "pages of one instance are walked to the end", calls.search(1)),
-        case("nothing-found", "a search that finds nothing gives an empty list", calls.search_for(none, 3)),
+        case("nothing-found", "a search that finds nothing gives an empty list", calls.search_for(none.clone(), 3)),
+        case(
+            "fewer-than-total",
+            "a walk through pages ends when a page is empty, whatever the total says",
+            calls.search_for(none, 3),
+        )
+        .expects(Expectation::Either)
+        .within(Duration::from_secs(3))
+        .plays(
+            r#"
+            [[search]]
+            forever = true
+            content-type = "application/json"
+            body = '{"code": 200, "message": "ok", "requestId": "r", "data": {"items": [], "page": 1, "pageSize": 3, "total": 5}}'"#,
+        )
+        .judged(|evidence| evidence.too_many_requests(Duty::Paging, MOST_PAGES)),
         case(
             "past-end-rejected",
             "a service may reject a page past the last one, which nobody needs",

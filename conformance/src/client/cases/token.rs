@@ -31,6 +31,20 @@ pub(super) fn cases(calls: &Calls<'_>) -> Vec<ClientCase> {
             "[[extract]]\nforever = true\nstatus = 302\nredirect-to = '{elsewhere}'",
         ),
         case(
+            "redirect-groups-with-query",
+            "a listing that is redirected to another host with its query takes no token there",
+            calls.groups(),
+            "[[groups]]\nforever = true\nstatus = 307\n\
+             headers = { location = '{elsewhere}/openapi/v1/static/groups?api_key={token}' }",
+        ),
+        case(
+            "redirect-search-with-query",
+            "a search that is redirected to another host with its query takes no token there",
+            calls.search(50),
+            "[[search]]\nforever = true\nstatus = 307\n\
+             headers = { location = '{elsewhere}/openapi/v1/static/instances/search?api_key={token}' }",
+        ),
+        case(
             "echoed",
             "an error whose message repeats the token is shown without it",
             calls.extract(),

@@ -14,6 +14,10 @@ const SHOWN_LINES: usize = 12;
 const SHOWN_CASES: usize = 5;
 
 impl ClientReport {
+    fn is_stopped(&self) -> bool {
+        self.cases.iter().any(ClientCaseResult::is_interrupted)
+    }
+
     /// The failed and the undecided cases, and the sum, for a terminal.
     #[must_use]
     pub fn text(&self) -> String {
@@ -53,7 +57,14 @@ impl ClientReport {
                 broken.iter().map(|duty| duty.id()).collect::<Vec<_>>().join(", "),
                 self.mistakes()
             ),
-            _ => "none: a case has no result, or nothing ran".to_owned(),
+            _ if self.is_stopped() => {
+                let ended = self.cases.iter().filter(|case| !case.is_interrupted()).count();
+                format!("none, since it was stopped after {ended} of {}", quantity(self.cases.len(), "case"))
+            }
+            _ => {
+                let without = self.totals.errors + self.totals.skipped;
+                format!("none, since {without} of {} have no result", quantity(self.cases.len(), "case"))
+            }
         }
     }
 
@@ -81,6 +92,11 @@ impl ClientCaseResult {
             CaseOutcome::Error(_) => "ERROR",
         };
         format!("{outcome:>16} {}  {}\n", self.id, self.title)
+    }
+
+    /// Whether the end of the run left it without a result.
+    fn is_interrupted(&self) -> bool {
+        matches!(self.outcome, CaseOutcome::Error(_)) && self.ending.is_none()
     }
 
     /// Whether other cases show all that is wrong.

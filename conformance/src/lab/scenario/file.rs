@@ -7,7 +7,7 @@ use std::time::Duration;
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
-use super::{RetryAfter, Scenario, Step};
+use super::{DEFAULT, RetryAfter, Scenario, Step};
 use crate::config::ConfigError;
 use crate::config::document::{Document, Item, Section};
 use crate::contract::{Contract, OperationId};
@@ -52,6 +52,9 @@ fn scenario(name: String, item: &Item<'_>) -> Result<Scenario, ConfigError> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) {
         return Err(item.wrong("a name of 1 to 64 letters, digits, dots, hyphens and underscores"));
+    }
+    if item.is_list() {
+        return Err(item.wrong(&format!("the name of a scenario before it: [[{DEFAULT}.{name}]]")));
     }
     item.section(|section| {
         let seed = section.get("seed").map(|item| item.integer(0..=i64::MAX)).transpose()?;
@@ -339,6 +342,10 @@ mod tests {
             (
                 "[[a.search]]\n  stauts = 1",
                 "s.toml:2:3: unknown key `stauts` in [search]; did you mean `status`?",
+            ),
+            (
+                "[[groups]]",
+                "s.toml:1:1: `groups`: expected the name of a scenario before it: [[default.groups]]",
             ),
             ("[[a.any]]\ntimes = 2\nforever = true", "expected either `times` or `forever`"),
             (
