@@ -95,6 +95,7 @@ fn steady(report: &mut Report) {
     let unlocks = vec![Unlock { reason: "supply a token to run this".to_owned(), faults: 1 }];
     report.detection = Detection { known: 10, noticed: 4, clauses: Vec::new(), unlocks };
     report.suite = "sallyport-conformance".to_owned();
+    report.contract = "1.0.0".to_owned();
     report.elapsed_ms = 0;
     report.busy_ms = 0;
     for check in &mut report.checks {

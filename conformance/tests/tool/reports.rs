@@ -55,6 +55,7 @@ fn steady(report: &mut Report) {
     let unlocks = vec![Unlock { reason: "supply a token to run this".to_owned(), faults: 1 }];
     report.detection = Detection { known: 10, noticed: 4, clauses: Vec::new(), unlocks };
     // So does the document.
+    report.contract = "1.0.0".to_owned();
     report.contract_sha256 = "0".repeat(64);
     report.suite = "sallyport-conformance 0.0.0".to_owned();
     (report.elapsed_ms, report.busy_ms) = (0, 0);

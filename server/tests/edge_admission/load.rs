@@ -9,7 +9,7 @@ use std::{
 
 use sallyport_server::{
     Config, RunningServer,
-    api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
+    api::generated::{ExtractProxies, ExtractProxiesNum, ListStaticGroups, SearchStaticInstances},
     data::seed::Sample,
     edge::{operation::Operation, reading::body::MAX_BYTES, responding::error_code::ErrorCode},
     start,
@@ -43,9 +43,13 @@ async fn counted(running: &RunningServer, name: &str) -> u64 {
 }
 
 /// How many bytes the largest extraction has.
+/// Asks for as many gateways as one call may.
+fn largest_extraction(sample: &Sample) -> String {
+    extraction(sample).replace("num=1", &format!("num={}", ExtractProxiesNum::MAXIMUM))
+}
+
 async fn extract_length(running: &RunningServer, sample: &Sample) -> usize {
-    let target = extraction(sample).replace("num=1", "num=100");
-    get(running.address(), target, String::new()).await.body.len()
+    get(running.address(), largest_extraction(sample), String::new()).await.body.len()
 }
 
 /// Waits, within bounds, until the operator's page has this line.
@@ -160,7 +164,7 @@ async fn responses_that_nobody_reads_are_bounded() {
     .await;
     let window_of_nothing = frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 0]);
     let mut deaf = exchange(running.address(), &[PREFACE, &window_of_nothing]);
-    let headers = get_headers(&extraction(&sample).replace("num=1", "num=100"));
+    let headers = get_headers(&largest_extraction(&sample));
     let successes = format!(
         "sallyport_calls_total{{operation=\"{}\",outcome=\"success\",status=\"200\",code=\"0\"}}",
         ExtractProxies::ID
