@@ -27,6 +27,9 @@ pub(in crate::task) enum Source<'a> {
 /// The programs that take part.
 const PROGRAMS: [&str; 3] = ["server", "conformance", "sallyport"];
 
+/// Their packages.
+const PACKAGES: [&str; 3] = ["sallyport-server", "sallyport-conformance", "sallyport-client"];
+
 /// How long a server may take until it listens, and a seed until it is done.
 const SHORT: Duration = Duration::from_secs(60);
 
@@ -176,13 +179,25 @@ struct Target {
 }
 
 fn build(sources: &Path, target: &Path, limit: Duration) -> Result<BTreeMap<String, PathBuf>, String> {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    // Both sides build packages of the same names into one folder, and Cargo goes by the times of files: those of a working
+    // tree may be older than what was built from the other side.
+    let mut clean = Command::new(&cargo);
+    clean.current_dir(sources).args(["clean", "--quiet", "--locked", "--target-dir"]).arg(target);
+    for package in PACKAGES {
+        clean.args(["--package", package]);
+    }
+    let ended = bounded(&mut clean, SHORT)?;
+    if !ended.status.success() {
+        return Err(ended.stderr);
+    }
+    let mut command = Command::new(cargo);
     command
         .current_dir(sources)
         .args(["build", "--locked", "--bins", "--message-format", "json-render-diagnostics", "--target-dir"])
         .arg(target);
-    for package in ["server", "conformance", "client"] {
-        command.args(["--package", &format!("sallyport-{package}")]);
+    for package in PACKAGES {
+        command.args(["--package", package]);
     }
     let ended = bounded(command.args(["--features", "sallyport-client/cli"]), limit)?;
     if !ended.status.success() {
