@@ -42,12 +42,12 @@ async fn counted(running: &RunningServer, name: &str) -> u64 {
     number.unwrap_or_default()
 }
 
-/// How many bytes the largest extraction has.
 /// Asks for as many gateways as one call may.
 fn largest_extraction(sample: &Sample) -> String {
     extraction(sample).replace("num=1", &format!("num={}", ExtractProxiesNum::MAXIMUM))
 }
 
+/// How many bytes its response has.
 async fn extract_length(running: &RunningServer, sample: &Sample) -> usize {
     get(running.address(), largest_extraction(sample), String::new()).await.body.len()
 }
