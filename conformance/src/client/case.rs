@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::time::Duration;
 
 use super::duty::Duty;
@@ -31,7 +32,7 @@ pub(super) enum Place {
 pub(super) enum Stage {
     /// The steps of a scenario: the keys and tables after its name, in TOML. `{elsewhere}` stands for the URL of another
     /// host, `{token}` for the token.
-    Scenario(&'static str),
+    Scenario(Cow<'static, str>),
     /// A variation, for all requests.
     Variation(&'static str),
     /// Nothing happens.
@@ -88,8 +89,8 @@ impl ClientCase {
     }
 
     /// Plays these steps.
-    pub(super) fn plays(self, steps: &'static str) -> Self {
-        Self { stage: Stage::Scenario(steps), ..self }
+    pub(super) fn plays(self, steps: impl Into<Cow<'static, str>>) -> Self {
+        Self { stage: Stage::Scenario(steps.into()), ..self }
     }
 
     pub(super) fn varied(self, variation: &'static str) -> Self {

@@ -134,7 +134,7 @@ impl Problem {
         let failure = execution.output.as_ref().ok().and_then(|output| output.error.as_ref());
         let words = |part: &Option<String>| part.as_deref().map(mistake::without_numbers);
         let words = failure.map(|failure| [words(&failure.class), words(&failure.message)]);
-        Self { said: Some(mistake::hash(&(execution.exit, words))), ..self }
+        Self { said: Some(mistake::hash((execution.exit, words))), ..self }
     }
 
     /// What happened came after these responses.
@@ -321,11 +321,8 @@ impl Evidence {
     /// The request ids of the extractions of an execution; none for one without.
     #[must_use]
     pub fn request_ids(&self, execution: usize) -> Vec<Option<String>> {
-        let extract = &self.contract.extract;
         let id = |recorded: &Recorded| {
-            let header = recorded.request.headers.get(extract.request_id_header.name.as_str());
-            let header = || header.and_then(|value| value.to_str().ok()).map(str::to_owned);
-            recorded.request.param(&extract.request_id.name).or_else(header).filter(|id| !id.is_empty())
+            recorded.request.request_id(&self.contract.extract).filter(|id| !id.is_empty())
         };
         let extractions = self.requests.iter().filter(|recorded| {
             recorded.execution == execution && recorded.operation == Some(OperationId::Extract)

@@ -1,7 +1,7 @@
 //! Which findings are one mistake. A client that gets something wrong in every call fails nearly all cases, and what it has to
 //! mend is one thing.
 
-use std::hash::{DefaultHasher, Hash, Hasher as _};
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 
 use super::case::ClientCase;
 use super::evidence::Problem;
@@ -15,14 +15,13 @@ pub(super) struct Mistake(u64);
 impl Mistake {
     pub(super) fn of(problem: &Problem) -> Self {
         let words = (without_numbers(&problem.expected), without_numbers(&problem.actual));
-        Self(hash(&(words, problem.said)))
+        Self(hash((words, problem.said)))
     }
 }
 
-pub(super) fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
+/// The same for a value each time.
+pub(super) fn hash(value: impl Hash) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::new().hash_one(value)
 }
 
 /// The text with `#` for each number.
@@ -115,7 +114,7 @@ mod tests {
     #[test]
     fn other_words_of_a_client_are_another_mistake() {
         let failed = |exit: Exit, words: &str| {
-            let said = Some(hash(&(exit, without_numbers(words))));
+            let said = Some(hash((exit, without_numbers(words))));
             Mistake::of(&Problem { said, ..Problem::new(Duty::Tolerant, "a result", "an error") })
         };
         assert_eq!(failed(Exit::Code(1), "at line 7"), failed(Exit::Code(1), "at line 12"));

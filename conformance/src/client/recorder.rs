@@ -52,9 +52,8 @@ impl OwnRequestIds {
 
     fn own(&self, id: &str) -> Option<String> {
         let replaced = !id.is_empty() && id.len() <= Self::LONGEST;
-        replaced.then(|| {
-            format!("{:016x}{:016x}", mistake::hash(&(&self.id, id)), mistake::hash(&(id, &self.id)))
-        })
+        replaced
+            .then(|| format!("{:016x}{:016x}", mistake::hash((&self.id, id)), mistake::hash((id, &self.id))))
     }
 }
 

@@ -7,6 +7,8 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Method, StatusCode};
 use serde_json::Value;
 
+use crate::contract::Extract;
+
 /// A request on its way to the upstream.
 #[derive(Clone)]
 pub struct ProxiedRequest {
@@ -67,6 +69,14 @@ impl ProxiedRequest {
         if params.len() != before {
             self.set_params(&params);
         }
+    }
+
+    /// The request id that counts: that of the query, or else that of the header. It may be empty.
+    #[must_use]
+    pub fn request_id(&self, extract: &Extract) -> Option<String> {
+        let header = self.headers.get(extract.request_id_header.name.as_str());
+        let header = || header.and_then(|value| value.to_str().ok()).map(str::to_owned);
+        self.param(&extract.request_id.name).or_else(header)
     }
 
     /// The body as JSON, or null.

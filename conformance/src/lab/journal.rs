@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -122,9 +122,7 @@ struct RequestIds {
 
 impl RequestIds {
     fn number_of(&mut self, id: &str) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        id.hash(&mut hasher);
-        let hash = hasher.finish();
+        let hash = BuildHasherDefault::<DefaultHasher>::new().hash_one(id);
         if let Some((_, number)) = self.latest.iter().rev().find(|(known, _)| *known == hash) {
             return *number;
         }
@@ -189,10 +187,7 @@ impl JournaledServer {
         if operation != OperationId::Extract {
             return None;
         }
-        let extract = &self.backend.contract.extract;
-        let header = request.headers.get(extract.request_id_header.name.as_str());
-        let header = || header.and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let id = request.param(&extract.request_id.name).or_else(header).filter(|id| !id.is_empty())?;
+        let id = request.request_id(&self.backend.contract.extract).filter(|id| !id.is_empty())?;
         Some(self.journal.number_of(&id))
     }
 }

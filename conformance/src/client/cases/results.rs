@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::Calls;
+use crate::checks::UNKNOWN_ADDRESS;
 use crate::client::case::{ClientCase, Expectation};
 use crate::client::duty::Duty;
 
@@ -12,7 +15,18 @@ pub(super) fn cases(calls: &Calls<'_>) -> Vec<ClientCase> {
 
 fn codes(calls: &Calls<'_>) -> Vec<ClientCase> {
     let case = |name: &str, title: &str, call| ClientCase::new(Duty::BothCodes, name, title, call);
-    let rejected = |name: &str, title: &str, call, steps| {
+    let rejected = |name: &str, title: &str, call, steps: &'static str| {
+        case(name, title, call).expects(Expectation::Error).plays(steps)
+    };
+    // The first word of a name is the operation.
+    let unlike_success = |name: &str, title: &str, status: u16, code: Option<i64>| {
+        let operation = name.split('-').next().unwrap_or_default();
+        let call = match operation {
+            "extract" => calls.extract(),
+            "groups" => calls.groups(),
+            _ => calls.search(50),
+        };
+        let steps = served_with(operation, status, code);
         case(name, title, call).expects(Expectation::Error).plays(steps)
     };
     vec![
@@ -43,111 +57,16 @@ fn codes(calls: &Calls<'_>) -> Vec<ClientCase> {
             calls.text("4", None),
             "[[extract]]\nforever = true\ncode = 40100",
         ),
-        rejected(
-            "extract-code-200",
-            "HTTP 200 with code 200 is not a success of an extraction",
-            calls.extract(),
-            r#"
-            [[extract]]
-            forever = true
-            content-type = "application/json"
-            body = '{"code": 200, "success": true, "msg": "ok", "data": [{"ip": "192.0.2.1", "port": 80}], "request_ip": "127.0.0.1"}'"#,
-        ),
-        rejected(
-            "groups-code-0",
-            "HTTP 200 with code 0 is not a success of a listing",
-            calls.groups(),
-            r#"
-            [[groups]]
-            forever = true
-            content-type = "application/json"
-            body = '{"code": 0, "message": "ok", "requestId": "r", "data": {"items": []}}'"#,
-        ),
-        rejected(
-            "search-code-0",
-            "HTTP 200 with code 0 is not a success of a search",
-            calls.search(50),
-            r#"
-            [[search]]
-            forever = true
-            content-type = "application/json"
-            body = '{"code": 0, "message": "ok", "requestId": "r", "data": {"items": [], "page": 1, "pageSize": 50, "total": 0}}'"#,
-        ),
-        rejected(
-            "extract-status-403-code-0",
-            "code 0 under HTTP 403 is not a success of an extraction",
-            calls.extract(),
-            r#"
-            [[extract]]
-            forever = true
-            status = 403
-            content-type = "application/json"
-            body = '{"code": 0, "success": true, "msg": "ok", "data": [{"ip": "192.0.2.1", "port": 80}], "request_ip": "127.0.0.1"}'"#,
-        ),
-        rejected(
-            "groups-status-403-code-200",
-            "code 200 under HTTP 403 is not a success of a listing",
-            calls.groups(),
-            r#"
-            [[groups]]
-            forever = true
-            status = 403
-            content-type = "application/json"
-            body = '{"code": 200, "message": "ok", "requestId": "r", "data": {"items": []}}'"#,
-        ),
-        rejected(
-            "extract-status-202-code-0",
-            "code 0 under HTTP 202 is not a success of an extraction",
-            calls.extract(),
-            r#"
-            [[extract]]
-            forever = true
-            status = 202
-            content-type = "application/json"
-            body = '{"code": 0, "success": true, "msg": "ok", "data": [{"ip": "192.0.2.1", "port": 80}], "request_ip": "127.0.0.1"}'"#,
-        ),
-        rejected(
-            "groups-status-201-code-200",
-            "code 200 under HTTP 201 is not a success of a listing",
-            calls.groups(),
-            r#"
-            [[groups]]
-            forever = true
-            status = 201
-            content-type = "application/json"
-            body = '{"code": 200, "message": "ok", "requestId": "r", "data": {"items": []}}'"#,
-        ),
-        rejected(
-            "search-status-202-code-200",
-            "code 200 under HTTP 202 is not a success of a search",
-            calls.search(50),
-            r#"
-            [[search]]
-            forever = true
-            status = 202
-            content-type = "application/json"
-            body = '{"code": 200, "message": "ok", "requestId": "r", "data": {"items": [], "page": 1, "pageSize": 50, "total": 0}}'"#,
-        ),
-        rejected(
-            "extract-without-code",
-            "HTTP 200 without a code is not a success of an extraction",
-            calls.extract(),
-            r#"
-            [[extract]]
-            forever = true
-            content-type = "application/json"
-            body = '{"success": true, "msg": "ok", "data": [{"ip": "192.0.2.1", "port": 80}], "request_ip": "127.0.0.1"}'"#,
-        ),
-        rejected(
-            "groups-without-code",
-            "HTTP 200 without a code is not a success of a listing",
-            calls.groups(),
-            r#"
-            [[groups]]
-            forever = true
-            content-type = "application/json"
-            body = '{"message": "ok", "requestId": "r", "data": {"items": []}}'"#,
-        ),
+        unlike_success("extract-code-200", "HTTP 200 with code 200 is not a success of an extraction", 200, Some(200)),
+        unlike_success("groups-code-0", "HTTP 200 with code 0 is not a success of a listing", 200, Some(0)),
+        unlike_success("search-code-0", "HTTP 200 with code 0 is not a success of a search", 200, Some(0)),
+        unlike_success("extract-status-403-code-0", "code 0 under HTTP 403 is not a success of an extraction", 403, Some(0)),
+        unlike_success("groups-status-403-code-200", "code 200 under HTTP 403 is not a success of a listing", 403, Some(200)),
+        unlike_success("extract-status-202-code-0", "code 0 under HTTP 202 is not a success of an extraction", 202, Some(0)),
+        unlike_success("groups-status-201-code-200", "code 200 under HTTP 201 is not a success of a listing", 201, Some(200)),
+        unlike_success("search-status-202-code-200", "code 200 under HTTP 202 is not a success of a search", 202, Some(200)),
+        unlike_success("extract-without-code", "HTTP 200 without a code is not a success of an extraction", 200, None),
+        unlike_success("groups-without-code", "HTTP 200 without a code is not a success of a listing", 200, None),
         case("extract-partial", "an extraction that gives fewer gateways than asked for is a success", calls.extract())
             .plays(
                 r#"
@@ -158,6 +77,25 @@ fn codes(calls: &Calls<'_>) -> Vec<ClientCase> {
             body = '{"code": 0, "success": true, "msg": "ok", "data": [{"ip": "192.0.2.1", "port": 80}], "request_ip": "127.0.0.1"}'"#,
             ),
     ]
+}
+
+/// All that a success of an operation has, under this status and with this code.
+fn served_with(operation: &str, status: u16, code: Option<i64>) -> String {
+    let mut body = match operation {
+        "extract" => json!({
+            "success": true, "msg": "ok", "data": [{"ip": "192.0.2.1", "port": 80}], "request_ip": "127.0.0.1",
+        }),
+        "groups" => json!({"message": "ok", "requestId": "r", "data": {"items": []}}),
+        _ => json!({
+            "message": "ok", "requestId": "r", "data": {"items": [], "page": 1, "pageSize": 50, "total": 0},
+        }),
+    };
+    if let Some(code) = code {
+        body["code"] = json!(code);
+    }
+    format!(
+        "[[{operation}]]\nforever = true\nstatus = {status}\ncontent-type = \"application/json\"\nbody = '{body}'"
+    )
 }
 
 fn texts(calls: &Calls<'_>) -> Vec<ClientCase> {
@@ -176,15 +114,12 @@ fn texts(calls: &Calls<'_>) -> Vec<ClientCase> {
     separators.into_iter().map(case).collect()
 }
 
-/// An address that no instance of the sandbox has.
-pub(super) const NOBODYS: &str = "203.0.113.251";
-
 /// Maximum number of pages of a result that a caller may ask for when all of them are empty.
 const MOST_PAGES: usize = 30;
 
 fn pages(calls: &Calls<'_>) -> Vec<ClientCase> {
     let case = |name: &str, title: &str, call| ClientCase::new(Duty::Paging, name, title, call);
-    let none = vec![NOBODYS.to_owned()];
+    let none = vec![UNKNOWN_ADDRESS.to_owned()];
     vec![
         case("several-pages", "several pages are walked to the end", calls.search(3)),
         case("one-instance-per-page", "pages of one instance are walked to the end", calls.search(1)),

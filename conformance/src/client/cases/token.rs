@@ -34,15 +34,13 @@ pub(super) fn cases(calls: &Calls<'_>) -> Vec<ClientCase> {
             "redirect-groups-with-query",
             "a listing that is redirected to another host with its query takes no token there",
             calls.groups(),
-            "[[groups]]\nforever = true\nstatus = 307\n\
-             headers = { location = '{elsewhere}/openapi/v1/static/groups?api_key={token}' }",
+            "[[groups]]\nforever = true\nredirect-to = '{elsewhere}'\nredirect-query = true",
         ),
         case(
             "redirect-search-with-query",
             "a search that is redirected to another host with its query takes no token there",
             calls.search(50),
-            "[[search]]\nforever = true\nstatus = 307\n\
-             headers = { location = '{elsewhere}/openapi/v1/static/instances/search?api_key={token}' }",
+            "[[search]]\nforever = true\nredirect-to = '{elsewhere}'\nredirect-query = true",
         ),
         case(
             "echoed",

@@ -1,7 +1,7 @@
 //! Further fields, further values, and each variation of the lab.
 
 use super::Calls;
-use super::results::NOBODYS;
+use crate::checks::UNKNOWN_ADDRESS;
 use crate::client::case::{ClientCase, Expectation};
 use crate::client::duty::Duty;
 use crate::client::protocol::Call;
@@ -67,12 +67,12 @@ fn further(calls: &Calls<'_>) -> Vec<ClientCase> {
         case(
             "long-ids-search",
             "ids of instances of more than 32 bits are kept as they are",
-            calls.search_for(vec![NOBODYS.to_owned()], 50),
+            calls.search_for(vec![UNKNOWN_ADDRESS.to_owned()], 50),
             r#"
             [[search]]
             forever = true
             content-type = "application/json"
-            body = '{"code": 200, "message": "ok", "requestId": "r", "data": {"page": 1, "pageSize": 50, "total": 1, "items": [{"instanceId": 4294967301, "offerId": 1, "status": "active", "ip": "203.0.113.251", "port": 8080, "protocols": ["http"], "countryCode": "USA", "cityCode": "NYC", "ispType": 1, "expiresAt": null, "activatedAt": null, "capabilities": {}, "groupId": null}]}}'"#,
+            body = '{"code": 200, "message": "ok", "requestId": "r", "data": {"page": 1, "pageSize": 50, "total": 1, "items": [{"instanceId": 4294967301, "offerId": 1, "status": "active", "ip": "203.0.113.250", "port": 8080, "protocols": ["http"], "countryCode": "USA", "cityCode": "NYC", "ispType": 1, "expiresAt": null, "activatedAt": null, "capabilities": {}, "groupId": null}]}}'"#,
         ),
         case(
             "closed-connections",

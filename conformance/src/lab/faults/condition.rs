@@ -49,10 +49,7 @@ pub(crate) fn with_request_id(context: &Context, seen: &ProxiedRequest) -> bool 
 
 /// The request id that counts.
 pub(crate) fn request_id(context: &Context, seen: &ProxiedRequest) -> Option<String> {
-    let extract = &context.contract.extract;
-    let header = seen.headers.get(extract.request_id_header.name.as_str());
-    let header = || header.and_then(|value| value.to_str().ok()).map(str::to_owned);
-    seen.param(&extract.request_id.name).or_else(header)
+    seen.request_id(&context.contract.extract)
 }
 
 /// The region that counts, under either name; the default when none is sent.

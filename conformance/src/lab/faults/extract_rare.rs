@@ -86,6 +86,10 @@ fn access() -> Vec<Fault> {
             holds(context.facts.token_not_whitelisted.as_ref(), context, seen)
                 && seen.param("ip").as_deref() == Some("127.0.0.1")
         }),
+        served("extract.entitlement/not-with-return-type", "JSON by name needs no entitlement.", |context| {
+            context.facts.token_not_entitled.as_ref()
+        })
+        .when(by_name),
         served(
             "extract.real-name/not-with-a-custom-separator",
             "A custom separator needs no real-name verification.",
@@ -210,7 +214,7 @@ fn text() -> Vec<Fault> {
         }),
         respelt(
             "extract.separator/unbreaking-spaces",
-            "Spaces of every kind around sb are taken off.",
+            "Spaces that do not break are taken off around sb.",
             |text| text.trim_matches('\u{a0}').to_owned(),
         ),
         respelt("extract.separator/without-width", "Characters of sb without width are left out.", |text| {

@@ -128,6 +128,7 @@ fn step(at: &Item<'_>, section: &Section<'_>, operation: Option<OperationId>) ->
         message: text("message")?,
         body: text("body")?,
         redirect: section.get("redirect-to").map(|item| redirect(&item)).transpose()?,
+        redirect_query: flag("redirect-query")?,
         retry_after,
         content_type: section.get("content-type").map(|item| header_value(&item)).transpose()?,
         headers: section.section("headers", headers)?.unwrap_or_default(),
@@ -162,6 +163,9 @@ fn coherent(at: &Item<'_>, step: &Step) -> Result<(), ConfigError> {
         ));
     }
     let has_content = has_content || step.message.is_some();
+    if step.redirect_query && step.redirect.is_none() {
+        return Err(at.wrong("`redirect-to` beside `redirect-query`"));
+    }
     if step.redirect.is_some() {
         if has_content {
             return Err(at.wrong("`redirect-to` without `code`, `message` and `body`, which it sets itself"));
@@ -358,6 +362,7 @@ mod tests {
                 "s.toml:2:15: `probability`: expected a number above 0, up to 1",
             ),
             ("[[a.any]]\nfault = 'groups.order/descendin'", "did you mean `groups.order/descending`?"),
+            ("[[a.any]]\nredirect-query = true", "expected `redirect-to` beside `redirect-query`"),
             ("[[a.any]]\nredirect-to = 'elsewhere'", "expected a URL such as"),
             ("[[a.any]]\nheaders = { connection = 'close' }", "expected another header"),
             ("[[a.any]]\nmessage = 'x'", "expected `status` or `code` beside `message`"),

@@ -34,8 +34,10 @@ pub struct Step {
     pub message: Option<String>,
     /// Body of such a response, in place of JSON.
     pub body: Option<String>,
-    /// Redirects to this URL, with the path of the request unless the URL has one, and never with its query.
+    /// Redirects to this URL, with the path of the request unless the URL has one.
     pub redirect: Option<url::Url>,
+    /// Redirects with the query of the request, too, and so with a token in it.
+    pub redirect_query: bool,
     /// Sets Retry-After.
     pub retry_after: Option<RetryAfter>,
     /// Sets Content-Type.
@@ -78,6 +80,7 @@ impl Default for Step {
             message: None,
             body: None,
             redirect: None,
+            redirect_query: false,
             retry_after: None,
             content_type: None,
             headers: Vec::new(),
@@ -128,6 +131,9 @@ impl Step {
             let mut url = url.clone();
             if url.path() == "/" {
                 url.set_path(&request.path);
+            }
+            if self.redirect_query {
+                url.set_query(request.query.as_deref());
             }
             let status = self.status.unwrap_or(307);
             let mut reply = Reply::json_with(status, &json!({"code": 30700, "message": "moved"}));
