@@ -8,4 +8,4 @@ mod power;
 
 pub use diagnosis::{Cause, FailingCase, LEAST, Suspect, diagnose};
 pub use matrix::{CaseName, Detector, KnownFault, MAX_DETECTORS, Matrix};
-pub use power::{Cases, ClauseDetection, Detection, Unlock};
+pub use power::{Cases, ClauseDetection, Detection, Unlock, UnnoticedFault};

@@ -28,6 +28,17 @@ pub struct ClauseDetection {
     pub known: usize,
     /// Noticed ones.
     pub noticed: usize,
+    /// The others, in the order of the fault tables: what a passed clause does not exclude.
+    pub unnoticed: Vec<UnnoticedFault>,
+}
+
+/// A known fault that no case with a result would have noticed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct UnnoticedFault {
+    /// Its id, for example `search.page/overlapping`.
+    pub id: String,
+    /// What a service with this fault does, a sentence.
+    pub breaks: String,
 }
 
 /// A reason for which cases did not run, and how many known faults they would have noticed.
@@ -80,28 +91,26 @@ impl Detection {
     /// How many known faults the cases detector. A case that is not in the matrix notices none.
     #[must_use]
     pub fn new(matrix: &Matrix, cases: &Cases<'_>) -> Self {
-        let mut clauses: BTreeMap<Clause, (usize, usize)> = BTreeMap::new();
+        let mut clauses: BTreeMap<Clause, ClauseDetection> = BTreeMap::new();
         let mut unlocks: BTreeMap<&str, usize> = BTreeMap::new();
         for fault in matrix.faults() {
-            let (known, noticed) = clauses.entry(fault.clause).or_default();
-            *known += 1;
+            let clause = clauses.entry(fault.clause).or_insert_with(|| ClauseDetection::new(fault.clause));
+            clause.known += 1;
             let reasons: Vec<Option<&str>> = fault
                 .noticed_by
                 .iter()
                 .filter_map(|detector| reason_without_result(matrix, cases, detector))
                 .collect();
             if reasons.contains(&None) {
-                *noticed += 1;
+                clause.noticed += 1;
                 continue;
             }
+            clause.unnoticed.push(UnnoticedFault { id: fault.id.clone(), breaks: fault.breaks.clone() });
             for reason in reasons.into_iter().flatten().collect::<BTreeSet<_>>() {
                 *unlocks.entry(reason).or_default() += 1;
             }
         }
-        let clauses: Vec<ClauseDetection> = clauses
-            .into_iter()
-            .map(|(id, (known, noticed))| ClauseDetection { id, known, noticed })
-            .collect();
+        let clauses: Vec<ClauseDetection> = clauses.into_values().collect();
         let mut unlocks: Vec<Unlock> = unlocks
             .into_iter()
             .map(|(reason, faults)| Unlock { reason: reason.to_owned(), faults })
@@ -122,6 +131,12 @@ impl Detection {
             Some(percent) => percent,
             None => 0,
         }
+    }
+}
+
+impl ClauseDetection {
+    const fn new(id: Clause) -> Self {
+        Self { id, known: 0, noticed: 0, unnoticed: Vec::new() }
     }
 }
 
@@ -165,6 +180,9 @@ mod tests {
         cases.add("search.a", "two", Some("supply addresses"));
         let without = Detection::new(&matrix, &cases);
         assert_eq!((without.known, without.noticed, without.percent()), (5, 1, 20));
+        let unnoticed: Vec<&str> =
+            without.clauses[0].unnoticed.iter().map(|fault| fault.id.as_str()).collect();
+        assert_eq!(unnoticed, ["b", "c", "d", "e"]);
         assert_eq!(without.unlocks, [Unlock { reason: "supply addresses".to_owned(), faults: 1 }]);
         cases.add_judge("all.passive");
         assert_eq!(Detection::new(&matrix, &cases).noticed, 2);

@@ -12,6 +12,7 @@ use super::terminal::{
 use super::{curl, plain_lines};
 use crate::check::{Evidence, Finding, Outcome};
 use crate::contract::Unspecified;
+use crate::detection::ClauseDetection;
 use crate::run::{CheckResult, ClauseSummary, Report, Skips, Verdict};
 use crate::wire::RecordedExchange;
 
@@ -99,6 +100,7 @@ struct ClauseView<'a> {
     word: &'static str,
     outcome: &'static str,
     checks: Vec<CheckView<'a>>,
+    detection: Option<&'a ClauseDetection>,
 }
 
 #[derive(Serialize)]
@@ -187,7 +189,8 @@ fn operations(report: &Report) -> Vec<OperationView<'_>> {
         let cites = |check: &&CheckResult| check.clauses.contains(&clause.id);
         let checks: Vec<CheckView<'_>> = report.checks.iter().filter(cites).map(check_view).collect();
         let (word, outcome) = standing(clause, &checks);
-        let view = ClauseView { clause, word, outcome, checks };
+        let detection = report.detection.clauses.iter().find(|detection| detection.id == clause.id);
+        let view = ClauseView { clause, word, outcome, checks, detection };
         match operations.last_mut().filter(|operation| operation.name == name) {
             Some(operation) => operation.clauses.push(view),
             None => operations.push(OperationView { name, clauses: vec![view] }),

@@ -29,6 +29,9 @@ pub(crate) async fn preflight_with_token(
             if is_no_json(&exchange) {
                 return is_another_service(contract, target, wire).await;
             }
+            if is_down(&exchange).is_some() {
+                return serves_nothing(contract, target, wire).await;
+            }
             let operation = operation_of(contract, &request)?;
             let own = rejection(contract, redactor, operation, exchange)?;
             accepts_nothing(contract, target, wire, redactor, (operation, own)).await
@@ -92,6 +95,28 @@ async fn is_another_service(contract: &Contract, target: &Target, wire: &Wire) -
     Some(format!(
         "every operation responds with something else than JSON ({}): this does not look like the API; check the base URL, \
          to which the paths of the contract are added",
+        statuses.join(", ")
+    ))
+}
+
+/// The status of a server error that says neither what was wrong nor when to call again.
+fn is_down(exchange: &Exchange) -> Option<u16> {
+    let response = exchange.result.as_ref().ok()?;
+    let is_mute = response.at("/code").is_none() && response.header("Retry-After").is_none();
+    Some(response.status).filter(|status| *status >= SERVER_ERROR && is_mute)
+}
+
+/// A proxy whose service does not run responds to every request by itself. A check could only say so once more, each in its
+/// own words.
+async fn serves_nothing(contract: &Contract, target: &Target, wire: &Wire) -> Option<String> {
+    let mut statuses = Vec::new();
+    for request in &first_requests(contract, target) {
+        let exchange = send(contract, wire, request).await.ok()?;
+        statuses.push(format!("HTTP {}", is_down(&exchange)?));
+    }
+    Some(format!(
+        "every operation responds with a server error without a business code ({}): the service does not run, or the proxy in \
+         front of it does not reach it",
         statuses.join(", ")
     ))
 }

@@ -59,6 +59,43 @@ fn another_service_is_no_violation() {
     against(&MisbehavingServer::start(files).url(), UNREACHABLE, "does not look like the API");
 }
 
+fn bad_gateway(stream: &mut TcpStream) -> std::io::Result<()> {
+    let page = b"<html><title>502 Bad Gateway</title></html>";
+    server::response(stream, "502 Bad Gateway", &[("Content-Type", "text/html")], page)
+}
+
+#[test]
+fn a_proxy_without_its_service_is_named() {
+    against(&MisbehavingServer::start(bad_gateway).url(), UNREACHABLE, "does not reach it");
+}
+
+/// Serves the first request, and then no more.
+fn only_once(stream: &mut TcpStream) -> std::io::Result<()> {
+    static SERVED: AtomicUsize = AtomicUsize::new(0);
+    if SERVED.fetch_add(1, Ordering::SeqCst) > 0 {
+        return bad_gateway(stream);
+    }
+    let body = br#"{"code": 0, "message": "ok", "data": []}"#;
+    server::response(stream, "200 OK", &[("Content-Type", "application/json")], body)
+}
+
+#[test]
+fn a_service_that_goes_down_breaks_no_rule() {
+    let target = MisbehavingServer::start(only_once);
+    let folder = tempfile::tempdir().expect("a folder");
+    let output =
+        program(&["run", "--base-url", &target.url(), "--profile", "full", &every_report(folder.path())])
+            .env("SALLYPORT_OWN_ADDRESSES", "192.0.2.1")
+            .env("SALLYPORT_FOREIGN_ADDRESSES", "192.0.2.2")
+            .env("SALLYPORT_LINK_CREDENTIAL", "link-credential-of-a-test")
+            .output()
+            .expect("the program runs");
+    assert_eq!(code(&output), INCOMPLETE, "{}", text(&output));
+    let written = std::fs::read_to_string(folder.path().join("report.json")).expect("a report");
+    let report: Value = serde_json::from_str(&written).expect("JSON");
+    assert_eq!(report["totals"]["failed"], 0, "{}", text(&output));
+}
+
 #[test]
 fn a_link_credential_is_no_token_of_the_account() {
     let target = MisbehavingServer::start_reading(link_credential);

@@ -3,7 +3,7 @@
 use std::net::TcpStream;
 
 use sallyport_conformance::contract::Clause;
-use sallyport_conformance::detection::{Detection, Unlock};
+use sallyport_conformance::detection::{ClauseDetection, Detection, Unlock, UnnoticedFault};
 use sallyport_conformance::report::{self, Detail, Format, Screen};
 use sallyport_conformance::run::{ExpectedFailure, Glob};
 use sallyport_conformance::{
@@ -53,7 +53,12 @@ fn steady(report: &mut Report) {
     report.begun = "2026-01-01T00:00:00Z".to_owned();
     // The matrix of known faults changes more often than the reports.
     let unlocks = vec![Unlock { reason: "supply a token to run this".to_owned(), faults: 1 }];
-    report.detection = Detection { known: 10, noticed: 4, clauses: Vec::new(), unlocks };
+    let unnoticed = vec![UnnoticedFault {
+        id: "search.page/<one>".to_owned(),
+        breaks: "The first page is <b>empty</b>.".to_owned(),
+    }];
+    let clauses = vec![ClauseDetection { id: Clause::SearchPage, known: 1, noticed: 0, unnoticed }];
+    report.detection = Detection { known: 10, noticed: 4, clauses, unlocks };
     // So does the document.
     report.contract = "1.0.0".to_owned();
     report.contract_sha256 = "0".repeat(64);

@@ -428,6 +428,9 @@ async fn link(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
         }
         rejected.push((exchange, class.description().to_owned()));
     }
+    if context == Context::PLAIN {
+        context.control(probe).await?;
+    }
     let exchanges: Vec<_> = rejected.iter().map(|(exchange, _)| exchange).collect();
     let expected = format!(
         "the legacy credential accepted in the query, X-API-Key or Authorization, {}",

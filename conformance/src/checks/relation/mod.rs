@@ -17,5 +17,7 @@ pub(crate) use combination::{combinations, excluding, meeting};
 pub(crate) use comparison::Comparison;
 pub(crate) use filter::{Filter, FilterKind, apply};
 pub(crate) use instance::{Instance, address_of, without_port};
-pub(crate) use result::{Page, ResultSet, page, read, read_accepted, read_accepted_in, read_unless_rejected};
+pub(crate) use result::{
+    Page, ResultSet, accepts_search, page, read, read_accepted, read_accepted_in, read_unless_rejected,
+};
 pub(crate) use survey::{Survey, Surveys, survey};

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::Instance;
 use crate::check::{AcceptedResponse, Probe, ResponseClass, Stop};
+use crate::checks::Requests;
 use crate::contract::Clause;
 use crate::wire::{Exchange, Request};
 
@@ -80,6 +81,17 @@ pub(crate) async fn read(probe: &Probe<'_>, request: &Request) -> Result<ResultS
     gather(probe, request, first, *probe.contract().search.page_sizes.end()).await
 }
 
+/// Like [`Probe::accepts`], with a plain search as the control: where no search is served, a rule of this one is not broken.
+pub(crate) async fn accepts_search(
+    probe: &Probe<'_>,
+    clause: Clause,
+    why: &str,
+    request: &Request,
+) -> Result<Option<AcceptedResponse>, Stop> {
+    let plain = async { probe.control_once(&probe.any_search()).await };
+    probe.accepts_or_control(clause, why, request, plain).await
+}
+
 /// Like [`read`], but a rejection is a finding on the clause; `why` says what is special about the request.
 pub(crate) async fn read_accepted(
     probe: &Probe<'_>,
@@ -98,7 +110,7 @@ pub(crate) async fn read_accepted_in(
     request: &Request,
     size: i64,
 ) -> Result<Option<ResultSet>, Stop> {
-    match probe.accepts(clause, why, &sized(probe, request, size)).await? {
+    match accepts_search(probe, clause, why, &sized(probe, request, size)).await? {
         Some(first) => gather(probe, request, first, size).await.map(Some),
         None => Ok(None),
     }

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::addresses::{self, respell};
 use super::cases::{Change, FILTERS, SECOND_PAGE, control, control_or_skip, invalid, surveyed};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
-use crate::checks::relation::{Comparison, Instance, read_accepted, survey};
+use crate::checks::relation::{Comparison, Instance, accepts_search, read_accepted, survey};
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
 use crate::contract::{Clause, OperationId, Search};
 use crate::target::Fact;
@@ -96,7 +96,7 @@ fn raw_limit_cases(_: &Scope<'_>) -> Vec<Case> {
                 let most = *search.raw_items.end();
                 let request = probe.search((0..most).map(|index| item(search, index)));
                 let why = format!("{most} raw items, few of them distinct");
-                probe.accepts(Clause::SearchIpsRawLimit, &why, &request).await.map(drop)
+                accepts_search(probe, Clause::SearchIpsRawLimit, &why, &request).await.map(drop)
             })
         })
     };

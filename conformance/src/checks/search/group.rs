@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::cases::{invalid_members, surveyed};
 use super::filters::exact_cases;
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
-use crate::checks::relation::{Comparison, FilterKind, apply, read_accepted, survey};
+use crate::checks::relation::{Comparison, FilterKind, accepts_search, apply, read_accepted, survey};
 use crate::checks::{Requests, boundary};
 use crate::contract::{Clause, OperationId};
 use crate::grammar::{by_reason, json_integers};
@@ -66,7 +66,7 @@ fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {
         Box::pin(async move {
             let null = probe.any_search().field(&probe.contract().search.group_id.name, Value::Null);
             let why = "groupId is null, which means all groups";
-            probe.accepts(Clause::SearchGroup, why, &null).await.map(drop)
+            accepts_search(probe, Clause::SearchGroup, why, &null).await.map(drop)
         })
     }));
     cases
