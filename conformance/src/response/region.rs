@@ -28,8 +28,10 @@ impl RegionSupply {
         if is_given {
             self.has_given.store(true, Ordering::Relaxed);
         }
-        // 429 is about the caller.
-        !is_given && exchange.result.as_ref().is_ok_and(|response| response.status != 429)
+        let Ok(response) = &exchange.result else { return false };
+        // 429 is about the caller, and a server error without a code about the service.
+        let is_down = matches!(class, ResponseClass::ServerError(_)) && response.at("/code").is_none();
+        !is_given && response.status != 429 && !is_down
     }
 
     /// What a reason begins with while no gateway of the region has come.
