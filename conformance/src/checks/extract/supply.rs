@@ -1,7 +1,7 @@
 //! Too few gateways: partial results and shortages.
 
 use super::content;
-use super::forms::Context;
+use super::forms::{Context, default_of};
 use crate::check::{
     Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity, Stop,
 };
@@ -125,6 +125,18 @@ pub(super) static PARTIAL_WATCHED: Check = Check {
     run: Run::Passive(judge_count),
 };
 
+/// The default region, or one that the tester supplied for its gateways. The response to an unknown region is open, and so is
+/// whether one without gateways is short of them or unknown.
+fn is_region_with_gateways(observed: &ObservedExchange<'_>) -> bool {
+    let (extract, facts) = (&observed.contract.extract, observed.facts);
+    let default = default_of(&extract.regions);
+    let mut known = [&facts.plentiful_region, &facts.scarce_region].into_iter().flatten().chain([&default]);
+    let named = [&extract.regions.name, &extract.country.name]
+        .into_iter()
+        .find_map(|name| observed.request.query_value(name));
+    named.is_none_or(|named| known.any(|region| region == named))
+}
+
 /// A request id may stand for an earlier extraction with another num, so such calls are left to checks of their own.
 fn judge_count(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let extract = &observed.contract.extract;
@@ -138,6 +150,9 @@ fn judge_count(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let asked: i64 = observed.request.query_value(&extract.num.name)?.parse().ok()?;
     let asked = Some(asked).filter(|asked| extract.num_range.contains(asked))?;
     let came = i64::try_from(observed.response.at("/data")?.as_array()?.len()).ok()?;
+    if came == 0 && !is_region_with_gateways(observed) {
+        return None;
+    }
     let finding = |clause: Clause, key: &str, expected: String, actual: String| PassiveFinding {
         clause,
         key: key.to_owned(),

@@ -325,22 +325,50 @@ fn parameters() -> Vec<Variation> {
             "extract.unknown-region-is-global",
             "An unknown region means the default region.",
             |context, seen| {
-                let extract = &context.contract.extract;
-                let facts = &context.facts;
-                let regions = [&facts.plentiful_region, &facts.scarce_region, &facts.empty_region];
-                let pools = facts.known_gateways.iter().map(|pool| &pool.region);
-                let known: Vec<&String> = regions.into_iter().flatten().chain(pools).collect();
-                for name in [&extract.regions.name, &extract.country.name] {
-                    let sent = seen.param(name);
-                    let unknown = sent.as_ref().is_some_and(|sent| !known.contains(&sent));
-                    if is_extract(context, seen) && unknown && seen.params().len() > 1 {
-                        let default = extract.regions.schema.default.as_ref().and_then(Value::as_str);
-                        seen.set_param(name, default.unwrap_or_default());
+                take_default_for_unknown(context, seen);
+            },
+        ),
+        Variation::serve(
+            "extract.unknown-region-is-empty",
+            "An unknown region gives a success without gateways, and nothing says more.",
+            |context, mut seen| {
+                Box::pin(async move {
+                    let is_unknown = take_default_for_unknown(context, &mut seen);
+                    let mut reply = context.upstream.call(&seen).await;
+                    if !is_unknown || !context.accepted(&seen, &reply) {
+                        return reply;
                     }
-                }
+                    for name in HEADERS {
+                        reply.headers.remove(name);
+                    }
+                    match is_text(context, &seen) {
+                        true => reply.body = bytes::Bytes::new(),
+                        false => reply.edit(|body| body["data"] = json!([])),
+                    }
+                    reply
+                })
             },
         ),
     ]
+}
+
+/// Asks for the default region where an unknown one is named; says whether it was.
+fn take_default_for_unknown(context: &Context, seen: &mut ProxiedRequest) -> bool {
+    let (extract, facts) = (&context.contract.extract, &context.facts);
+    let default = extract.regions.schema.default.as_ref().and_then(Value::as_str).unwrap_or_default();
+    let regions = [&facts.plentiful_region, &facts.scarce_region, &facts.empty_region];
+    let pools = facts.known_gateways.iter().map(|pool| &pool.region);
+    let known: Vec<&str> =
+        regions.into_iter().flatten().chain(pools).map(String::as_str).chain([default]).collect();
+    let mut is_unknown = false;
+    for name in [&extract.regions.name, &extract.country.name] {
+        let names_unknown = seen.param(name).is_some_and(|sent| !known.contains(&sent.as_str()));
+        if is_extract(context, seen) && names_unknown && seen.params().len() > 1 {
+            seen.set_param(name, default);
+            is_unknown = true;
+        }
+    }
+    is_unknown
 }
 
 fn is_extract(context: &Context, seen: &ProxiedRequest) -> bool {
