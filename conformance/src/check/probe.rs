@@ -194,13 +194,6 @@ impl<'a> Probe<'a> {
         result
     }
 
-    /// Whether the last response was 429, which is about the caller.
-    pub(crate) fn is_throttled(&self) -> bool {
-        let notes = self.notes();
-        let last = notes.recording.last().and_then(|exchange| exchange.result.as_ref().ok());
-        last.is_some_and(|response| response.status == 429)
-    }
-
     /// Ends the case that was begun. The reason why it ended may quote a response, so it is redacted here.
     pub(crate) fn end(&self, result: Result<(), Stop>) -> CaseResult {
         let shown = |reason: &str| self.context.redactor.excerpt(reason, LONGEST);

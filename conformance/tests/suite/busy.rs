@@ -70,7 +70,7 @@ async fn a_service_that_serves_so_many_requests_a_second_conforms() {
 #[tokio::test]
 async fn inconclusive_checks_run_again_alone_at_the_end() {
     // At first only the request of the preflight is served, and later all are.
-    const BUSY: std::ops::Range<usize> = 1..8;
+    const BUSY: std::ops::Range<usize> = 1..12;
     let server = groups_unless(|asked| BUSY.contains(&asked.number).then(|| throttled("3600"))).await;
     let report = server.run(CHECKS, |_| {}).await;
     assert_eq!(report.verdict, Verdict::Conforms, "{}", summary(&report));
@@ -111,18 +111,4 @@ async fn a_service_that_stays_busy_gets_no_verdict_and_is_not_asked_forever() {
     assert!((1..=3).contains(&checks) && concluded == 0, "{:?}", report.run_again);
     assert!(report.totals.inconclusive > 10, "{:?}", report.totals);
     assert!(server.requests() < 100, "{} requests", server.requests());
-}
-
-#[tokio::test]
-async fn a_service_that_throttles_wrong_tokens_is_asked_a_few_times_only() {
-    const CHECK: &str = "all.token-required.missing";
-    let server = groups_unless(|asked| (!asked.has_token()).then(|| throttled("3600"))).await;
-    let report = server.run(CHECK, |_| {}).await;
-    assert_eq!(report.verdict, Verdict::Incomplete, "{}", summary(&report));
-    let cases = &report.checks[0].cases;
-    let not_begun = cases.iter().filter(|case| {
-        case.outcome.reason().is_some_and(|reason| reason.contains("throttled the cases before it"))
-    });
-    assert!(not_begun.count() > 10, "{cases:?}");
-    assert!(server.requests() < 60, "{} requests", server.requests());
 }

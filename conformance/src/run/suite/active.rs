@@ -17,13 +17,6 @@ use crate::run::{CheckResult, Observer, PlannedCheck};
 const HOPELESS: &str =
     "the service throttled many requests in a row, so no more were sent; run it again later, or with --rate";
 
-/// Cases in a row that were throttled whatever they waited, after which the check ends: a service may throttle requests of one
-/// sort only, such as those with wrong tokens, and each of them would lower the rate of all others.
-const MOST_THROTTLED: usize = 3;
-
-/// Why the cases after them were not begun.
-const THROTTLED: &str = "the service throttled the cases before it all the time, so it was not begun; run it again later, or with --rate";
-
 /// One run of some cases of a check.
 pub(super) struct Attempt {
     pub(super) result: CheckResult,
@@ -99,15 +92,13 @@ impl Suite<'_> {
         let probe = Probe::new(check, context);
         let (mut results, mut busy, mut starved) = (Vec::with_capacity(cases.len()), Duration::ZERO, false);
         let mut over: Option<String> = None;
-        let mut throttled = 0;
         for case in cases {
             if let Some(reason) = &over {
                 results.push(CaseResult::skipped(case.label(), reason));
                 continue;
             }
-            let given_up = self.meter.is_hopeless().then_some(HOPELESS);
-            if let Some(reason) = given_up.or((throttled == MOST_THROTTLED).then_some(THROTTLED)) {
-                results.push(CaseResult::inconclusive(case.label(), reason));
+            if self.meter.is_hopeless() {
+                results.push(CaseResult::inconclusive(case.label(), HOPELESS));
                 continue;
             }
             probe.begin(case);
@@ -131,10 +122,7 @@ impl Suite<'_> {
                 starved = true;
                 over.get_or_insert_with(|| self.not_reached());
             }
-            let result = probe.end(ended);
-            let is_throttled = matches!(result.outcome, Outcome::Inconclusive(_)) && probe.is_throttled();
-            throttled = if is_throttled { throttled + 1 } else { 0 };
-            results.push(result);
+            results.push(probe.end(ended));
         }
         let concluded = probe.conclude();
         let result = CheckResult {
