@@ -46,7 +46,7 @@ pub struct UnnoticedFault {
 pub struct Unlock {
     /// Why the cases did not run, and what the tester can do about it.
     pub reason: String,
-    /// Known faults that only cases without a result detector, this reason being that of one of them.
+    /// Known faults that only cases without a result notice, this reason being that of one of them.
     pub faults: usize,
 }
 
@@ -88,7 +88,7 @@ impl<'a> Cases<'a> {
 }
 
 impl Detection {
-    /// How many known faults the cases detector. A case that is not in the matrix notices none.
+    /// How many known faults the cases notice. A case that is not in the matrix notices none.
     #[must_use]
     pub fn new(matrix: &Matrix, cases: &Cases<'_>) -> Self {
         let mut clauses: BTreeMap<Clause, ClauseDetection> = BTreeMap::new();

@@ -50,7 +50,7 @@ Exit codes:
   0  no violation found in the clauses that were judged
   1  at least one clause is violated; for `compare`: the behaviour has changed
   2  invalid usage or configuration
-  3  the service is unreachable, or rejects the account's token
+  3  the service is unreachable or down, or rejects the account's token
   4  no verdict: a limit was reached, the run was stopped, a check was inconclusive or flaky, a gate was not met, or nothing
      ran";
 

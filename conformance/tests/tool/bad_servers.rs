@@ -75,7 +75,7 @@ fn only_once(stream: &mut TcpStream) -> std::io::Result<()> {
     if SERVED.fetch_add(1, Ordering::SeqCst) > 0 {
         return bad_gateway(stream);
     }
-    let body = br#"{"code": 0, "message": "ok", "data": []}"#;
+    let body = br#"{"code": 200, "message": "ok", "requestId": "r-1", "data": {"items": []}}"#;
     server::response(stream, "200 OK", &[("Content-Type", "application/json")], body)
 }
 

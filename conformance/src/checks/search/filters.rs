@@ -178,8 +178,9 @@ async fn wrapped_groups(probe: &Probe<'_>) -> Result<(), Stop> {
     let held = survey.values(|instance| instance.group);
     // From here on a float of 64 bits stands for several integers.
     let neighbours = held.iter().filter(|group| **group > 1 << 53).take(1);
-    let neighbours =
-        neighbours.flat_map(|group| [group - 1, group + 1]).filter(|other| !held.contains(other));
+    let neighbours = neighbours
+        .flat_map(|group| [group.saturating_sub(1), group.saturating_add(1)])
+        .filter(|other| !held.contains(other));
     let wrapped = held.iter().take(2).filter_map(|group| group.checked_add(1 << 32));
     for wrapped in wrapped.chain(neighbours) {
         let filter = Filter::Group(Some(wrapped));

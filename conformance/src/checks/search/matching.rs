@@ -239,7 +239,8 @@ async fn hidden_ports(probe: &Probe<'_>) -> Result<(), Stop> {
     let survey = survey(probe).await?;
     let mut comparison = Comparison::with(survey);
     let known = survey.values(|instance| Some(instance.port)).into_iter().take(MOST_KNOWN);
-    let near = known.flat_map(|port| [port, port + 1, port + 2]);
+    // A service may return any number for a port.
+    let near = known.flat_map(|port| [port, port.saturating_add(1), port.saturating_add(2)]);
     let ends = [*search.ports.start(), *search.ports.end()];
     let ports: BTreeSet<u16> = near
         .chain(ends)
@@ -340,7 +341,7 @@ fn held_ports(survey: &Survey, address: IpAddr) -> BTreeSet<i64> {
 /// Ports that the address does not have: next to one that it has, one that another address has, and one that begins alike.
 fn absent(survey: &Survey, search: &Search, address: IpAddr) -> Vec<u16> {
     let held = held_ports(survey, address);
-    let beside = held.iter().flat_map(|port| [port + 1, port - 1]);
+    let beside = held.iter().flat_map(|port| [port.saturating_add(1), port.saturating_sub(1)]);
     let elsewhere = survey.values(|instance| Some(instance.port));
     let wanted = |port: &i64| search.ports.contains(port) && !held.contains(port);
     let first = beside.clone().find(wanted);
@@ -414,7 +415,14 @@ async fn union(probe: &Probe<'_>, (is_v6, choose): (bool, Union)) -> Result<(), 
     let addresses = survey.values(|instance| {
         (instance.ip.is_ipv6() == is_v6 && survey.item(search, instance).is_some()).then_some(instance.ip)
     });
-    let address = some(probe, addresses)?[0];
+    // The search for all of its ports has the address itself, too.
+    let fits = |address: &IpAddr| {
+        survey.with_ports(search, "ports", |instance| instance.ip == *address).items.len()
+            < search.distinct_items
+    };
+    let Some(address) = some(probe, addresses)?.into_iter().find(fits) else {
+        return Err(probe.skip("each surveyed address has more ports than one search takes items"));
+    };
     let of_address = |instance: &Instance| instance.ip == address;
     let ported = survey.with_ports(search, "ports", of_address);
     let (items, expected) = choose(survey.spelt(address), &ported.items);
