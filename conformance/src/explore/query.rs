@@ -232,7 +232,7 @@ fn draw_filter(
         FilterKind::Status => {
             Filter::Status(search.statuses.get(rng.usize(..search.statuses.len()))?.clone())
         }
-        kind => Filter::matching(kind, instance, &survey.orders)?,
+        kind => Filter::matching(kind, instance, &survey.instances, &survey.orders)?,
     };
     let shift = SignedDuration::from_secs(rng.i64(-1..=1));
     let shifted = |time: Timestamp| time.checked_add(shift).unwrap_or(time);

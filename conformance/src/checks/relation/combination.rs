@@ -49,8 +49,8 @@ pub(crate) fn excluding(survey: &Survey, kinds: [FilterKind; 2]) -> Option<([Fil
     let instances = || survey.instances.values().take(MOST_INSTANCES);
     let pairs = instances().flat_map(|one| instances().map(move |other| (one, other)));
     pairs.filter(|(one, other)| one.ip != other.ip).find_map(|(one, other)| {
-        let first = Filter::matching(kinds[0], one, &survey.orders)?;
-        let second = Filter::matching(kinds[1], other, &survey.orders)?;
+        let first = Filter::matching(kinds[0], one, &survey.instances, &survey.orders)?;
+        let second = Filter::matching(kinds[1], other, &survey.instances, &survey.orders)?;
         // An upper bound before the lower one would be rejected.
         if matches!((&first, &second), (Filter::ActivatedFrom(from), Filter::ActivatedTo(to)) if to < from) {
             return None;

@@ -91,10 +91,12 @@ impl FilterKind {
 }
 
 impl Filter {
-    /// The filter of one kind that an instance passes by its own value; none when it has none.
+    /// The filter of one kind that an instance passes by its own value; none when it has none, or one that may mean another
+    /// to the service. `among` are the instances that the filter is to tell apart.
     pub(crate) fn matching(
         kind: FilterKind,
         instance: &Instance,
+        among: &BTreeMap<i64, Instance>,
         orders: &BTreeMap<String, BTreeSet<i64>>,
     ) -> Option<Self> {
         Some(match kind {
@@ -102,7 +104,9 @@ impl Filter {
                 Self::Order(orders.iter().find(|(_, held)| held.contains(&instance.id))?.0.clone())
             }
             FilterKind::Group => Self::Group(instance.group),
-            FilterKind::Country => Self::Country(instance.country.clone()),
+            FilterKind::Country => {
+                Self::Country(Some(&instance.country).filter(|code| has_one_spelling(code, among))?.clone())
+            }
             FilterKind::City => Self::City(instance.city.clone()),
             FilterKind::Status => Self::Status(instance.status.clone()),
             FilterKind::ActivatedFrom => Self::ActivatedFrom(instance.activation()?),
@@ -185,6 +189,11 @@ impl Filter {
     pub(crate) fn describe_all(filters: &[Self]) -> String {
         filters.iter().map(Self::describe).collect::<Vec<_>>().join(" & ")
     }
+}
+
+/// Whether no instance shows the same country in other letters: whether one of two spellings finds the other is open.
+pub(super) fn has_one_spelling(code: &str, among: &BTreeMap<i64, Instance>) -> bool {
+    among.values().all(|instance| instance.country == code || !instance.country.eq_ignore_ascii_case(code))
 }
 
 /// Adds all filters to a request.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::OnceCell;
 
+use super::filter::has_one_spelling;
 use super::{Batch, Filter, FilterKind, Instance, address_of, read, read_unless_rejected, without_port};
 use crate::check::{Probe, Stop};
 use crate::checks::Requests;
@@ -192,6 +193,13 @@ impl Survey {
         values.into_iter().map(|(value, _)| value).collect()
     }
 
+    /// Each country that is spelt in one way, most frequent first.
+    pub(crate) fn countries(&self) -> Vec<String> {
+        let mut codes = self.values(|instance| Some(instance.country.clone()));
+        codes.retain(|code| has_one_spelling(code, &self.instances));
+        codes
+    }
+
     /// Every activation time that a bound can ask for, ascending.
     pub(crate) fn activations(&self) -> Vec<Timestamp> {
         let times: BTreeSet<_> = self.instances.values().filter_map(Instance::activation).collect();
@@ -210,10 +218,7 @@ impl Survey {
             FilterKind::Group => {
                 self.values(|instance| Some(instance.group)).into_iter().map(Filter::Group).collect()
             }
-            FilterKind::Country => {
-                let codes = self.values(|instance| Some(instance.country.clone()));
-                codes.into_iter().map(Filter::Country).collect()
-            }
+            FilterKind::Country => self.countries().into_iter().map(Filter::Country).collect(),
             FilterKind::City => {
                 let codes = self.values(|instance| Some(instance.city.clone()));
                 codes.into_iter().map(Filter::City).collect()

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
+use std::ops::Range;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 /// Whether two responses show the same value: one time, address or number in two spellings is the same, and so is a list in
@@ -50,9 +51,17 @@ pub(crate) fn instant(text: &str) -> Option<Timestamp> {
     is_exact.then_some(instant)
 }
 
-/// The nanosecond in which the instant of an RFC 3339 date-time lies, and whether the instant is its very beginning.
+/// The nanosecond in which the instant of an RFC 3339 date-time lies, and whether the instant is its very beginning. A leap
+/// second lies behind the last nanosecond of its minute.
 pub(crate) fn nanosecond(text: &str) -> Option<(Timestamp, bool)> {
     const DIGITS: usize = 9;
+    const LEAP_SECOND: Range<usize> = 16..19;
+    if text.get(LEAP_SECOND) == Some(":60") {
+        // The parser takes such a second for the one before.
+        let last: Timestamp = text.parse().ok()?;
+        let end = SignedDuration::from_nanos(999_999_999 - i64::from(last.subsec_nanosecond()));
+        return Some((last.checked_add(end).ok()?, false));
+    }
     let exact = || Some((text.parse().ok()?, true));
     let Some((whole, rest)) = text.split_once('.') else { return exact() };
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -110,6 +119,19 @@ mod tests {
             (json!(null), json!("")),
         ] {
             assert!(!same(&one, &other), "{one} and {other}");
+        }
+    }
+
+    #[test]
+    fn a_leap_second_is_after_all_others_of_its_minute() {
+        let at = |text: &str| text.parse::<Timestamp>().expect("a time");
+        for leap in ["2016-12-31T23:59:60Z", "2016-12-31T18:29:60.25-05:30"] {
+            let (time, is_exact) = nanosecond(leap).expect("an instant");
+            assert!(
+                time > at("2016-12-31T23:59:59.9Z") && time < at("2017-01-01T00:00:00Z"),
+                "{leap}: {time}"
+            );
+            assert!(!is_exact);
         }
     }
 

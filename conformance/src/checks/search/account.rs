@@ -204,7 +204,7 @@ async fn foreign_address(
     let Some(foreign) = foreign.into_iter().find(|ip| ip.is_ipv6() == is_v6) else {
         return Err(probe.skip("none of the foreign addresses is of this address family"));
     };
-    let (known, unknown) = (foreign.to_string(), addresses::unknown(foreign).to_string());
+    let (known, unknown) = (foreign.to_string(), addresses::unknown(probe.facts(), foreign).to_string());
     let own = if what == BESIDE_OWN { probe.own_addresses(1) } else { Vec::new() };
     let asked = |item: &str| others(search, probe.search([item].into_iter().chain(own.iter().copied())));
     let foreign = ("the foreign address", known.as_str(), &asked(&known));
@@ -275,7 +275,7 @@ fn counts_own(probe: &Probe<'_>, what: &str, found: &ResultSet) {
 async fn rejected_alike(probe: &Probe<'_>, invalid: &str) -> Result<(), Stop> {
     let foreign = probe.facts().foreign_addresses.iter().find_map(|item| Some(address_of(item)?.0));
     let Some(foreign) = foreign else { return Err(probe.skip("none of the foreign addresses can be read")) };
-    let (known, unknown) = (foreign.to_string(), addresses::unknown(foreign).to_string());
+    let (known, unknown) = (foreign.to_string(), addresses::unknown(probe.facts(), foreign).to_string());
     let asked = |item: &str| probe.search([item, invalid]);
     let foreign = ("the foreign address", known.as_str(), &asked(&known));
     likeness::judge(probe, Clause::SearchNoReveal, foreign, (&unknown, &asked(&unknown))).await

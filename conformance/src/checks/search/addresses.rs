@@ -1,8 +1,11 @@
 //! Addresses that checks make up, all of ranges that are kept for documentation (RFC 3849, RFC 5737).
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV6};
 
+use crate::checks::relation::address_of;
 use crate::contract::Search;
+use crate::target::Facts;
 
 /// Distinct IPv4 and IPv6 addresses, taking turns.
 pub(super) fn distinct(count: usize) -> Vec<String> {
@@ -65,18 +68,22 @@ pub(super) fn respell(item: &str) -> Option<String> {
     item.parse().ok().map(write).or_else(|| with_port(item))
 }
 
-/// An address of the same family that no account is known to have.
-pub(super) fn unknown(like: IpAddr) -> IpAddr {
-    match like {
-        IpAddr::V4(_) => Ipv4Addr::new(203, 0, 113, 249).into(),
-        IpAddr::V6(_) => Ipv6Addr::new(0x2001, 0xdb8, 0xffff, 0, 0, 0, 0, 0x249).into(),
-    }
+/// An address of the same family that no account is known to have. Sandboxes like to use these ranges too.
+pub(super) fn unknown(facts: &Facts, like: IpAddr) -> IpAddr {
+    let known = facts.own_addresses.iter().chain(&facts.foreign_addresses);
+    let known: BTreeSet<IpAddr> = known.filter_map(|item| Some(address_of(item)?.0)).collect();
+    let made_up = |last: u8| -> IpAddr {
+        match like {
+            IpAddr::V4(_) => Ipv4Addr::new(203, 0, 113, last).into(),
+            IpAddr::V6(_) => Ipv6Addr::new(0x2001, 0xdb8, 0xffff, 0, 0, 0, 0, last.into()).into(),
+        }
+    };
+    const FIRST: u8 = 249;
+    (1..=FIRST).rev().map(made_up).find(|ip| !known.contains(ip)).unwrap_or_else(|| made_up(FIRST))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
     use crate::contract::Contract;
 
@@ -85,6 +92,19 @@ mod tests {
         let search = &Contract::embedded().expect("contract").search;
         for items in [distinct(1_001), ports(search, 1_001)] {
             assert_eq!(items.iter().collect::<BTreeSet<_>>().len(), 1_001);
+        }
+    }
+
+    #[test]
+    fn an_unknown_address_is_none_of_the_supplied_ones() {
+        let own = ["203.0.113.249", "203.0.113.247:80", "[2001:db8:ffff::f9]:80"];
+        let facts = Facts {
+            own_addresses: own.map(str::to_owned).to_vec(),
+            foreign_addresses: vec!["203.0.113.248".to_owned()],
+            ..Facts::default()
+        };
+        for (like, expected) in [("192.0.2.1", "203.0.113.246"), ("::1", "2001:db8:ffff::f8")] {
+            assert_eq!(unknown(&facts, like.parse().expect("an address")).to_string(), expected);
         }
     }
 

@@ -204,7 +204,11 @@ async fn exact(probe: &Probe<'_>, (kind, name): (FilterKind, &str)) -> Result<()
     let survey = survey(probe).await?;
     let batch = batch(probe, survey, name)?;
     let mut comparison = Comparison::with(survey);
-    for filter in values(probe, survey, kind).await? {
+    let filters = values(probe, survey, kind).await?;
+    if filters.is_empty() {
+        return Err(probe.skip("no surveyed instance shows a value that can mean only one thing"));
+    }
+    for filter in filters {
         let what = format!("{} among {name}", filter.describe());
         let request = filter.on(search, probe.search(batch.items.clone()));
         if let Some(found) = read_accepted(probe, kind.clause(), &what, &request).await? {
@@ -223,8 +227,7 @@ async fn values(probe: &Probe<'_>, survey: &Survey, kind: FilterKind) -> Result<
             probe.contract().search.statuses.iter().map(|status| Filter::Status(status.clone())).collect()
         }
         FilterKind::Country => {
-            let codes = survey.values(|instance| Some(instance.country.clone()));
-            codes.into_iter().take(MOST_VALUES).map(Filter::Country).collect()
+            survey.countries().into_iter().take(MOST_VALUES).map(Filter::Country).collect()
         }
         FilterKind::City => {
             let codes = survey.values(|instance| Some(instance.city.clone()));

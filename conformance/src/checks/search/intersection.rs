@@ -63,7 +63,10 @@ async fn of_second_account(probe: &Probe<'_>, kind: FilterKind) -> Result<(), St
     let request = probe.search(foreign).query(&search.api_key.name, second.expose());
     let all = read(probe, &request).await?;
     let orders = BTreeMap::new();
-    let filters = all.instances.values().filter_map(|instance| Filter::matching(kind, instance, &orders));
+    let filters = all
+        .instances
+        .values()
+        .filter_map(|instance| Filter::matching(kind, instance, &all.instances, &orders));
     let admitted = |filter: &Filter| -> BTreeSet<i64> {
         let passing = all.instances.values().filter(|instance| filter.admits(instance, &orders));
         passing.map(|instance| instance.id).collect()
@@ -231,7 +234,8 @@ fn none_passes(probe: &Probe<'_>) -> Stop {
 /// The filters of the wanted kinds that one instance passes: its own values, and its activation as both bounds.
 fn passed_by_one(survey: &Survey, kinds: &[FilterKind]) -> Option<Vec<Filter>> {
     let own = |instance: &Instance| {
-        kinds.iter().map(|kind| Filter::matching(*kind, instance, &survey.orders)).collect::<Option<Vec<_>>>()
+        let of = |kind: &FilterKind| Filter::matching(*kind, instance, &survey.instances, &survey.orders);
+        kinds.iter().map(of).collect::<Option<Vec<_>>>()
     };
     survey.instances.values().filter(|instance| instance.group.is_some()).find_map(own)
 }
@@ -295,8 +299,9 @@ async fn exclude_among_all(probe: &Probe<'_>, odd: FilterKind) -> Result<(), Sto
     let instances = || survey.instances.values().take(MOST_INSTANCES);
     let pairs = instances().flat_map(|one| instances().map(move |other| (one, other)));
     let chosen = pairs.filter(|(one, other)| one.ip != other.ip).find_map(|(one, other)| {
-        let of =
-            |kind: FilterKind| Filter::matching(kind, if kind == odd { other } else { one }, &survey.orders);
+        let of = |kind: FilterKind| {
+            Filter::matching(kind, if kind == odd { other } else { one }, &survey.instances, &survey.orders)
+        };
         let filters: Vec<Filter> = FilterKind::ALL.into_iter().filter_map(of).collect();
         let bound = |wanted: FilterKind| {
             filters.iter().find_map(|filter| match filter {

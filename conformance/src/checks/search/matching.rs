@@ -154,7 +154,7 @@ async fn last_of_raw(probe: &Probe<'_>) -> Result<(), Stop> {
     let survey = survey(probe).await?;
     let held = survey.values(|instance| Some(instance.ip));
     let address = some(probe, held)?[0];
-    let mut items = vec![addresses::unknown(address).to_string(); most - 1];
+    let mut items = vec![addresses::unknown(probe.facts(), address).to_string(); most - 1];
     items.push(survey.spelt(address));
     let mut comparison = Comparison::with(survey);
     let what = format!("{}, the last of {most} raw items", survey.spelt(address));
