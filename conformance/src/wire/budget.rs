@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::Notify;
 
-use super::Throttling;
 use super::pace::{Pace, Signal};
+use super::{FailureKind, Throttling, WireFailure};
 
 /// Hard ceilings of a run. Reaching one ends it as incomplete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -32,6 +32,16 @@ pub struct Budget {
 
 /// Requests in a row that are throttled to the end before no more are sent for now.
 const HOPELESS: u32 = 12;
+
+/// Requests that waited in vain before waiting counts as of no use: what they have in common is throttled, for instance wrong
+/// tokens, whatever the rate.
+const IN_VAIN: u32 = 3;
+
+/// How long a target that was there before is waited for when no connection to it can be made: a restart takes so long.
+const RESTART: Duration = Duration::from_secs(5);
+
+/// Where waiting is of no use, one of so many throttled requests waits all the same, to notice when it helps again.
+const TRIED_AGAIN: u32 = 8;
 
 /// What a run has used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -58,6 +68,9 @@ pub struct Meter {
     pace: Pace,
     /// Requests in a row that were throttled to the end.
     given_up: AtomicU32,
+    /// Requests that waited and were given up since one was served after waiting.
+    in_vain: AtomicU32,
+    presence: Mutex<Presence>,
     /// When the longest `Retry-After` so far ends.
     resume: Mutex<Option<Instant>>,
 }
@@ -70,6 +83,15 @@ struct Gateways {
     reserved: u64,
     /// Requests under way that may take some.
     under_way: usize,
+}
+
+/// Whether connections to the target can be made.
+#[derive(Debug, Default)]
+struct Presence {
+    /// Whether it ever responded.
+    was_there: bool,
+    /// Since when no connection could be made.
+    away_since: Option<Instant>,
 }
 
 /// Gateways that a request may take.
@@ -158,6 +180,8 @@ impl Meter {
             settled: Notify::new(),
             bytes: AtomicU64::new(0),
             given_up: AtomicU32::new(0),
+            in_vain: AtomicU32::new(0),
+            presence: Mutex::default(),
             resume: Mutex::default(),
         }
     }
@@ -243,23 +267,73 @@ impl Meter {
         self.given_up.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// A request was served after it had waited.
+    pub(super) fn waiting_helped(&self) {
+        self.in_vain.store(0, Ordering::Relaxed);
+    }
+
+    /// A request waited, and was given up all the same.
+    pub(super) fn waited_in_vain(&self) {
+        if self.in_vain.fetch_add(1, Ordering::Relaxed) + 1 == IN_VAIN {
+            self.pace.restore();
+        }
+    }
+
+    /// Takes in whether a connection could be made.
+    pub(super) fn note_connection<T>(&self, result: &Result<T, WireFailure>) {
+        let mut presence = self.presence();
+        match result {
+            Ok(_) => *presence = Presence { was_there: true, away_since: None },
+            Err(failure) if failure.kind == FailureKind::Connect => {
+                presence.away_since.get_or_insert_with(Instant::now);
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// Whether a target to which no connection can be made is worth waiting for.
+    pub(super) fn may_come_back(&self) -> bool {
+        let presence = self.presence();
+        presence.was_there && presence.away_since.is_some_and(|since| since.elapsed() < RESTART)
+    }
+
+    fn presence(&self) -> MutexGuard<'_, Presence> {
+        self.presence.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether waiting is of no use.
+    fn waits_in_vain(&self) -> bool {
+        self.in_vain.load(Ordering::Relaxed) >= IN_VAIN
+    }
+
+    /// How often a request that is throttled is sent in all, where `most` are allowed.
+    pub(super) fn attempts(&self, most: u32) -> u32 {
+        match self.in_vain.load(Ordering::Relaxed) {
+            in_vain if in_vain < IN_VAIN => most,
+            in_vain if in_vain % TRIED_AGAIN == 0 => most.min(2),
+            _ => 1,
+        }
+    }
+
     /// Whether the target throttles whatever is sent: to send more would be of no use for now.
     #[must_use]
     pub fn is_hopeless(&self) -> bool {
         self.given_up.load(Ordering::Relaxed) >= HOPELESS
     }
 
-    /// Resets the count, so that requests are sent again.
+    /// Resets the counts, so that requests are sent again, and one that is throttled waits again.
     pub fn hope_again(&self) {
         self.given_up.store(0, Ordering::Relaxed);
+        self.in_vain.fetch_min(IN_VAIN - 1, Ordering::Relaxed);
     }
 
     /// A request that left at that time was throttled; `wait` is what its response asks for.
     pub(super) fn throttled(&self, left: Instant, wait: Option<Duration>) {
         let now = Instant::now();
         let signal = match wait {
-            Some(Duration::ZERO) => Signal::ThrottledForNoTime,
-            _ => Signal::Throttled,
+            Some(Duration::ZERO) => Signal::NotOfTheRate,
+            _ if self.waits_in_vain() => Signal::NotOfTheRate,
+            wait => Signal::Throttled(wait.unwrap_or(super::client::DEFAULT_WAIT)),
         };
         self.pace.note(left, signal, now);
         // A time that no clock reaches is not waited for.
@@ -275,6 +349,12 @@ impl Meter {
         let resume = *self.resume.lock().unwrap_or_else(PoisonError::into_inner);
         let wait = resume?.checked_duration_since(Instant::now())?;
         (wait < self.time_left()).then_some(wait)
+    }
+
+    /// Gateways that the target returned so far.
+    #[must_use]
+    pub(crate) fn gateways_taken(&self) -> u64 {
+        self.gateways().taken
     }
 
     /// What throttling did so far.

@@ -88,8 +88,15 @@ const TRIES_AMONG_OTHERS: u32 = 3;
 /// Longest time to wait until no other request is under way; one that takes longer is not what throttles this one.
 const LONGEST_IN_LINE: Duration = Duration::from_secs(2);
 
-/// Time to wait when the target asks to wait without saying how long.
-const DEFAULT_WAIT: Duration = Duration::from_secs(1);
+/// Time between two tries to reach a target that was there before.
+const RECONNECT: Duration = Duration::from_millis(500);
+
+/// Time to wait before the second try when the service is unavailable and does not say how long, and again for each try after
+/// that.
+const SHORT_WAIT: Duration = Duration::from_millis(250);
+
+/// Time to wait, at most for such a service, when the target asks to wait without saying how long.
+pub(super) const DEFAULT_WAIT: Duration = Duration::from_secs(1);
 
 impl Default for WireOptions {
     fn default() -> Self {
@@ -164,7 +171,8 @@ impl Wire {
     /// Sends a request that may take gateways within `cost`, and hands every try to `record`, which numbers it and says what
     /// the response gave.
     ///
-    /// A connection that breaks or can't be made is tried once more, so that a single hiccup is no finding.
+    /// A connection that breaks or can't be made is tried once more, so that a single hiccup is no finding. A target that was
+    /// there before may restart: it is waited for, for a few seconds.
     ///
     /// # Errors
     /// When the budget does not allow it.
@@ -179,7 +187,7 @@ impl Wire {
         let mut tries = 0;
         let mut broken = false;
         let mut throttled = false;
-        let mut patience_left = self.options.longest_wait;
+        let mut waiting_since = None;
         loop {
             let reservation = self.meter.reserve(cost).await?;
             self.meter.turn().await;
@@ -206,31 +214,42 @@ impl Wire {
                 }
                 _ => self.meter.served(begun),
             }
+            let is_busy = matches!(&exchange.result, Ok(Response { status: 429 | 503, .. }));
+            let most_tries = self.meter.attempts(self.options.attempts);
+            self.meter.note_connection(&exchange.result);
             // The last response of a request decides whether throttling ended it.
+            let waited = waiting_since.is_some();
             let ended = |exchange| {
                 if is_throttled {
                     self.meter.gave_up();
                 }
+                match &exchange {
+                    Exchange { result: Ok(_), .. } if waited && !is_busy => self.meter.waiting_helped(),
+                    _ if is_busy && (waited || tries == most_tries) => self.meter.waited_in_vain(),
+                    _ => {}
+                }
                 Ok(exchange)
             };
             match &exchange.result {
-                Ok(response)
-                    if policy == ThrottlingPolicy::WaitOut && matches!(response.status, 429 | 503) =>
-                {
-                    if tries >= self.options.attempts {
+                Ok(response) if policy == ThrottlingPolicy::WaitOut && is_busy => {
+                    if tries >= most_tries {
                         return ended(exchange);
                     }
                     // A service that asks for no wait is retried with a growing one all the same.
-                    let wait = wait_asked_for(response).max(SHORTEST_WAIT * tries);
-                    if wait > patience_left || wait >= self.meter.time_left() {
+                    let wait = wait_asked_for(response, tries).max(SHORTEST_WAIT * tries);
+                    // Waiting for a turn is waiting too.
+                    let waited_for = waiting_since.get_or_insert_with(Instant::now).elapsed();
+                    if waited_for + wait > self.options.longest_wait || wait >= self.meter.time_left() {
                         return ended(exchange);
                     }
-                    patience_left -= wait;
                     throttled = response.status == 429;
                     tokio::time::sleep(wait).await;
                 }
                 Err(WireFailure { kind: FailureKind::Broken | FailureKind::Connect, .. }) if !broken => {
                     broken = true
+                }
+                Err(WireFailure { kind: FailureKind::Connect, .. }) if self.meter.may_come_back() => {
+                    tokio::time::sleep(RECONNECT).await;
                 }
                 _ => return ended(exchange),
             }
@@ -340,8 +359,12 @@ pub fn is_loopback(url: &Url) -> bool {
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-fn wait_asked_for(response: &Response) -> Duration {
-    retry_after(response).unwrap_or(DEFAULT_WAIT)
+/// A busy service that does not say how long is asked again soon at first.
+fn wait_asked_for(response: &Response, tries: u32) -> Duration {
+    retry_after(response).unwrap_or(match response.status {
+        503 => (SHORT_WAIT * tries).min(DEFAULT_WAIT),
+        _ => DEFAULT_WAIT,
+    })
 }
 
 fn retry_after(response: &Response) -> Option<Duration> {

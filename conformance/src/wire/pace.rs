@@ -17,9 +17,9 @@ pub struct Throttling {
     pub lowest_rate: Option<u32>,
 }
 
-/// The rate of a run. It is halved when several of the latest responses throttle, and raised by an eighth of what it was
-/// before for each few responses that don't: additive increase, multiplicative decrease. Everything is counted in
-/// responses, so that a fast target recovers fast.
+/// The rate of a run. It is halved when a quarter of the latest responses throttle. While requests are served it is raised in
+/// equal steps to what it was before, and by half of itself from there on: what was too much once is approached slowly, and
+/// left behind fast once it proves to be served.
 #[derive(Debug)]
 pub(super) struct Pace(Mutex<State>);
 
@@ -28,10 +28,10 @@ pub(super) struct Pace(Mutex<State>);
 pub(super) enum Signal {
     /// The request was served, well or badly.
     Served,
-    /// The target asks for a lower rate.
-    Throttled,
-    /// The target throttles, and says that no time is to be waited: its rate is not ours to find.
-    ThrottledForNoTime,
+    /// The target asks for a lower rate, and to wait for so long.
+    Throttled(Duration),
+    /// The target throttles for another reason than the rate: it asks for no time to wait, or waiting does not help.
+    NotOfTheRate,
 }
 
 #[derive(Debug)]
@@ -50,6 +50,10 @@ struct State {
     left: VecDeque<Instant>,
     /// When the rate was lowered last.
     lowered: Option<Instant>,
+    /// When the rate may be raised again.
+    may_rise: Instant,
+    /// Time that a response of the target asked to wait for last: what a rate that is too high costs.
+    wait: Duration,
     /// When the next request may leave.
     slot: Instant,
     throttling: Throttling,
@@ -59,11 +63,17 @@ struct State {
 /// Responses that are looked at, and how many of them must be throttled for a lower rate. A few that are throttled among many
 /// that are not are waited out one by one.
 const LATEST: usize = 20;
-const TOO_MANY: usize = 3;
+const TOO_MANY: usize = 5;
 
 /// Responses that must be served before the rate is raised by a step, and steps that make up what was lost and as much again.
 const SERVED_FOR_A_STEP: u32 = 8;
 const STEPS: f64 = 8.0;
+
+/// By how much the rate is raised once it is above the one that was throttled last.
+const GROWTH: f64 = 1.5;
+
+/// Longest time between two steps. It is otherwise the time that the target asks to wait for when a step was too much.
+const LONGEST_STEP: Duration = Duration::from_secs(5);
 
 /// The rate is never lowered below this, in requests per second: the time limit of the run ends what takes longer.
 const LOWEST: f64 = 1.0;
@@ -84,6 +94,8 @@ impl Pace {
             latest: VecDeque::with_capacity(LATEST),
             left: VecDeque::with_capacity(MEASURED),
             lowered: None,
+            may_rise: now,
+            wait: Duration::ZERO,
             slot: now,
             throttling: Throttling::default(),
             lowest: f64::INFINITY,
@@ -115,10 +127,17 @@ impl Pace {
             state.throttling.responses += 1;
         }
         match signal {
-            Signal::Served => state.serve(),
-            Signal::Throttled => state.throttle(left, now),
-            Signal::ThrottledForNoTime => {}
+            Signal::Served => state.serve(now),
+            Signal::Throttled(wait) => state.throttle(left, wait, now),
+            Signal::NotOfTheRate => {}
         }
+    }
+
+    /// Goes back to the tester's rate: it is not the rate that the target minds.
+    pub(super) fn restore(&self) {
+        let mut state = self.lock();
+        state.limit = None;
+        state.latest.clear();
     }
 
     pub(super) fn throttling(&self) -> Throttling {
@@ -139,21 +158,23 @@ impl State {
         }
     }
 
-    fn serve(&mut self) {
+    fn serve(&mut self, now: Instant) {
         self.remember(false);
         let Some(limit) = self.limit else { return };
         self.served += 1;
-        if self.served < SERVED_FOR_A_STEP {
+        if self.served < SERVED_FOR_A_STEP || now < self.may_rise {
             return;
         }
         self.served = 0;
-        let raised = limit + self.before / STEPS;
+        self.may_rise = now + self.wait;
+        let raised = if limit < self.before { limit + self.before / STEPS } else { limit * GROWTH };
         // At the tester's own rate, or one that no target reaches, nothing is left of the throttling.
         self.limit = Some(raised).filter(|raised| *raised < self.ceiling.unwrap_or(HIGHEST));
     }
 
     /// Requests that left before the rate was lowered say nothing of the lower one.
-    fn throttle(&mut self, left: Instant, now: Instant) {
+    fn throttle(&mut self, left: Instant, wait: Duration, now: Instant) {
+        self.wait = wait.min(LONGEST_STEP);
         if self.lowered.is_some_and(|lowered| left <= lowered) {
             return;
         }
@@ -167,6 +188,7 @@ impl State {
         self.lowest = self.lowest.min(lowered);
         self.throttling.lowest_rate = Some(self.lowest.ceil() as u32);
         self.lowered = Some(now);
+        self.may_rise = now + self.wait;
         self.served = 0;
         self.latest.clear();
         self.slot = self.slot.max(now + Duration::from_secs_f64(1.0 / lowered));
@@ -209,7 +231,7 @@ mod tests {
 
     fn throttle(pace: &Pace, left: Instant, now: Instant, times: usize) {
         for _ in 0..times {
-            pace.note(left, Signal::Throttled, now);
+            pace.note(left, Signal::Throttled(Duration::ZERO), now);
         }
     }
 
@@ -217,8 +239,8 @@ mod tests {
     fn the_rate_is_halved_once_for_a_burst_and_raised_in_steps() {
         let (pace, begun) = pace(Some(100));
         let at = |millis| begun + Duration::from_millis(millis);
-        throttle(&pace, at(1), at(10), 2);
-        assert_eq!(rate(&pace, begun), 100.0, "two are waited out");
+        throttle(&pace, at(1), at(10), TOO_MANY - 1);
+        assert_eq!(rate(&pace, begun), 100.0, "a few are waited out");
         throttle(&pace, at(1), at(10), 9);
         assert_eq!(rate(&pace, begun), 50.0, "those that left before it was lowered count once");
         throttle(&pace, at(11), at(20), TOO_MANY);
@@ -231,7 +253,7 @@ mod tests {
             pace.note(at(21), Signal::Served, at(30));
         }
         assert_eq!(rate(&pace, begun), 100.0, "never above the tester's rate");
-        assert_eq!(pace.throttling(), Throttling { responses: 14, lowest_rate: Some(25) });
+        assert_eq!(pace.throttling(), Throttling { responses: 18, lowest_rate: Some(25) });
     }
 
     #[test]
@@ -250,15 +272,54 @@ mod tests {
         assert!(pace.0.lock().expect("whole").rate().is_none_or(|rate| rate <= HIGHEST));
     }
 
+    /// Each step waits as long as a step that was too much would cost, and none longer than [`LONGEST_STEP`].
+    #[test]
+    fn it_rises_no_faster_than_the_target_asks_to_wait() {
+        let (pace, begun) = pace(Some(100));
+        for _ in 0..TOO_MANY {
+            pace.note(begun, Signal::Throttled(Duration::from_secs(3600)), begun);
+        }
+        let after = |millis| begun + LONGEST_STEP - Duration::from_millis(1) + Duration::from_millis(millis);
+        for _ in 0..SERVED_FOR_A_STEP * 9 {
+            pace.note(begun, Signal::Served, after(0));
+        }
+        assert_eq!(rate(&pace, begun), 50.0);
+        for _ in 0..SERVED_FOR_A_STEP * 9 {
+            pace.note(begun, Signal::Served, after(1));
+        }
+        assert_eq!(rate(&pace, begun), 63.0, "one step, however much is served");
+    }
+
+    /// At one request a second so many responses take some 24 seconds.
+    #[test]
+    fn it_recovers_from_the_lowest_rate_in_a_few_steps() {
+        let (pace, begun) = pace(Some(100));
+        for second in 0..40 {
+            let at = begun + Duration::from_secs(second);
+            throttle(&pace, at, at, TOO_MANY);
+        }
+        assert_eq!(rate(&pace, begun), LOWEST);
+        let later = begun + Duration::from_secs(99);
+        for _ in 0..SERVED_FOR_A_STEP * 12 {
+            pace.note(later, Signal::Served, later);
+        }
+        assert_eq!(rate(&pace, begun), 100.0);
+        throttle(&pace, later, later, TOO_MANY);
+        assert_eq!(rate(&pace, begun), 50.0);
+        pace.restore();
+        assert_eq!(rate(&pace, begun), 100.0);
+    }
+
     #[test]
     fn a_few_among_many_and_those_that_ask_for_no_time_change_nothing() {
         let (pace, begun) = pace(Some(100));
         for number in 0..200 {
-            let throttled = number % 10 == 9;
-            pace.note(begun, if throttled { Signal::Throttled } else { Signal::Served }, begun);
-            pace.note(begun, Signal::ThrottledForNoTime, begun);
+            let throttled = number % 9 == 8;
+            let signal = if throttled { Signal::Throttled(Duration::ZERO) } else { Signal::Served };
+            pace.note(begun, signal, begun);
+            pace.note(begun, Signal::NotOfTheRate, begun);
         }
         assert_eq!(rate(&pace, begun), 100.0);
-        assert_eq!(pace.throttling(), Throttling { responses: 220, lowest_rate: None });
+        assert_eq!(pace.throttling(), Throttling { responses: 222, lowest_rate: None });
     }
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use sallyport_conformance::report::{self, Screen};
 use sallyport_conformance::run::Rerun;
+use sallyport_conformance::wire::Throttling;
 use sallyport_conformance::{Outcome, Report, Verdict};
 
 use crate::canned::{CannedRequest, CannedServer, Reply};
@@ -111,4 +112,65 @@ async fn a_service_that_stays_busy_gets_no_verdict_and_is_not_asked_forever() {
     assert!((1..=3).contains(&checks) && concluded == 0, "{:?}", report.run_again);
     assert!(report.totals.inconclusive > 10, "{:?}", report.totals);
     assert!(server.requests() < 100, "{} requests", server.requests());
+}
+
+/// Wrong tokens are throttled whatever the rate, and everything else is served.
+#[tokio::test]
+async fn what_is_throttled_whatever_the_rate_does_not_slow_down_the_rest() {
+    let server = groups_unless(|asked| (!asked.has_token()).then(|| throttled("1"))).await;
+    let report = server
+        .run(CHECKS, |options| {
+            options.budget.concurrency = 8;
+            options.wire.longest_wait = Duration::from_secs(2);
+        })
+        .await;
+    assert_eq!(report.verdict, Verdict::Incomplete, "{}", summary(&report));
+    // Each of some twenty wrong tokens would wait otherwise, and again at the end.
+    let Throttling { responses, .. } = report.throttling;
+    assert!((20..70).contains(&responses), "{responses} throttled: {}", summary(&report));
+    assert!(report.totals.passed >= 4, "{}", summary(&report));
+}
+
+#[tokio::test]
+async fn a_service_that_restarts_conforms() {
+    const LAST: usize = 20;
+    let server =
+        groups_unless(|asked| (asked.number == LAST).then_some(Reply::Restart(Duration::from_millis(900))))
+            .await;
+    let report = server.run(CHECKS, |options| options.budget.concurrency = 4).await;
+    assert!(server.requests() > LAST);
+    assert_eq!(report.verdict, Verdict::Conforms, "{}", summary(&report));
+}
+
+/// One gateway, as JSON, or a rejection of the account.
+fn extraction(is_served: bool) -> Reply {
+    match is_served {
+        true => Reply::json(
+            200,
+            r#"{"code": 0, "success": true, "msg": "ok", "data": [{"ip": "gw.example", "port": 1080}], "request_ip": "127.0.0.1"}"#,
+        ),
+        false => Reply::json(403, r#"{"code": 40305, "message": "the quota is used up"}"#),
+    }
+}
+
+fn is_extraction(asked: &CannedRequest) -> bool {
+    asked.line.contains("num=")
+}
+
+#[tokio::test]
+async fn a_quota_that_is_used_up_is_no_violation_and_what_is_really_rejected_is_one() {
+    const EACH: &str = "extract.token-transport.each";
+    for quota in 1..5 {
+        let extracted = std::sync::atomic::AtomicUsize::new(0);
+        let server = groups_unless(move |asked| {
+            is_extraction(asked)
+                .then(|| extraction(extracted.fetch_add(1, std::sync::atomic::Ordering::SeqCst) < quota))
+        })
+        .await;
+        let report = server.run(EACH, |_| {}).await;
+        assert_eq!(report.verdict, Verdict::Incomplete, "{quota}: {}", summary(&report));
+    }
+    let server = groups_unless(|asked| is_extraction(asked).then(|| extraction(asked.has_token()))).await;
+    let report = server.run(EACH, |_| {}).await;
+    assert_eq!(report.verdict, Verdict::Findings, "{}", summary(&report));
 }

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::wire::WireOptions;
@@ -11,6 +12,7 @@ use sallyport_conformance::{
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
 
 /// The token that tests send.
 pub(crate) const TOKEN: &str = "tok/en+with \"odd\" characters=";
@@ -25,6 +27,8 @@ pub(crate) enum Reply {
     Hang,
     /// The connection closes at once.
     Close,
+    /// The same, and for so long no other is accepted.
+    Restart(Duration),
 }
 
 /// What a request asks for.
@@ -84,14 +88,29 @@ impl CannedServer {
         let count = Arc::clone(&requests);
         let reply = Arc::new(reply);
         tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                let (count, reply) = (Arc::clone(&count), Arc::clone(&reply));
+            let mut listener = listener;
+            let (restart, mut restarts) = mpsc::unbounded_channel();
+            loop {
+                let stream = tokio::select! {
+                    accepted = listener.accept() => accepted.expect("a connection").0,
+                    time = restarts.recv() => {
+                        drop(listener);
+                        tokio::time::sleep(time.expect("a sender")).await;
+                        listener = TcpListener::bind(address).await.expect("its own port");
+                        continue;
+                    }
+                };
+                let (count, reply, restart) = (Arc::clone(&count), Arc::clone(&reply), restart.clone());
                 tokio::spawn(async move {
                     let mut stream = stream;
                     let Some(line) = read_request(&mut stream).await else { return };
                     let number = count.fetch_add(1, Ordering::SeqCst);
+                    let reply = reply(&CannedRequest { number, line });
+                    if let Reply::Restart(time) = reply {
+                        restart.send(time).expect("a server");
+                    }
                     // A caller that has gone does not matter to a server.
-                    let _ = write_reply(stream, reply(&CannedRequest { number, line })).await;
+                    let _ = write_reply(stream, reply).await;
                 });
             }
         });
@@ -165,6 +184,6 @@ async fn write_reply(mut stream: TcpStream, reply: Reply) -> std::io::Result<()>
             let mut rest = [0; 16];
             stream.read(&mut rest).await.map(drop)
         }
-        Reply::Close => Ok(()),
+        Reply::Close | Reply::Restart(_) => Ok(()),
     }
 }

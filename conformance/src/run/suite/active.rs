@@ -65,6 +65,10 @@ impl Suite<'_> {
             if failing.is_empty() || self.stopper.reason().is_some() {
                 break;
             }
+            if let Some(reason) = self.has_run_out(check, failing[0], &result, context).await {
+                result = doubted(result, &reason);
+                break;
+            }
             let again = self.attempt(check, &failing, context).await;
             busy += again.busy;
             // Reaching a limit of our own does not refute a finding.
@@ -143,6 +147,16 @@ impl Suite<'_> {
         let reason = self.stopper.reason().unwrap_or_default();
         self.redactor.redact(&format!("the run ended before it: {reason}"))
     }
+}
+
+/// The result with its failures as open questions, for this reason.
+fn doubted(mut result: CheckResult, reason: &str) -> CheckResult {
+    for case in result.cases.iter_mut().filter(|case| case.outcome == Outcome::Failed) {
+        result.findings.retain(|finding| !finding.is_of(&case.label));
+        case.outcome = Outcome::Inconclusive(reason.to_owned());
+    }
+    result.outcome = Outcome::of_cases(&result.cases);
+    result
 }
 
 fn failed(result: &CheckResult, case: &Case) -> bool {
