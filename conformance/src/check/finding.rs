@@ -160,16 +160,20 @@ impl Outcome {
         let worst = cases.iter().map(|case| &case.outcome).min_by_key(|outcome| outcome.rank());
         let Some(worst) = worst else { return Self::Skipped("no case of it applies here".to_owned()) };
         let alike = cases.iter().filter(|case| case.outcome.rank() == worst.rank());
-        let mut reasons: Vec<String> = Vec::new();
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
         for case in alike {
             let reason = case.outcome.reason().unwrap_or_default();
-            // A reason that all cases share needs no label, nor does that of the only case.
-            let shared = cases.iter().all(|other| other.outcome == case.outcome);
-            let reason = if shared { reason.to_owned() } else { format!("{}: {reason}", case.label) };
-            if !reasons.contains(&reason) {
-                reasons.push(reason);
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, labels)) => labels.push(&case.label),
+                None => reasons.push((reason, vec![&case.label])),
             }
         }
+        // A reason that all cases share needs no label, nor does that of the only case.
+        let text = |(reason, labels): (&str, Vec<&str>)| match labels.len() == cases.len() {
+            true => reason.to_owned(),
+            false => format!("{}: {reason}", some_of(&labels)),
+        };
+        let reasons: Vec<String> = reasons.into_iter().map(text).collect();
         worst.clone().with_reason(listed(&reasons))
     }
 
@@ -233,6 +237,16 @@ impl Outcome {
             | Self::Inconclusive(reason)
             | Self::Error(reason) => Some(reason),
         }
+    }
+}
+
+/// The first few labels, and how many more there are.
+fn some_of(labels: &[&str]) -> String {
+    const MOST: usize = 3;
+    let shown = labels.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
+    match labels.len().saturating_sub(MOST) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
 }
 

@@ -5,6 +5,7 @@ mod boundary;
 mod extract;
 mod generic;
 mod groups;
+pub(crate) mod quota;
 mod registry;
 pub(crate) mod relation;
 mod requests;

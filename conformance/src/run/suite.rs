@@ -1,7 +1,6 @@
 mod active;
 mod explored;
 mod passive;
-mod quota;
 mod rerun;
 
 pub(crate) use passive::concluded as concluded_passive;

@@ -8,6 +8,7 @@ use futures::FutureExt as _;
 
 use super::{Suite, millis};
 use crate::check::{Case, CaseResult, Check, Outcome, Probe, ProbeContext, Severity, Stop};
+use crate::checks::quota::has_run_out;
 use crate::contract::Clause;
 use crate::run::expected::weigh;
 use crate::run::poll_time::PollTimer;
@@ -65,9 +66,13 @@ impl Suite<'_> {
             if failing.is_empty() || self.stopper.reason().is_some() {
                 break;
             }
-            if let Some(reason) = self.has_run_out(check, failing[0], &result, context).await {
-                result = doubted(result, &reason);
-                break;
+            if self.meter.gateways_taken() > 0 {
+                let probe = Probe::new(check, context);
+                probe.begin(failing[0]);
+                if let Some(reason) = has_run_out(&probe, &result.findings, &result.exchanges).await {
+                    result = doubted(result, &self.redactor.redact(&reason));
+                    break;
+                }
             }
             let again = self.attempt(check, &failing, context).await;
             busy += again.busy;

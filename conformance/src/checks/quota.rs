@@ -1,0 +1,60 @@
+//! Accounts that run out of gateways in the middle of a run: the rejection is then that of the quota, which the contract leaves
+//! open, and not of what a check asked for.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::Requests as _;
+use crate::check::{Decision, Finding, Probe, Severity};
+use crate::wire::RecordedExchange;
+
+/// What tells one rejection from another: the HTTP status, and the code if there is one.
+type Rejection = (u16, Option<String>);
+
+/// Why failures of an account that has extracted before show nothing: a plain extraction is now rejected just as theirs were.
+/// None when it is served, and for failures that rest on no rejected extraction. It may take one gateway.
+pub(crate) async fn has_run_out(
+    probe: &Probe<'_>,
+    findings: &[Finding],
+    exchanges: &[RecordedExchange],
+) -> Option<String> {
+    let rejections = rejected_extractions(probe, findings, exchanges);
+    if rejections.is_empty() {
+        return None;
+    }
+    let (exchange, class) = probe.send(&probe.extract()).await.ok()?;
+    if class.decision() != Decision::Rejected {
+        return None;
+    }
+    let response = exchange.result.as_ref().ok()?;
+    let now = (response.status, response.at("/code").map(Value::to_string));
+    rejections.contains(&now).then(|| {
+        format!(
+            "a plain extraction is rejected in the same way, though the account has extracted before: {}; its quota may be \
+             used up",
+            class.description()
+        )
+    })
+}
+
+/// How the extractions that failures cite were rejected.
+fn rejected_extractions(
+    probe: &Probe<'_>,
+    findings: &[Finding],
+    exchanges: &[RecordedExchange],
+) -> BTreeSet<Rejection> {
+    let failures = findings.iter().filter(|finding| finding.severity == Severity::Fail);
+    let cited: BTreeSet<usize> = failures.flat_map(|finding| finding.exchanges.iter().copied()).collect();
+    let path = probe.contract().extract.operation.path.as_str();
+    let is_cited_extraction = |exchange: &&RecordedExchange| {
+        cited.contains(&exchange.index) && exchange.target.split('?').next() == Some(path)
+    };
+    exchanges.iter().filter(is_cited_extraction).filter_map(rejection).collect()
+}
+
+fn rejection(exchange: &RecordedExchange) -> Option<Rejection> {
+    let status = exchange.status.filter(|status| *status >= 400)?;
+    let body = exchange.response_body.as_deref().and_then(|body| serde_json::from_str::<Value>(body).ok());
+    Some((status, body.and_then(|body| Some(body.get("code")?.to_string()))))
+}
