@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OnceCell};
 
 use super::relation::Surveys;
 use crate::check::{Probe, Stop};
@@ -10,6 +10,8 @@ use crate::check::{Probe, Stop};
 pub(crate) struct State {
     pub(super) surveys: Surveys,
     pub(super) controls: SharedControls,
+    /// Whether a plain extraction from the empty region meets a shortage that says when to call again.
+    pub(super) is_short: OnceCell<bool>,
 }
 
 /// Control requests, by label, that some check of the run has seen accepted. Locked while one is sent, so that checks that

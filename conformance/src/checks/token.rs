@@ -6,7 +6,8 @@ use crate::target::Secret;
 use crate::wire::{Exchange, QuerySpelling, Request};
 
 /// A token that no account has.
-pub(super) const UNKNOWN: &str = "sallyport-unknown-token-0000000000000000";
+pub(super) const UNKNOWN: &str =
+    "sallyport-unknown-token-0000000000000000-which-is-longer-than-tokens-usually-are";
 
 /// A way in which a token is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,22 +129,6 @@ impl WrongToken {
         }
         Ok(text)
     }
-}
-
-/// Shows that a request is rejected without its token, and with each wrong one.
-pub(super) async fn required(
-    probe: &Probe<'_>,
-    clause: Clause,
-    good: &Request,
-    name: &str,
-) -> Result<(), Stop> {
-    let without = good.clone().without_query(name);
-    probe.rejects_after_control(clause, "the token is absent", good, &without).await?;
-    for wrong in WrongToken::ALL {
-        let Ok(token) = wrong.text(probe) else { continue };
-        probe.rejects_after_control(clause, wrong.reason(), good, &good.clone().query(name, token)).await?;
-    }
-    Ok(())
 }
 
 /// A query parameter that no operation has.

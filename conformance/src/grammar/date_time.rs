@@ -30,7 +30,7 @@ const VALID: [(&str, &str); 19] = [
     ("2026-03-01T12:00:00+00:00", "an offset of zero"),
     ("2026-03-01T12:00:00-00:00", "an unknown local offset"),
     ("2026-03-01T12:00:00+05:30", "an offset of half an hour"),
-    ("2026-03-01T12:00:00+14:00", "the farthest zone in the east"),
+    ("2026-03-01T12:00:00+15:00", "an offset farther than any zone of today"),
     ("2026-03-01T12:00:00-12:00", "the farthest zone in the west"),
     ("2025-12-31T23:59:59-11:00", "an offset across the end of the year"),
     ("2024-02-29T23:59:59.999+00:00", "the last day of February in a leap year"),
@@ -40,7 +40,7 @@ const VALID: [(&str, &str); 19] = [
     ("9999-01-01T00:00:00Z", "the last year of four digits"),
 ];
 
-const MALFORMED: [(&str, &str); 35] = [
+const MALFORMED: [(&str, &str); 36] = [
     ("2026-03-01T12:00:00", "no time zone"),
     ("2026-03-01T12:00:00.5", "a fraction and no time zone"),
     ("2026-03-01t12:00:00", "no time zone"),
@@ -56,8 +56,9 @@ const MALFORMED: [(&str, &str); 35] = [
     ("2026-03-01T12:00:00ZZ", "two time zones"),
     ("2026-03-01T12:00:00Z+01:00", "two time zones"),
     ("2026-03-01T12:00:00+", "an offset without digits"),
+    ("2026-03-01T12:00:00+02:00:00", "an offset with seconds"),
     ("2026-03-01T12:00:00 UTC", "a zone by name"),
-    ("2026-03-01T12:00:00GMT", "a zone by name"),
+    ("2026-03-01T24:00:00Z", "hour 24"),
     ("2026-03-01T12:00:00 Europe/Berlin", "a zone by name"),
     ("2026-03-01T12:00:00[Europe/Berlin]", "a zone by name and no offset"),
     ("2026-3-1T9:00:00Z", "a month of one digit"),
@@ -79,7 +80,7 @@ const MALFORMED: [(&str, &str); 35] = [
 ];
 
 /// Parts of an instant that are not in order, in an instant that is otherwise.
-const DAMAGED: [(&str, Part, &str); 31] = [
+const DAMAGED: [(&str, Part, &str); 30] = [
     ("month 0", Part::Month, "00"),
     ("month 13", Part::Month, "13"),
     ("a month of one digit", Part::Month, "3"),
@@ -89,7 +90,6 @@ const DAMAGED: [(&str, Part, &str); 31] = [
     ("a day of one digit", Part::Day, "1"),
     ("a negative day", Part::Day, "-1"),
     ("hour 25", Part::Hour, "25"),
-    ("hour 99", Part::Hour, "99"),
     ("an hour of one digit", Part::Hour, "1"),
     ("an hour that is no number", Part::Hour, "xx"),
     ("minute 60", Part::Minute, "60"),
@@ -98,7 +98,7 @@ const DAMAGED: [(&str, Part, &str); 31] = [
     ("second 61", Part::Second, "61"),
     ("second 99", Part::Second, "99"),
     ("a second of one digit", Part::Second, "1"),
-    ("an offset of 99 hours", Part::Offset, "+99:00"),
+    ("an offset of 24 hours", Part::Offset, "+24:00"),
     ("an offset with 60 minutes", Part::Offset, "+05:60"),
     ("an offset with 99 minutes", Part::Offset, "-05:99"),
     ("an offset of one digit", Part::Offset, "+5"),
@@ -155,8 +155,10 @@ mod tests {
         for seed in 0..20 {
             for Spelling { text, is_valid, reason, .. } in date_times(seed) {
                 let parsed = text.parse::<jiff::Timestamp>().is_ok();
-                // What a lenient parser of the field takes is not called malformed.
-                assert_eq!(parsed, is_valid, "{text:?}: {reason}");
+                // What a lenient parser of the field takes is not called malformed, but for offsets that RFC 3339 excludes by
+                // their digits.
+                let is_odd = ["an offset of 24 hours", "an offset with seconds"].contains(&reason);
+                assert_eq!(parsed, is_valid || is_odd, "{text:?}: {reason}");
             }
         }
     }

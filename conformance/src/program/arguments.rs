@@ -361,8 +361,8 @@ pub(crate) struct ClientArguments {
     /// List the cases with their titles; run nothing.
     #[arg(long)]
     pub(crate) list: bool,
-    /// The program and its arguments, after `--`.
-    #[arg(last = true, required_unless_present = "list", value_name = "COMMAND")]
+    /// The program and its arguments; `--` before it is optional.
+    #[arg(trailing_var_arg = true, required_unless_present = "list", value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }
 

@@ -32,7 +32,7 @@ const SECRET: [&str; 6] = ["password", "passwd", "passphrase", "secret", "token"
 /// Words in a name that customers are hardly meant to see.
 const DOUBTFUL: [&str; 4] = ["upstream", "supplier", "vendor", "cost"];
 
-/// Parts of a provider's own machinery, which a name shows by an identifier or an address of them.
+/// Parts of a provider's own machinery, which a name or a value shows by an identifier or an address of them.
 const PLACES: [&str; 6] = ["node", "upstream", "backend", "shard", "rack", "pod"];
 const IDENTIFIERS: [&str; 7] = ["id", "ip", "host", "addr", "address", "no", "number"];
 
@@ -60,7 +60,9 @@ fn severity(name: &str, value: &Value) -> Option<Severity> {
     let last = words.last().map_or("", |word| word.trim_end_matches('s'));
     let secret = SECRET.contains(&last) && value.as_str().is_some_and(|text| text.chars().any(|c| c != '*'));
     let is_identifier = value.is_number() || value.is_string();
-    let place = PLACES.into_iter().any(has) && IDENTIFIERS.into_iter().any(has) && is_identifier;
+    let is_address = value.as_str().is_some_and(|text| text.parse::<std::net::IpAddr>().is_ok());
+    let is_identified = is_address || IDENTIFIERS.into_iter().any(has);
+    let place = PLACES.into_iter().any(has) && is_identified && is_identifier;
     if has("internal") || has("debug") || place || secret {
         return Some(Severity::Fail);
     }
@@ -148,6 +150,16 @@ pub(super) static OPEN: Check = Check {
     run: Run::Cases(open),
 };
 
+/// A request of which the contract does not say whether it is accepted.
+fn odd(label: &'static str, change: fn(Request) -> Request) -> Case {
+    Context::PLAIN.share(Case::with(label, Cost::extraction(1, 1), change, |probe, change| {
+        Box::pin(async move {
+            Context::PLAIN.control(probe).await?;
+            probe.send(&change(probe.extract())).await.map(drop)
+        })
+    }))
+}
+
 fn open(scope: &Scope<'_>) -> Vec<Case> {
     let extract = &scope.contract.extract;
     let num = *extract.num_range.start();
@@ -200,6 +212,11 @@ fn open(scope: &Scope<'_>) -> Vec<Case> {
             &extract.custom_separator,
         ),
         known,
+        // Checks that watch every response judge what comes, whether that is a success or not.
+        odd("unknown parameters", |request| {
+            ["debug", "verbose", "trace"].into_iter().fold(request, |request, name| request.query(name, 1))
+        }),
+        odd("a query that is not UTF-8", |request| request.raw_query("request_id=%FF")),
     ]
 }
 

@@ -152,6 +152,18 @@ impl Context {
         pairs
     }
 
+    /// The clause that a service violates which rejects this form, where it accepts [`Context::PLAIN`] and it is not combined.
+    pub(super) const fn clause(&self) -> Clause {
+        let ExtraParameter { request_id, protocol, region: _ } = &self.extra;
+        match self {
+            Self { transport: Transport::Header | Transport::Bearer, .. } => Clause::ExtractTokenTransport,
+            Self { is_text: true, .. } => Clause::ExtractReturnType,
+            _ if protocol.is_some() => Clause::ExtractProtocol,
+            _ if *request_id => Clause::ExtractRequestIdSource,
+            _ => Clause::ExtractRegion,
+        }
+    }
+
     /// The form whose control request shows that this one is accepted, where the token of this one is wrong. Which
     /// transports of the token work is the matter of another check.
     pub(super) fn without_transport(&self) -> Self {

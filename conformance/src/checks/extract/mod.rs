@@ -3,6 +3,7 @@
 mod access;
 mod combinations;
 mod content;
+mod empty_region;
 mod envelope;
 mod forms;
 mod gateways;
@@ -21,6 +22,16 @@ mod token;
 use crate::check::Check;
 
 pub(super) static CHECKS: &[&Check] = &[
+    &empty_region::NOTHING_MORE,
+    &empty_region::LINK,
+    &empty_region::NUM,
+    &empty_region::PROTOCOL,
+    &empty_region::REQUEST_ID,
+    &empty_region::RETURN_TYPE,
+    &empty_region::SEPARATOR,
+    &empty_region::EQUAL,
+    &empty_region::TRANSPORT,
+    &empty_region::WHITELIST,
     &num::COUNT,
     &region::ALIAS_ALONE,
     &region::ALIAS_EMPTY_REGION,

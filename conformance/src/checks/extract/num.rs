@@ -2,6 +2,7 @@
 
 use super::content;
 use super::forms::{Context, default_of};
+use super::separator_input::invalid_beside_custom;
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
@@ -93,10 +94,27 @@ pub(super) static BOUNDARIES: Check = Check {
                 request.query(&extract.num.name, &text)
             })
         });
+        let beside_separator = near.iter().map(|value| {
+            let name = extract.num.name.clone();
+            let what = format!("{name}={}, beside a custom separator", value.name);
+            let why = format!("{name}={}, {}, beside a custom separator", value.text, value.reason);
+            let text = value.text.clone();
+            invalid_beside_custom(extract, what, Clause::ExtractNumRange, why, move |request| {
+                request.query(&name, &text)
+            })
+        });
+        // Services like to tell of both.
+        let (num, protocol) = (extract.num.name.clone(), extract.protocol.name.clone());
+        let (what, why) = (format!("{num} and {protocol}"), format!("{num} and {protocol} are both wrong"));
+        let both = Context::PLAIN.invalid(what, Clause::ExtractNumRange, why, move |_, request| {
+            request.query(&num, start - 1).query(&protocol, "https")
+        });
         let pairs = everywhere.chain(Context::some_for_each(&contexts, far));
         pairs
             .map(|(context, value)| context.invalid_value(&extract.num, &value, Clause::ExtractNumRange))
             .chain(beside_country)
+            .chain(beside_separator)
+            .chain([both])
             .collect()
     }),
 };

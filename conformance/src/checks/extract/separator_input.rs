@@ -1,5 +1,7 @@
 //! `lb` and `sb` as input: listed values, and the custom separator and its length.
 
+use std::fmt::Display;
+
 use super::forms::{Context, rejects};
 use super::text::judge_separator;
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
@@ -139,6 +141,30 @@ async fn control(probe: &Probe<'_>, context: &Context, num: i64) -> Result<(), S
     context.control_with(probe, &control_label(num), with_separator).await
 }
 
+/// A case for a request with a custom separator that must be rejected for something else.
+pub(super) fn invalid_beside_custom(
+    extract: &Extract,
+    what: impl Display,
+    clause: Clause,
+    why: String,
+    change: impl Fn(Request) -> Request + Clone + Send + Sync + 'static,
+) -> Case {
+    let context = Context { is_text: true, ..Context::PLAIN };
+    let label = format!("{}/{what}", context.label());
+    let shared = context.clone();
+    let case = Case::new(label, Cost::requests(1), move |probe| {
+        let (context, why, change) = (context.clone(), why.clone(), change.clone());
+        Box::pin(async move {
+            let extract = &probe.contract().extract;
+            let least = *extract.num_range.start();
+            control(probe, &context, least).await?;
+            let good = custom(extract, &context.request(probe), least).query(&extract.sb.name, SEPARATOR);
+            rejects(probe, clause, &why, &change(good)).await
+        })
+    });
+    shared.share_with(case, &control_label(*extract.num_range.start()), 1)
+}
+
 fn control_label(num: i64) -> String {
     format!("{CONTROL}, num={num}")
 }
@@ -180,6 +206,13 @@ struct Length {
     is_valid: bool,
 }
 
+/// A text of so many bytes, of one character as far as it goes.
+pub(super) fn of_bytes(character: char, bytes: usize) -> String {
+    let mut text = character.to_string().repeat(bytes / character.len_utf8());
+    text.push_str(&"-".repeat(bytes % character.len_utf8()));
+    text
+}
+
 /// Texts of the most bytes allowed and of one more, in characters of one to four bytes, and longer ones.
 fn lengths(most: usize) -> Vec<Length> {
     let alphabets = [
@@ -190,11 +223,6 @@ fn lengths(most: usize) -> Vec<Length> {
         ('\u{20ac}', "three bytes each"),
         ('\u{1f6aa}', "four bytes each"),
     ];
-    let of_bytes = |character: char, bytes: usize| {
-        let mut text = character.to_string().repeat(bytes / character.len_utf8());
-        text.push_str(&"-".repeat(bytes % character.len_utf8()));
-        text
-    };
     let around = |(character, name): (char, &str)| {
         [most, most + 1].map(|bytes| Length {
             what: format!("{bytes} bytes, {name}"),

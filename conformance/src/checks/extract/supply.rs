@@ -203,7 +203,12 @@ pub(super) static SHORTAGE: Check = Check {
         let extract = &scope.contract.extract;
         let least = *extract.num_range.start();
         let names = [extract.regions.name.clone(), extract.country.name.clone()];
-        let each = |context: Context| names.clone().map(|name| (context.clone(), name, least));
+        // What meets the shortage by `regions` is looked at without a gateway by `the checks of `empty_region``.
+        let each = |context: Context| {
+            let by_both = context == Context::PLAIN || context.is_combined();
+            let names = names.clone().into_iter().skip(usize::from(!by_both));
+            names.map(move |name| (context.clone(), name, least)).collect::<Vec<_>>()
+        };
         let many = (Context::PLAIN, extract.regions.name.clone(), *extract.num_range.end());
         let case = |data: (Context, String, i64)| {
             let label = format!("{}/{} {}", data.0.label(), data.1, num_label(extract, data.2));
@@ -282,7 +287,7 @@ async fn is_like_unknown(probe: &Probe<'_>, empty: &Exchange, request: &Request)
     Ok(rejected_alike(empty, &unknown))
 }
 
-fn tells_when(exchange: &Exchange) -> bool {
+pub(super) fn tells_when(exchange: &Exchange) -> bool {
     let response = exchange.result.as_ref().ok();
     let header = response.and_then(|response| response.header("Retry-After"));
     header.is_some_and(|value| RetryAfter::parse(&value).is_ok())

@@ -286,6 +286,7 @@ static TOKEN: Check = Check {
         let wrong = WrongToken::ALL.map(Token::Wrong);
         let several = [
             Token::Twice,
+            Token::Thrice,
             Token::UnknownLast,
             Token::UnknownFirst,
             Token::EmptyLast,
@@ -315,6 +316,7 @@ enum Token {
     Absent,
     Wrong(WrongToken),
     Twice,
+    Thrice,
     UnknownLast,
     UnknownFirst,
     EmptyLast,
@@ -328,6 +330,7 @@ impl Token {
             Self::Absent => "absent",
             Self::Wrong(wrong) => wrong.label(),
             Self::Twice => "twice",
+            Self::Thrice => "three times",
             Self::UnknownLast => "unknown last",
             Self::UnknownFirst => "unknown first",
             Self::EmptyLast => "empty last",
@@ -343,6 +346,9 @@ impl Token {
             Self::Absent => ("the token is absent", good.without_query(name)),
             Self::Wrong(wrong) => (wrong.reason(), good.query(name, wrong.text(probe)?)),
             Self::Twice => ("the token is sent twice", good.add_query(name, token)),
+            Self::Thrice => {
+                ("the token is sent three times", good.add_query(name, token).add_query(name, token))
+            }
             Self::UnknownLast => ("two tokens are sent", good.add_query(name, UNKNOWN)),
             Self::UnknownFirst => {
                 ("two tokens are sent, the known one last", good.query(name, UNKNOWN).add_query(name, token))

@@ -111,10 +111,11 @@ fn raw_limit_cases(_: &Scope<'_>) -> Vec<Case> {
         format!("[2001:0db8:ffff:ffff:ffff:ffff:ffff:ffff]:{last}")
     }));
     cases.push(full("the limit, of many addresses and ports", |search, index| {
-        if index.is_multiple_of(2) {
-            format!("198.18.0.{}", index / 2 % 100)
-        } else {
-            format!("[2001:db8::1]:{}", addresses::port(search, index / 2 % 100))
+        let port = addresses::port(search, index / 3 % 100);
+        match index % 3 {
+            0 => format!("198.18.0.{}", index / 3 % 100),
+            1 => format!("198.18.0.1:{port}"),
+            _ => format!("[2001:db8::1]:{port}"),
         }
     }));
     cases

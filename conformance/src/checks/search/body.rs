@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::cases::{Change, control, surveyed};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{read_unless_rejected, survey};
+use crate::checks::token::WrongToken;
 use crate::checks::{Requests, UNKNOWN_ADDRESS, token};
 use crate::contract::{Clause, OperationId, Property, Search, Unspecified};
 use crate::quantity::quantity;
@@ -85,19 +86,23 @@ fn type_cases(scope: &Scope<'_>) -> Vec<Case> {
     const ANY_TEXT: [PropertyGetter; 3] =
         [|search| &search.order_no, |search| &search.country_code, |search| &search.city_code];
     let search = &scope.contract.search;
+    let count = |values: Values| u32::try_from(values().len()).unwrap_or(u32::MAX);
+    // Lists of values that would match come with the lists.
+    let of_survey = |values: Values| count(values) + if values()[0].is_array() { 3 } else { 0 };
     let label = |which: PropertyGetter, what: &str| format!("{}: {what}", which(search).name);
     let mut cases = Vec::new();
     for which in CLOSED {
         for (what, values) in OTHER_TYPES {
-            let case = Case::with(label(which, what), Cost::requests(4), (which, values), |probe, data| {
+            let cost = Cost::requests(count(values));
+            let case = Case::with(label(which, what), cost, (which, values), |probe, data| {
                 Box::pin(rejected_types(probe, data))
             });
             cases.push(control(case));
         }
     }
-    let any_text = ANY_TEXT
-        .into_iter()
-        .flat_map(|which| OTHER_TYPES.map(|(what, values)| (label(which, what), 7, (which, values))));
+    let any_text = ANY_TEXT.into_iter().flat_map(|which| {
+        OTHER_TYPES.map(|(what, values)| (label(which, what), of_survey(values), (which, values)))
+    });
     let any_text = surveyed(any_text, |probe, data| Box::pin(not_ignored_types(probe, data)));
     cases.extend(any_text.into_iter().map(|case| case.needs([Fact::OwnAddresses])));
     cases
@@ -273,8 +278,13 @@ fn open_case((label, unspecified, change): (&'static str, Unspecified, Change)) 
 
 fn token_cases(_: &Scope<'_>) -> Vec<Case> {
     type Tokens = fn(&Probe<'_>, &str, Request) -> Request;
-    const CHANGED: [(&str, Tokens); 4] = [
+    const CHANGED: [(&str, Tokens); 6] = [
+        ("the token is absent", |_, name, good| good.without_query(name)),
         ("the token is sent twice", |probe, name, good| good.add_query(name, probe.token().expose())),
+        ("the token is sent three times", |probe, name, good| {
+            let token = probe.token().expose();
+            good.add_query(name, token).add_query(name, token)
+        }),
         ("an unknown token is sent after the token", |_, name, good| good.add_query(name, token::UNKNOWN)),
         ("an unknown token is sent before the token", |probe, name, good| {
             good.query(name, token::UNKNOWN).add_query(name, probe.token().expose())
@@ -290,11 +300,14 @@ fn token_cases(_: &Scope<'_>) -> Vec<Case> {
             })
         }))
     };
-    let wrong = Case::new("absent and wrong tokens", Cost::requests(15), |probe| {
-        Box::pin(async move {
-            let name = &probe.contract().search.api_key.name;
-            token::required(probe, Clause::SearchToken, &probe.any_search(), name).await
-        })
+    let wrong = WrongToken::ALL.map(|wrong| {
+        control(Case::with(wrong.reason(), Cost::requests(1), wrong, |probe, wrong| {
+            Box::pin(async move {
+                let good = probe.any_search();
+                let bad = good.clone().query(&probe.contract().search.api_key.name, wrong.text(probe)?);
+                probe.rejects_after_control(Clause::SearchToken, wrong.reason(), &good, &bad).await
+            })
+        }))
     });
     let anywhere = Case::new("written otherwise", Cost::requests(4), |probe| {
         Box::pin(async move {
@@ -305,7 +318,7 @@ fn token_cases(_: &Scope<'_>) -> Vec<Case> {
     let elsewhere = Case::new("absent beside other fields", Cost::requests(4), |probe| {
         Box::pin(absent_beside_fields(probe))
     });
-    CHANGED.into_iter().map(case).chain([wrong, anywhere, elsewhere]).collect()
+    CHANGED.into_iter().map(case).chain(wrong).chain([anywhere, elsewhere]).collect()
 }
 
 /// A token in the body is none, and filters are no substitute for it.

@@ -73,33 +73,48 @@ pub(super) fn surveyed<T: Clone + Send + Sync + 'static>(
 }
 
 /// Cases of values that a member of the body must not have, written as JSON: those of one reason share a case, in which each
-/// is sent alone, beside a filter and beside a page.
+/// is sent alone, and another one, in which it is sent beside a filter and beside a page.
 pub(super) fn invalid_members(
     property: fn(&Search) -> &Property,
     reasons: impl IntoIterator<Item = Reason>,
 ) -> Vec<Case> {
-    let case = |reason: Reason| {
-        let requests = 3 * u32::try_from(reason.spellings.len()).unwrap_or(u32::MAX);
-        let cost = Cost::requests(requests);
-        let case = Case::with(reason.text, cost, (property, reason), |probe, (property, reason)| {
-            Box::pin(judge_members(probe, property, reason))
-        });
+    let cases = |reason: Reason| {
+        let count = u32::try_from(reason.spellings.len()).unwrap_or(u32::MAX);
+        let case = |label: String, requests: u32, is_alone: bool| {
+            let data = (property, reason.clone(), is_alone);
+            Case::with(label, Cost::requests(requests), data, |probe, (property, reason, is_alone)| {
+                Box::pin(judge_members(probe, property, reason, is_alone))
+            })
+        };
         let one = Cost::requests(1);
-        control(case).sharing("beside a filter", one).sharing("beside a page", one)
+        let beside = case(format!("{}, beside others", reason.text), count.saturating_mul(2), false);
+        let beside = beside.sharing("beside a filter", one).sharing("beside a page", one);
+        [control(case(reason.text.to_owned(), count, true)), control(beside)]
     };
-    reasons.into_iter().map(case).collect()
+    reasons.into_iter().flat_map(cases).collect()
 }
 
 async fn judge_members(
     probe: &Probe<'_>,
     property: fn(&Search) -> &Property,
     reason: Reason,
+    is_alone: bool,
 ) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let Property { name, citations, .. } = property(search);
     let clause = citations.clause("type");
     let clause = clause.ok_or_else(|| Stop::Error(format!("no clause is cited for the type of {name}")))?;
+    let reject = async |good: &Request| {
+        for value in &reason.spellings {
+            let why = format!("{name} is {value}, {}", reason.text);
+            probe.rejects_after_control(clause, &why, good, &raw_field(good, name, value)).await?;
+        }
+        Ok(())
+    };
     let alone = probe.any_search();
+    if is_alone {
+        return reject(&alone).await;
+    }
     // Nor may the rule be forgotten where nothing is found.
     let filtered = probe.search([UNKNOWN_ADDRESS]).field(&search.status.name, search.statuses[0].as_str());
     let filtered = match probe.facts().orders.first() {
@@ -113,13 +128,8 @@ async fn judge_members(
         Ok(()) => second,
         Err(_) => sized.field(&search.page.name, *search.pages.start()),
     };
-    for good in [alone, filtered, paged] {
-        for value in &reason.spellings {
-            let why = format!("{name} is {value}, {}", reason.text);
-            probe.rejects_after_control(clause, &why, &good, &raw_field(&good, name, value)).await?;
-        }
-    }
-    Ok(())
+    reject(&filtered).await?;
+    reject(&paged).await
 }
 
 /// A batch of the survey by its name.

@@ -29,10 +29,11 @@ pub(super) static GROUP_NULL: Check = Check {
     clauses: &[Clause::SearchGroup],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
-        let kinds: [(&str, &[FilterKind]); 3] = [
+        let kinds: [(&str, &[FilterKind]); 4] = [
             ("alone", &[]),
             ("beside a status", &[FilterKind::Status]),
             ("beside a country", &[FilterKind::Country]),
+            ("beside an order", &[FilterKind::Order]),
         ];
         surveyed(kinds.map(|(label, kinds)| (label.to_owned(), 1, kinds)), |probe, kinds| {
             Box::pin(group_null(probe, kinds))

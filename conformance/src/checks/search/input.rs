@@ -58,6 +58,9 @@ pub(super) static IPS_REQUIRED_ABSENT: Check = Check {
                     good.field(&search.ips.name, Value::Null).field(&search.status.name, status)
                 }),
                 ("null", |search, good| good.field(&search.ips.name, Value::Null)),
+                ("in the query, without a body", |search, good| {
+                    good.body("application/json", "").query(&search.ips.name, UNKNOWN_ADDRESS)
+                }),
             ],
         )
     }),

@@ -1,6 +1,6 @@
 //! Faults in extractions that show with an unusual input, credential or request id alone.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::all::credentials;
 use super::condition::{in_text, num};
@@ -27,6 +27,13 @@ fn above(context: &Context, seen: &ProxiedRequest) -> bool {
 
 fn inputs() -> Vec<Fault> {
     vec![
+        Fault::request(
+            "extract.num-range/above-beside-a-custom-separator",
+            "Beside a custom separator a num above the largest value is taken for it.",
+            as_most,
+        )
+        .when(above)
+        .when(|context, seen| seen.param(&context.contract.extract.sb.name).is_some()),
         Fault::request(
             "extract.num-range/letters-behind",
             "Letters behind num are ignored.",
@@ -122,6 +129,19 @@ fn forget(context: &Context, seen: &mut ProxiedRequest) {
 fn link() -> Vec<Fault> {
     vec![
         Fault::request(
+            "extract.country-alias/link-credential",
+            "With a link credential country is ignored.",
+            |context, seen| seen.drop_param(&context.contract.extract.country.name),
+        )
+        .when(by_link),
+        Fault::rejection(
+            "extract.shortage-retry-after/link-credential",
+            "With a link credential a shortage has no Retry-After.",
+            |_, _, reply| drop(reply.headers.remove("retry-after")),
+        )
+        .when(by_link)
+        .when(super::condition::of_empty_region),
+        Fault::request(
             "extract.num-range/link-credential",
             "With a link credential a num above the largest value is taken for it.",
             as_most,
@@ -210,6 +230,16 @@ fn tokens() -> Vec<Fault> {
         served("all.token-required/undefined", "The token undefined is served.", |_, token| {
             token == "undefined"
         }),
+        Fault::reply(
+            "extract.error-envelope/long-token",
+            "A token of more than 64 characters is rejected by a page.",
+            |_, _, reply| {
+                reply.set_header("content-type", "text/html");
+                reply.status = hyper::StatusCode::UNAUTHORIZED;
+                reply.body = "<h1>Unauthorized</h1>".into();
+            },
+        )
+        .when(|context, seen| credentials(context, seen).iter().any(|token| token.len() > 64)),
         served("all.token-required/zero", "The token 0 is served.", |_, token| token == "0"),
         served("all.token-required/behind-nul", "A token is read up to a NUL.", |context, token| {
             token.split_once('\0').is_some_and(|(before, _)| before == context.token.expose())
@@ -232,6 +262,41 @@ fn errors() -> Vec<Fault> {
             },
         )
         .when(super::condition::of_empty_region),
+        Fault::rejection(
+            "extract.error-envelope/list",
+            "The error of two wrong parameters is a list.",
+            |_, _, reply| {
+                let error = reply.json();
+                reply.set_json(&Value::Array(vec![error.clone(), error]));
+            },
+        )
+        .when(|context, seen| {
+            let extract = &context.contract.extract;
+            let is_listed = |protocol: &String| extract.protocols.contains(protocol);
+            let is_wrong = seen.param(&extract.protocol.name).is_some_and(|sent| !is_listed(&sent));
+            is_wrong && num(context, seen).is_some_and(|num| !extract.num_range.contains(&num))
+        }),
+        Fault::reply(
+            "extract.error-envelope/query-without-code",
+            "A query that is not UTF-8 is rejected without a code.",
+            |_, _, reply| *reply = Reply::json_with(400, &json!({"message": "not UTF-8"})),
+        )
+        .when(|_, seen| seen.query.as_ref().is_some_and(|query| query.contains("%FF"))),
+        // The service behind the fault may reject a parameter that it does not know.
+        Fault::reply(
+            "extract.endpoint/internal-when-debugged",
+            "With debug=1 a gateway has an internal field.",
+            |_, _, reply| {
+                let gateway = json!({"ip": "203.0.113.1", "port": 1080, "internal_node": "node-7"});
+                *reply = Reply::json_with(
+                    200,
+                    &json!({
+                        "code": 0, "success": true, "msg": "", "data": [gateway], "request_ip": "127.0.0.1",
+                    }),
+                );
+            },
+        )
+        .when(|_, seen| seen.param("debug").as_deref() == Some("1")),
         Fault::reply("extract.envelope/no-json", "A comma is too much in the JSON of a success.", no_json)
             .when(|context, seen| !in_text(context, seen)),
         Fault::reply("groups.envelope/no-json", "A comma is too much in the JSON of a listing.", no_json),

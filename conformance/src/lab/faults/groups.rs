@@ -37,6 +37,15 @@ fn token() -> Vec<Fault> {
                 context.act_as(seen, last);
             }
         }),
+        Fault::request(
+            "groups.token/one-of-three",
+            "Of three tokens the first one counts.",
+            |context, seen| {
+                if let [first, _, _] = &tokens(context, seen)[..] {
+                    context.act_as(seen, first);
+                }
+            },
+        ),
         Fault::request("groups.token/any-of-two", "Of two tokens any good one counts.", |context, seen| {
             let tokens = tokens(context, seen);
             if tokens.len() > 1 && tokens.iter().any(|token| token == context.token.expose()) {

@@ -178,6 +178,13 @@ fn group() -> Vec<Fault> {
             ignore(STATUS),
         )
         .when(is_null),
+        Fault::request(
+            "search.group/null-is-ungrouped-beside-order",
+            "Beside an order number null stands for ungrouped instances.",
+            |context, seen| put(context, seen, GROUP, 0),
+        )
+        .when(is_null)
+        .when(asks(|search| &search.order_no)),
         Fault::request("search.group/zero-rejected", "groupId 0 is rejected.", Context::reject)
             .when(move |context, seen| number(context, seen) == Some(0)),
         Fault::request("search.group/negative", "A negative groupId is ignored.", ignore(GROUP))

@@ -43,6 +43,18 @@ fn required() -> Vec<Fault> {
         )
         .when(absent)
         .when(asks(|search| &search.order_no)),
+        Fault::request(
+            "search.ips-required/in-the-query",
+            "Without a body ips are taken from the query.",
+            |context, seen| {
+                let name = context.contract.search.ips.name.clone();
+                if let Some(item) = seen.param(&name) {
+                    seen.drop_param(&name);
+                    seen.set_json(&json!({ name: [item] }));
+                }
+            },
+        )
+        .when(|_, seen| seen.body.is_empty()),
         Fault::reply(
             "search.ips-required/breaks",
             "A search without ips breaks the server.",

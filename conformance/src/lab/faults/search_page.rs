@@ -85,6 +85,12 @@ fn size() -> Vec<Fault> {
         Fault::request("search.page-size/zero", "A pageSize of 0 means the default size.", ignore(SIZE))
             .when(move |context, seen| whole(context, seen, SIZE) == Some(least(context) - 1)),
         Fault::request(
+            "search.page-size/zero-in-32-bits",
+            "A pageSize that is 0 in its lower 32 bits means the default size.",
+            ignore(SIZE),
+        )
+        .when(|context, seen| whole(context, seen, SIZE) == Some(1 << 32)),
+        Fault::request(
             "search.page-size/one-above",
             "One more than the largest size is taken for the largest.",
             to_most,

@@ -99,6 +99,16 @@ fn limits() -> Vec<Fault> {
         )
         .when(later_page),
         Fault::request(
+            "search.ips-raw-limit/half-with-ports",
+            "With an IPv4 address and its port half of the limit is the limit.",
+            Context::reject,
+        )
+        .when(|context, seen| {
+            count(context, seen) > *context.contract.search.raw_items.end() / 2
+                && count(context, seen) <= *context.contract.search.raw_items.end()
+                && ips(context, seen).iter().any(|item| has_port(item) && !item.starts_with('['))
+        }),
+        Fault::request(
             "search.ips-dedup-limit/none-for-many-raw-items",
             "Distinct items are not counted when there are more than nine thousand raw ones.",
             move |context, seen| cut(context, seen, context.contract.search.distinct_items),

@@ -382,6 +382,24 @@ fn form() -> Vec<Fault> {
             text.contains("-02-30")
         }),
         taken("search.activated-range/hour-25", "The 25th hour is accepted.", |text| text.contains("T25")),
+        taken("search.activated-range/hour-24", "Hour 24 is accepted.", |text| text.contains("T24:")),
+        taken("search.activated-range/offset-of-a-day", "An offset of 24 hours is accepted.", |text| {
+            text.ends_with("+24:00")
+        }),
+        taken("search.activated-range/offset-with-seconds", "An offset may have seconds.", |text| {
+            text.ends_with("+02:00:00")
+        }),
+        Fault::request(
+            "search.activated-range/far-offset-rejected",
+            "An offset of more than 14 hours is rejected.",
+            Context::reject,
+        )
+        .when(|context, seen| {
+            [FROM, TO].into_iter().any(|which| {
+                let hours = text(context, seen, which).and_then(|text| offset(&text));
+                hours.is_some_and(|offset| offset.abs() > SignedDuration::from_hours(14))
+            })
+        }),
         Fault::request(
             "search.activated-range/fraction-rejected",
             "Nanoseconds are rejected.",

@@ -1,0 +1,491 @@
+//! Valid extractions from a region that has no gateways. A service looks at the caller and the parameters before it looks for
+//! gateways, so that a rejection other than the shortage shows that it does not accept one of them: what single extractions
+//! take a gateway each for, these show for none.
+
+use std::sync::Arc;
+
+use super::access::{HEADERS, NOBODYS, RARE, claiming};
+use super::forms::{Context, Transport, default_of};
+use super::gateways::gives_gateways;
+use super::separator_input::of_bytes;
+use super::supply::tells_when;
+use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
+use crate::checks::token::rejected_alike;
+use crate::checks::{Requests, State};
+use crate::contract::{Clause, Extract, OperationId};
+use crate::target::Fact;
+use crate::wire::{Exchange, Request};
+
+const fn check(
+    id: &'static str,
+    title: &'static str,
+    why: &'static str,
+    clauses: &'static [Clause],
+    cases: fn(&Scope<'_>) -> Vec<Case>,
+) -> Check {
+    let (operation, run) = (Some(OperationId::Extract), Run::Cases(cases));
+    Check { id, title, why, operation, clauses, needs: &[Fact::EmptyRegion], run }
+}
+
+/// The clauses that each of the checks judges beside its own: there are no gateways, and the shortage says when to call again.
+macro_rules! clauses {
+    ($($own:ident),*) => {
+        &[$(Clause::$own,)* Clause::ExtractRegion, Clause::ExtractShortageRetryAfter]
+    };
+}
+
+pub(super) static NOTHING_MORE: Check = check(
+    "extract.envelope.empty-region",
+    "a region without gateways needs no other parameters than one with gateways",
+    "A service that wrongly asks for an optional parameter turns away callers who keep to the contract.",
+    clauses!(
+        ExtractNumRange,
+        ExtractProtocol,
+        ExtractRequestIdSource,
+        ExtractReturnType,
+        ExtractTokenTransport
+    ),
+    |_| cases([Context::PLAIN, text()].map(least)),
+);
+
+pub(super) static LINK: Check = check(
+    "extract.link-credential.empty-region",
+    "a legacy API Link credential meets the shortage of a region without gateways",
+    "Links that customers generated in the past stop working, or get gateways of another region.",
+    clauses!(ExtractCountryAlias, ExtractLinkCredential),
+    |scope| cases(links(scope)),
+);
+
+pub(super) static NUM: Check = check(
+    "extract.num-range.empty-region",
+    "each `num` in its range meets the shortage of a region without gateways",
+    "A limit below the documented one breaks callers that extract in full batches.",
+    clauses!(ExtractNumRange),
+    |scope| cases(numbers(&scope.contract.extract)),
+);
+
+pub(super) static PROTOCOL: Check = check(
+    "extract.protocol.empty-region",
+    "each protocol of the account meets the shortage of a region without gateways",
+    "Callers who name the default protocol, or buy another one, are turned away.",
+    clauses!(ExtractProtocol),
+    |scope| {
+        let extract = &scope.contract.extract;
+        let default = by_name(&extract.protocol.name, default_of(&extract.protocol), Clause::ExtractProtocol);
+        cases(forms(scope, Clause::ExtractProtocol).into_iter().chain([default]))
+    },
+);
+
+pub(super) static REQUEST_ID: Check = check(
+    "extract.request-id-source.empty-region",
+    "a request id in either place meets the shortage of a region without gateways",
+    "Callers who send the id where their library puts it are turned away.",
+    clauses!(ExtractRequestIdSource),
+    |scope| {
+        let in_header = id_in_header(&scope.contract.extract);
+        cases(forms(scope, Clause::ExtractRequestIdSource).into_iter().chain([in_header]))
+    },
+);
+
+pub(super) static RETURN_TYPE: Check = check(
+    "extract.return-type.empty-region",
+    "each `return_type` meets the shortage of a region without gateways",
+    "Callers who ask for the default form by its name, or for text, are turned away.",
+    clauses!(ExtractReturnType),
+    |scope| {
+        let extract = &scope.contract.extract;
+        let json = by_name(&extract.return_type.name, extract.json.clone(), Clause::ExtractReturnType);
+        cases(forms(scope, Clause::ExtractReturnType).into_iter().chain([json]))
+    },
+);
+
+pub(super) static SEPARATOR: Check = check(
+    "extract.sb-length.empty-region",
+    "each separator meets the shortage of a region without gateways",
+    "A separator that the contract allows and the service does not costs a caller every extraction.",
+    clauses!(ExtractSbLength, ExtractSeparatorRange),
+    |scope| cases(separators(&scope.contract.extract)),
+);
+
+pub(super) static EQUAL: Check = check(
+    "extract.token-equal.empty-region",
+    "equal tokens and equal regions meet the shortage of a region without gateways",
+    "Clients that send the token in every place that they know are turned away.",
+    clauses!(ExtractCountryEqual, ExtractTokenEqual),
+    |scope| cases(tokens().into_iter().chain([equal_regions(&scope.contract.extract)])),
+);
+
+pub(super) static TRANSPORT: Check = check(
+    "extract.token-transport.empty-region",
+    "each transport of the token meets the shortage of a region without gateways",
+    "Callers whose library puts the token into a header are turned away.",
+    clauses!(ExtractTokenTransport),
+    |scope| cases(forms(scope, Clause::ExtractTokenTransport)),
+);
+
+pub(super) static WHITELIST: Check = check(
+    "extract.whitelist.empty-region",
+    "a claimed address does not take the place of the real one where a region has no gateways",
+    "Callers behind a proxy that adds a header are turned away.",
+    clauses!(ExtractWhitelist),
+    |_| cases(addresses()),
+);
+
+/// Adds something valid to a request.
+type Change = dyn Fn(&Probe<'_>, Request) -> Request + Send + Sync;
+
+/// The supplied region may have gateways after all: the control stands for the one that such a run would take, so that none runs
+/// where no gateway may be taken.
+fn cases(cases: impl IntoIterator<Item = Case>) -> Vec<Case> {
+    cases.into_iter().map(|case| case.sharing_in_run(CONTROL, Cost::extraction(1, 1))).collect()
+}
+
+fn text() -> Context {
+    Context { is_text: true, ..Context::PLAIN }
+}
+
+/// Whether the account may extract in a form, as far as the tester knows.
+fn is_entitled(scope: &Scope<'_>, context: &Context) -> bool {
+    context.extra.protocol.as_ref().is_none_or(|own| scope.facts.entitled_protocols.contains(own))
+}
+
+/// The forms that show whether a clause is kept.
+fn forms(scope: &Scope<'_>, clause: Clause) -> Vec<Case> {
+    // The region is always that without gateways.
+    let fits = |context: &Context| {
+        let is_single = *context != Context::PLAIN && !context.is_combined() && !context.extra.region;
+        is_single && is_entitled(scope, context) && context.clause() == clause
+    };
+    let case = |context: Context| {
+        let (label, why) = (context.label(), context.name());
+        let base = match context.transport {
+            Transport::Query => Context::PLAIN,
+            _ => Context { transport: Transport::Query, ..context.clone() },
+        };
+        valid(base, label, clause, why, move |probe, _| context.request(probe))
+    };
+    Context::all(&scope.contract.extract).into_iter().filter(fits).map(case).collect()
+}
+
+fn links(scope: &Scope<'_>) -> Vec<Case> {
+    let case = |context: Context| {
+        Case::with(context.label(), Cost::requests(2), context, |probe, context| {
+            Box::pin(link(probe, context))
+        })
+        .needs([Fact::LinkCredential])
+    };
+    let fits = |context: &Context| !context.extra.region && is_entitled(scope, context);
+    Context::in_query(&scope.contract.extract).into_iter().filter(fits).map(case).collect()
+}
+
+/// A case for a request that meets the shortage as one of the form `base` does.
+fn valid(
+    base: Context,
+    label: impl Into<String>,
+    clause: Clause,
+    why: impl Into<String>,
+    change: impl Fn(&Probe<'_>, Request) -> Request + Send + Sync + 'static,
+) -> Case {
+    let (why, change): (String, Arc<Change>) = (why.into(), Arc::new(change));
+    let data = (base, clause, why, change);
+    Case::with(label.into(), Cost::requests(1), data, |probe, (base, clause, why, change)| {
+        Box::pin(async move {
+            let request = change(probe, base.request(probe));
+            judge(probe, clause, &why, &base, &request).await
+        })
+    })
+}
+
+/// The plain form has nothing that could be rejected, but it may lack what a service wrongly asks for: one with more of it then
+/// meets the shortage.
+fn least(context: Context) -> Case {
+    let label = format!("{}/nothing more", context.label());
+    Case::with(label, Cost::requests(1), context, |probe, context| {
+        Box::pin(async move {
+            let extract = &probe.contract().extract;
+            let (plain, class) = send(probe, &context.request(probe)).await?;
+            if class.decision() != Decision::Rejected || tells_when(&plain) {
+                return Ok(());
+            }
+            let id = probe.fresh_request_id();
+            let second = (*extract.num_range.start() + 1).min(*extract.num_range.end());
+            let protocol = default_of(&extract.protocol);
+            for (clause, name, value) in [
+                (Clause::ExtractRequestIdSource, &extract.request_id.name, id),
+                (Clause::ExtractReturnType, &extract.return_type.name, extract.json.clone()),
+                (Clause::ExtractProtocol, &extract.protocol.name, protocol),
+                (Clause::ExtractNumRange, &extract.num.name, second.to_string()),
+            ] {
+                let (other, _) = send(probe, &context.request(probe).query(name, value)).await?;
+                if tells_when(&other) && !rejected_alike(&plain, &other) {
+                    let expected = format!("accepted without another {name}, {}", context.name());
+                    probe.finding(clause, &expected, class.description(), &[&plain, &other]);
+                    return Ok(());
+                }
+            }
+            let by_header = Context { transport: Transport::Header, ..context.clone() }.request(probe);
+            let (other, _) = send(probe, &by_header).await?;
+            if tells_when(&other) && !rejected_alike(&plain, &other) {
+                let expected = format!("accepted, {}, as it is in X-API-Key", context.name());
+                probe.finding(
+                    Clause::ExtractTokenTransport,
+                    &expected,
+                    class.description(),
+                    &[&plain, &other],
+                );
+                return Ok(());
+            }
+            Err(no_shortage(probe))
+        })
+    })
+}
+
+/// The largest `num`, and one beyond the middle.
+fn numbers(extract: &Extract) -> Vec<Case> {
+    let (start, end) = (*extract.num_range.start(), *extract.num_range.end());
+    let name = extract.num.name.clone();
+    let case = |(context, label, num): (Context, &str, i64)| {
+        let (why, name) = (format!("{name}={num}, {}", context.name()), name.clone());
+        let label = format!("{}/{label}", context.label());
+        valid(context, label, Clause::ExtractNumRange, why, move |_, request| request.query(&name, num))
+    };
+    let largest = Context::all_without_id(extract).into_iter().filter(|context| context.extra.is_nothing());
+    let largest = largest.map(|context| (context, "the largest num", end));
+    let middle = (Context::PLAIN, "a num above the middle", (start + end) / 2 + 1);
+    largest.chain([middle]).map(case).collect()
+}
+
+/// Each separator, and custom ones of the greatest length.
+fn separators(extract: &Extract) -> Vec<Case> {
+    let (lb, sb) = (extract.lb.name.clone(), extract.sb.name.clone());
+    let listed = extract.separators.iter().map(|separator| {
+        let (lb, code) = (lb.clone(), separator.code.clone());
+        let label = format!("{lb}={code}");
+        valid(text(), label.clone(), Clause::ExtractSeparatorRange, label, move |_, request| {
+            request.query(&lb, &code)
+        })
+    });
+    let most = extract.separator_bytes;
+    let custom = [
+        ("the longest sb", "-".repeat(most)),
+        ("the longest sb, of wide characters", of_bytes('\u{1f6aa}', most)),
+        ("the longest sb, of percent signs", "%".repeat(most)),
+        ("a tab", "\t".to_owned()),
+        ("spaces", "  ".to_owned()),
+        ("line breaks", "\r\n".to_owned()),
+    ];
+    let custom = custom.map(|(label, separator)| {
+        let (lb, sb, code) = (lb.clone(), sb.clone(), extract.custom_separator.clone());
+        let why = format!("{sb}={separator:?}");
+        valid(text(), label, Clause::ExtractSbLength, why, move |_, request| {
+            request.query(&lb, &code).query(&sb, &separator)
+        })
+    });
+    listed.chain(custom).collect()
+}
+
+/// The same token in several transports.
+fn tokens() -> Vec<Case> {
+    const SEVERAL: [&[Transport]; 4] = [
+        &[Transport::Query, Transport::Header],
+        &[Transport::Query, Transport::Bearer],
+        &[Transport::Header, Transport::Bearer],
+        &Transport::ALL,
+    ];
+    let case = |transports: &'static [Transport]| {
+        let names: Vec<_> = transports.iter().map(|transport| transport.name()).collect();
+        let labels: Vec<_> = transports.iter().map(|transport| transport.label()).collect();
+        let why = format!("the same token in {}", names.join(" and "));
+        let label = format!("tokens in {}", labels.join(", "));
+        valid(Context::PLAIN, label, Clause::ExtractTokenEqual, why, move |probe, _| {
+            let bare = Context::PLAIN.without_token(probe);
+            let token = probe.token().expose();
+            transports.iter().fold(bare, |request, transport| transport.carry(probe, request, token))
+        })
+    };
+    SEVERAL.map(case).to_vec()
+}
+
+/// Addresses that a whitelisted caller claims to have.
+fn addresses() -> Vec<Case> {
+    let each = HEADERS.into_iter().chain([RARE]).map(|header| (header, NOBODYS));
+    let others = [(HEADERS[0], "8.8.8.8"), (HEADERS[0], "10.0.0.7")];
+    let case = |(header, address): (&'static str, &'static str)| {
+        let label = format!("{header}={address}");
+        Case::with(label, Cost::requests(1), (header, address), |probe, (header, address)| {
+            Box::pin(claimed(probe, header, address))
+        })
+    };
+    each.chain(others).map(case).collect()
+}
+
+/// The header itself may be rejected, and a service on this machine may trust it: then the real address in it tells more.
+async fn claimed(probe: &Probe<'_>, header: &'static str, address: &str) -> Result<(), Stop> {
+    control(probe).await?;
+    let request = claiming(Context::PLAIN.request(probe), header, address);
+    let (exchange, class) = send(probe, &request).await?;
+    if class.decision() != Decision::Rejected || tells_when(&exchange) {
+        return Ok(());
+    }
+    let Some(egress) = probe.facts().egress_ip else {
+        return Err(
+            probe.skip(&format!("the service may reject the header itself; supply {}", Fact::EgressIp))
+        );
+    };
+    let real = claiming(Context::PLAIN.request(probe), header, &egress.to_string());
+    let (real, _) = send(probe, &real).await?;
+    let is_trusted = crate::wire::is_loopback(probe.base()) && !egress.is_loopback();
+    if !is_trusted && tells_when(&real) && !rejected_alike(&real, &exchange) {
+        let expected = "the shortage, since the real address is whitelisted";
+        let actual = format!("{} for {address} in {header}", class.description());
+        probe.finding(Clause::ExtractWhitelist, expected, &actual, &[&exchange, &real]);
+    }
+    Ok(())
+}
+
+/// A default by its name.
+fn by_name(name: &str, value: String, clause: Clause) -> Case {
+    let (name, why) = (name.to_owned(), format!("{name}={value}"));
+    valid(Context::PLAIN, "the default by its name", clause, why, move |_, request| {
+        request.query(&name, &value)
+    })
+}
+
+fn id_in_header(extract: &Extract) -> Case {
+    let header = extract.request_id_header.name.clone();
+    let why = format!("a request id in {header}");
+    valid(Context::PLAIN, "in its header", Clause::ExtractRequestIdSource, why, move |probe, request| {
+        request.header(&header, probe.fresh_request_id())
+    })
+}
+
+fn equal_regions(extract: &Extract) -> Case {
+    let country = extract.country.name.clone();
+    let why = format!("{} and {country} that are equal", extract.regions.name);
+    valid(Context::PLAIN, "regions", Clause::ExtractCountryEqual, why, move |probe, request| {
+        request.query(&country, probe.facts().empty_region.as_deref().unwrap_or_default())
+    })
+}
+
+/// The link credential in the transport that the service takes it in, by either name of the region.
+async fn link(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+    let credential = probe.required(Fact::LinkCredential, |facts| facts.link_credential.as_ref())?;
+    let by = |transport| Context { transport, ..context.clone() }.with_token(probe, credential.expose());
+    let why = format!("a link credential, {}", context.name());
+    control(probe).await?;
+    for transport in Transport::ALL {
+        let (exchange, class) = send(probe, &by(transport)).await?;
+        if tells_when(&exchange) || (class == ResponseClass::Accepted && !gives_gateways(probe, &exchange)) {
+            let extract = &probe.contract().extract;
+            let region = probe.facts().empty_region.as_deref().unwrap_or_default();
+            let by_alias = by(transport).without_query(&extract.regions.name);
+            let by_alias = by_alias.query(&extract.country.name, region);
+            return no_gateways(probe, Clause::ExtractCountryAlias, &by_alias).await;
+        }
+        if class.decision() != Decision::Rejected {
+            return judge(probe, Clause::ExtractLinkCredential, &why, &context, &by(transport)).await;
+        }
+    }
+    judge(probe, Clause::ExtractLinkCredential, &why, &context, &by(Transport::Query)).await
+}
+
+async fn no_gateways(probe: &Probe<'_>, clause: Clause, request: &Request) -> Result<(), Stop> {
+    let request = request.clone().giving_nothing();
+    let (exchange, _) = probe.send_once(&request).await?;
+    if gives_gateways(probe, &exchange) {
+        let (again, _) = probe.send_once(&request).await?;
+        if gives_gateways(probe, &again) {
+            let expected = "no gateway of the empty region, with a link credential";
+            probe.finding(clause, expected, "gateways", &[&exchange, &again]);
+        }
+    }
+    Ok(())
+}
+
+/// Sends an extraction from the empty region.
+async fn send(probe: &Probe<'_>, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
+    let regions = &probe.contract().extract.regions.name;
+    let region = probe.facts().empty_region.as_deref().unwrap_or_default();
+    let request = request.clone().query(regions, region).giving_nothing();
+    probe.send_once(&request).await
+}
+
+/// Shows once in a run that a plain extraction meets a shortage that says when to call again.
+///
+/// # Errors
+/// Skip when it does not: the region may be unknown to the service, or the shortage look like throttling.
+async fn control(probe: &Probe<'_>) -> Result<(), Stop> {
+    let known = &State::from_probe(probe)?.is_short;
+    let find_out = async {
+        let (plain, _) = send(probe, &Context::PLAIN.request(probe)).await?;
+        Ok::<_, Stop>(tells_when(&plain) && !is_throttled(&plain))
+    };
+    match known.get_or_try_init(|| probe.as_control(CONTROL, find_out)).await? {
+        true => Ok(()),
+        false => Err(no_shortage(probe)),
+    }
+}
+
+fn no_shortage(probe: &Probe<'_>) -> Stop {
+    probe.skip("the empty region causes no shortage that says when to call again")
+}
+
+/// Throttling says when to call again, too. 503 may be either.
+fn is_throttled(exchange: &Exchange) -> bool {
+    exchange.result.as_ref().is_ok_and(|response| response.status == 429)
+}
+
+fn busy(probe: &Probe<'_>) -> Stop {
+    probe.inconclusive("the service was busy; run it again later, or with --rate")
+}
+
+/// The label of that request as a control that the run shares.
+const CONTROL: &str = "extract without gateways";
+
+/// A valid extraction must fare as that of a simpler form does: with the shortage and its `Retry-After`, and without gateways.
+async fn judge(
+    probe: &Probe<'_>,
+    clause: Clause,
+    why: &str,
+    base: &Context,
+    request: &Request,
+) -> Result<(), Stop> {
+    control(probe).await?;
+    let (exchange, class) = send(probe, request).await?;
+    if is_throttled(&exchange) {
+        return Err(busy(probe));
+    }
+    let is_filled = gives_gateways(probe, &exchange);
+    if !is_filled && (class == ResponseClass::Accepted || tells_when(&exchange)) {
+        return Ok(());
+    }
+    // Others may give gateways back meanwhile, and a service may break down: a second response must agree.
+    let (again, class) = send(probe, request).await?;
+    let (plain, _) = send(probe, &base.request(probe)).await?;
+    let is_unsure = is_throttled(&again) || is_throttled(&plain) || !tells_when(&plain);
+    if is_unsure || gives_gateways(probe, &again) != is_filled {
+        return Err(probe.inconclusive("the region has gateways at times, or the service was busy"));
+    }
+    if is_filled {
+        let expected = format!("no gateway of the empty region, as for an extraction {}: {why}", base.name());
+        probe.finding(Clause::ExtractRegion, &expected, "gateways", &[&exchange, &again, &plain]);
+        return Ok(());
+    }
+    let status = again.result.as_ref().map_or(0, |response| response.status);
+    match class.decision() {
+        _ if tells_when(&again) => {}
+        Decision::Rejected if clause == Clause::ExtractNumRange && matches!(status, 402 | 403) => {
+            return Err(probe.skip("the account may not have so many gateways left"));
+        }
+        Decision::Rejected | Decision::Undecided if rejected_alike(&plain, &again) => {
+            let expected = format!("Retry-After, as for an extraction {}: {why}", base.name());
+            probe.finding(Clause::ExtractShortageRetryAfter, &expected, "no such header", &[&again, &plain]);
+        }
+        Decision::Rejected => {
+            let expected = format!("accepted, and so the shortage of an extraction {}: {why}", base.name());
+            probe.finding(clause, &expected, class.description(), &[&again, &plain]);
+        }
+        _ => return Err(probe.inconclusive(&format!("nothing was decided: {}", class.description()))),
+    }
+    Ok(())
+}
