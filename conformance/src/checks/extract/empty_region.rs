@@ -407,7 +407,9 @@ async fn send(probe: &Probe<'_>, request: &Request) -> Result<(Exchange, Respons
     let regions = &probe.contract().extract.regions.name;
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
     let request = request.clone().query(regions, region).giving_nothing();
-    probe.send_once(&request).await
+    let first = probe.send_once(&request).await?;
+    // A shortage may come as 503; 429 is more likely to ask for a pause.
+    if is_throttled(&first.0) { probe.send_until_served(|| request.clone()).await } else { Ok(first) }
 }
 
 /// Shows once in a run that a plain extraction meets a shortage that says when to call again.

@@ -263,7 +263,7 @@ fn errors() -> Vec<Fault> {
         )
         .when(super::condition::of_empty_region),
         Fault::rejection(
-            "extract.error-envelope/list",
+            "extract.error-envelope/list-of-two",
             "The error of two wrong parameters is a list.",
             |_, _, reply| {
                 let error = reply.json();
