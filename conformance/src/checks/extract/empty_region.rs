@@ -3,6 +3,7 @@
 //! take a gateway each for, these show for none.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::access::{HEADERS, NOBODYS, RARE, claiming};
 use super::forms::{Context, Transport, default_of};
@@ -402,14 +403,24 @@ async fn no_gateways(probe: &Probe<'_>, clause: Clause, request: &Request) -> Re
     Ok(())
 }
 
+/// So often a throttled extraction is sent, with a pause that grows by this one.
+const MOST_TRIES: u32 = 16;
+const PAUSE: Duration = Duration::from_millis(7);
+
 /// Sends an extraction from the empty region.
 async fn send(probe: &Probe<'_>, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
     let regions = &probe.contract().extract.regions.name;
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
     let request = request.clone().query(regions, region).giving_nothing();
-    let first = probe.send_once(&request).await?;
-    // A shortage may come as 503; 429 is more likely to ask for a pause.
-    if is_throttled(&first.0) { probe.send_until_served(|| request.clone()).await } else { Ok(first) }
+    // A shortage may come as 503, so that only 429 is waited out.
+    for tries in 1..MOST_TRIES {
+        let sent = probe.send_once(&request).await?;
+        if !is_throttled(&sent.0) {
+            return Ok(sent);
+        }
+        tokio::time::sleep(PAUSE * tries).await;
+    }
+    probe.send_once(&request).await
 }
 
 /// Shows once in a run that a plain extraction meets a shortage that says when to call again.
