@@ -171,10 +171,10 @@ impl Outcome {
         // A reason that all cases share needs no label, nor does that of the only case.
         let text = |(reason, labels): (&str, Vec<&str>)| match labels.len() == cases.len() {
             true => reason.to_owned(),
-            false => format!("{}: {reason}", some_of(&labels)),
+            false => format!("{}: {reason}", listed(&labels, ", ")),
         };
         let reasons: Vec<String> = reasons.into_iter().map(text).collect();
-        worst.clone().with_reason(listed(&reasons))
+        worst.clone().with_reason(listed(&reasons, "; "))
     }
 
     fn with_reason(self, reason: String) -> Self {
@@ -240,23 +240,13 @@ impl Outcome {
     }
 }
 
-/// The first few labels, and how many more there are.
-fn some_of(labels: &[&str]) -> String {
+/// The first of several texts, and the number of the others.
+fn listed(texts: &[impl AsRef<str>], between: &str) -> String {
     const MOST: usize = 3;
-    let shown = labels.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
-    match labels.len().saturating_sub(MOST) {
+    let shown = texts.iter().take(MOST).map(AsRef::as_ref).collect::<Vec<&str>>().join(between);
+    match texts.len().saturating_sub(MOST) {
         0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
-}
-
-/// The first reasons, and the number of the others.
-fn listed(reasons: &[String]) -> String {
-    const MOST: usize = 3;
-    let shown = reasons[..reasons.len().min(MOST)].join("; ");
-    match reasons.len().saturating_sub(MOST) {
-        0 => shown,
-        more => format!("{shown}; and {more} more"),
+        more => format!("{shown}{between}and {more} more"),
     }
 }
 

@@ -72,8 +72,10 @@ const STEPS: f64 = 8.0;
 /// By how much the rate is raised once it is above the one that was throttled last.
 const GROWTH: f64 = 1.5;
 
-/// Longest time between two steps. It is otherwise the time that the target asks to wait for when a step was too much.
-const LONGEST_STEP: Duration = Duration::from_secs(5);
+/// What a rate that is too high costs is the time that the target asks to wait for, up to a bound. Each step takes at least
+/// this part of it: a halved rate is back after half of that time, at the soonest.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+const STEPS_IN_A_WAIT: u32 = 8;
 
 /// The rate is never lowered below this, in requests per second: the time limit of the run ends what takes longer.
 const LOWEST: f64 = 1.0;
@@ -166,7 +168,7 @@ impl State {
             return;
         }
         self.served = 0;
-        self.may_rise = now + self.wait;
+        self.may_rise = now + self.wait / STEPS_IN_A_WAIT;
         let raised = if limit < self.before { limit + self.before / STEPS } else { limit * GROWTH };
         // At the tester's own rate, or one that no target reaches, nothing is left of the throttling.
         self.limit = Some(raised).filter(|raised| *raised < self.ceiling.unwrap_or(HIGHEST));
@@ -174,7 +176,7 @@ impl State {
 
     /// Requests that left before the rate was lowered say nothing of the lower one.
     fn throttle(&mut self, left: Instant, wait: Duration, now: Instant) {
-        self.wait = wait.min(LONGEST_STEP);
+        self.wait = wait.min(LONGEST_WAIT);
         if self.lowered.is_some_and(|lowered| left <= lowered) {
             return;
         }
@@ -188,7 +190,7 @@ impl State {
         self.lowest = self.lowest.min(lowered);
         self.throttling.lowest_rate = Some(self.lowest.ceil() as u32);
         self.lowered = Some(now);
-        self.may_rise = now + self.wait;
+        self.may_rise = now + self.wait / STEPS_IN_A_WAIT;
         self.served = 0;
         self.latest.clear();
         self.slot = self.slot.max(now + Duration::from_secs_f64(1.0 / lowered));
@@ -272,14 +274,15 @@ mod tests {
         assert!(pace.0.lock().expect("whole").rate().is_none_or(|rate| rate <= HIGHEST));
     }
 
-    /// Each step waits as long as a step that was too much would cost, and none longer than [`LONGEST_STEP`].
+    /// A step takes its part of the time that the target asks to wait for, whatever is served meanwhile.
     #[test]
     fn it_rises_no_faster_than_the_target_asks_to_wait() {
         let (pace, begun) = pace(Some(100));
         for _ in 0..TOO_MANY {
             pace.note(begun, Signal::Throttled(Duration::from_secs(3600)), begun);
         }
-        let after = |millis| begun + LONGEST_STEP - Duration::from_millis(1) + Duration::from_millis(millis);
+        let step = LONGEST_WAIT / STEPS_IN_A_WAIT;
+        let after = |millis| begun + step - Duration::from_millis(1) + Duration::from_millis(millis);
         for _ in 0..SERVED_FOR_A_STEP * 9 {
             pace.note(begun, Signal::Served, after(0));
         }

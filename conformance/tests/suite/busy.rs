@@ -1,6 +1,7 @@
 //! Services that are busy: they get a verdict all the same.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use sallyport_conformance::report::{self, Screen};
@@ -161,10 +162,9 @@ fn is_extraction(asked: &CannedRequest) -> bool {
 async fn a_quota_that_is_used_up_is_no_violation_and_what_is_really_rejected_is_one() {
     const EACH: &str = "extract.token-transport.each";
     for quota in 1..5 {
-        let extracted = std::sync::atomic::AtomicUsize::new(0);
+        let extracted = AtomicUsize::new(0);
         let server = groups_unless(move |asked| {
-            is_extraction(asked)
-                .then(|| extraction(extracted.fetch_add(1, std::sync::atomic::Ordering::SeqCst) < quota))
+            is_extraction(asked).then(|| extraction(extracted.fetch_add(1, Ordering::SeqCst) < quota))
         })
         .await;
         let report = server.run(EACH, |_| {}).await;

@@ -316,7 +316,8 @@ pub(super) const NOBODYS: &str = "192.0.2.77";
 
 /// What services may treat otherwise than an address of a documentation range: a public address, and a private one. A trusted
 /// proxy would pass on nothing but an address, so that nothing else is claimed.
-const OTHER_CLAIMS: [(&str, &str); 3] = [(RARE, NOBODYS), (HEADERS[0], "8.8.8.8"), (HEADERS[0], "10.0.0.7")];
+pub(super) const OTHER_CLAIMS: [(&str, &str); 3] =
+    [(RARE, NOBODYS), (HEADERS[0], "8.8.8.8"), (HEADERS[0], "10.0.0.7")];
 
 /// A whitelisted caller that claims another address is served all the same. One that is rejected may be so for the header
 /// itself, unless the header with its real address is accepted.

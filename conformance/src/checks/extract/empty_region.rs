@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::access::{HEADERS, NOBODYS, RARE, claiming};
+use super::access::{HEADERS, NOBODYS, OTHER_CLAIMS, claiming};
 use super::forms::{Context, Transport, default_of};
 use super::gateways::gives_gateways;
 use super::separator_input::of_bytes;
@@ -13,7 +13,7 @@ use super::supply::tells_when;
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::token::rejected_alike;
 use crate::checks::{Requests, State};
-use crate::contract::{Clause, Extract, OperationId};
+use crate::contract::{Clause, Extract, OperationId, Parameter};
 use crate::target::Fact;
 use crate::wire::{Exchange, Request};
 
@@ -71,9 +71,8 @@ pub(super) static PROTOCOL: Check = check(
     "Callers who name the default protocol, or buy another one, are turned away.",
     clauses!(ExtractProtocol),
     |scope| {
-        let extract = &scope.contract.extract;
-        let default = by_name(&extract.protocol.name, default_of(&extract.protocol), Clause::ExtractProtocol);
-        cases(forms(scope, Clause::ExtractProtocol).into_iter().chain([default]))
+        let protocol = &scope.contract.extract.protocol;
+        cases(values(scope, protocol, default_of(protocol), Clause::ExtractProtocol))
     },
 );
 
@@ -95,8 +94,7 @@ pub(super) static RETURN_TYPE: Check = check(
     clauses!(ExtractReturnType),
     |scope| {
         let extract = &scope.contract.extract;
-        let json = by_name(&extract.return_type.name, extract.json.clone(), Clause::ExtractReturnType);
-        cases(forms(scope, Clause::ExtractReturnType).into_iter().chain([json]))
+        cases(values(scope, &extract.return_type, extract.json.clone(), Clause::ExtractReturnType))
     },
 );
 
@@ -205,8 +203,15 @@ fn least(context: Context) -> Case {
         Box::pin(async move {
             let extract = &probe.contract().extract;
             let (plain, class) = send(probe, &context.request(probe)).await?;
-            if class.decision() != Decision::Rejected || tells_when(&plain) {
+            // A shortage may come as 429, which nothing tells from throttling.
+            if is_throttled(&plain) {
+                return Err(no_shortage(probe));
+            }
+            if is_short(probe, &plain, &class)? {
                 return Ok(());
+            }
+            if class.decision() != Decision::Rejected {
+                return Err(no_shortage(probe));
             }
             let id = probe.fresh_request_id();
             let second = (*extract.num_range.start() + 1).min(*extract.num_range.end());
@@ -309,15 +314,14 @@ fn tokens() -> Vec<Case> {
 
 /// Addresses that a whitelisted caller claims to have.
 fn addresses() -> Vec<Case> {
-    let each = HEADERS.into_iter().chain([RARE]).map(|header| (header, NOBODYS));
-    let others = [(HEADERS[0], "8.8.8.8"), (HEADERS[0], "10.0.0.7")];
+    let each = HEADERS.into_iter().map(|header| (header, NOBODYS));
     let case = |(header, address): (&'static str, &'static str)| {
         let label = format!("{header}={address}");
         Case::with(label, Cost::requests(1), (header, address), |probe, (header, address)| {
             Box::pin(claimed(probe, header, address))
         })
     };
-    each.chain(others).map(case).collect()
+    each.chain(OTHER_CLAIMS).map(case).collect()
 }
 
 /// The header itself may be rejected, and a service on this machine may trust it: then the real address in it tells more.
@@ -325,8 +329,12 @@ async fn claimed(probe: &Probe<'_>, header: &'static str, address: &str) -> Resu
     control(probe).await?;
     let request = claiming(Context::PLAIN.request(probe), header, address);
     let (exchange, class) = send(probe, &request).await?;
-    if class.decision() != Decision::Rejected || tells_when(&exchange) {
+    if is_short(probe, &exchange, &class)? {
         return Ok(());
+    }
+    if class.decision() != Decision::Rejected {
+        let why = format!("{address} in {header}");
+        return judge(probe, Clause::ExtractWhitelist, &why, &Context::PLAIN, &request).await;
     }
     let Some(egress) = probe.facts().egress_ip else {
         return Err(
@@ -344,12 +352,13 @@ async fn claimed(probe: &Probe<'_>, header: &'static str, address: &str) -> Resu
     Ok(())
 }
 
-/// A default by its name.
-fn by_name(name: &str, value: String, clause: Clause) -> Case {
-    let (name, why) = (name.to_owned(), format!("{name}={value}"));
-    valid(Context::PLAIN, "the default by its name", clause, why, move |_, request| {
-        request.query(&name, &value)
-    })
+/// The forms of a parameter that has a default, and that default by its name.
+fn values(scope: &Scope<'_>, parameter: &Parameter, default: String, clause: Clause) -> Vec<Case> {
+    let (name, why) = (parameter.name.clone(), format!("{}={default}", parameter.name));
+    let by_name = valid(Context::PLAIN, "the default by its name", clause, why, move |_, request| {
+        request.query(&name, &default)
+    });
+    forms(scope, clause).into_iter().chain([by_name]).collect()
 }
 
 fn id_in_header(extract: &Extract) -> Case {
@@ -376,12 +385,12 @@ async fn link(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     control(probe).await?;
     for transport in Transport::ALL {
         let (exchange, class) = send(probe, &by(transport)).await?;
-        if tells_when(&exchange) || (class == ResponseClass::Accepted && !gives_gateways(probe, &exchange)) {
+        if is_short(probe, &exchange, &class)? {
             let extract = &probe.contract().extract;
             let region = probe.facts().empty_region.as_deref().unwrap_or_default();
             let by_alias = by(transport).without_query(&extract.regions.name);
             let by_alias = by_alias.query(&extract.country.name, region);
-            return no_gateways(probe, Clause::ExtractCountryAlias, &by_alias).await;
+            return meets_shortage(probe, Clause::ExtractCountryAlias, &by_alias).await;
         }
         if class.decision() != Decision::Rejected {
             return judge(probe, Clause::ExtractLinkCredential, &why, &context, &by(transport)).await;
@@ -390,16 +399,18 @@ async fn link(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     judge(probe, Clause::ExtractLinkCredential, &why, &context, &by(Transport::Query)).await
 }
 
-async fn no_gateways(probe: &Probe<'_>, clause: Clause, request: &Request) -> Result<(), Stop> {
-    let request = request.clone().giving_nothing();
-    let (exchange, _) = probe.send_once(&request).await?;
-    if gives_gateways(probe, &exchange) {
-        let (again, _) = probe.send_once(&request).await?;
-        if gives_gateways(probe, &again) {
-            let expected = "no gateway of the empty region, with a link credential";
-            probe.finding(clause, expected, "gateways", &[&exchange, &again]);
-        }
+async fn meets_shortage(probe: &Probe<'_>, clause: Clause, request: &Request) -> Result<(), Stop> {
+    let (exchange, class) = send_patiently(probe, request.clone()).await?;
+    if is_short(probe, &exchange, &class)? {
+        return Ok(());
     }
+    let (again, class) = send_patiently(probe, request.clone()).await?;
+    if is_short(probe, &again, &class)? {
+        return Ok(());
+    }
+    let expected = "the shortage of the empty region, with a link credential";
+    let actual = if gives_gateways(probe, &again) { "gateways" } else { class.description() };
+    probe.finding(clause, expected, actual, &[&exchange, &again]);
     Ok(())
 }
 
@@ -411,8 +422,12 @@ const PAUSE: Duration = Duration::from_millis(7);
 async fn send(probe: &Probe<'_>, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
     let regions = &probe.contract().extract.regions.name;
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
-    let request = request.clone().query(regions, region).giving_nothing();
-    // A shortage may come as 503, so that only 429 is waited out.
+    send_patiently(probe, request.clone().query(regions, region)).await
+}
+
+/// Sends an extraction that gives nothing. A shortage may come as 503, so that only 429 is waited out.
+async fn send_patiently(probe: &Probe<'_>, request: Request) -> Result<(Exchange, ResponseClass), Stop> {
+    let request = request.giving_nothing();
     for tries in 1..MOST_TRIES {
         let sent = probe.send_once(&request).await?;
         if !is_throttled(&sent.0) {
@@ -448,8 +463,21 @@ fn is_throttled(exchange: &Exchange) -> bool {
     exchange.result.as_ref().is_ok_and(|response| response.status == 429)
 }
 
-fn busy(probe: &Probe<'_>) -> Stop {
-    probe.inconclusive("the service was busy; run it again later, or with --rate")
+/// Whether a response is that of a region without gateways: a shortage that says when to call again, or a success without any.
+///
+/// # Errors
+/// Inconclusive when the service is busy or broken, which shows neither.
+fn is_short(probe: &Probe<'_>, exchange: &Exchange, class: &ResponseClass) -> Result<bool, Stop> {
+    if is_throttled(exchange) {
+        return Err(probe.inconclusive("the service was busy; run it again later, or with --rate"));
+    }
+    match class.decision() {
+        _ if gives_gateways(probe, exchange) => Ok(false),
+        _ if tells_when(exchange) => Ok(true),
+        Decision::Accepted => Ok(true),
+        Decision::Failed => Err(probe.inconclusive(&format!("nothing was decided: {}", class.description()))),
+        Decision::Rejected | Decision::Undecided => Ok(false),
+    }
 }
 
 /// The label of that request as a control that the run shares.
@@ -465,13 +493,10 @@ async fn judge(
 ) -> Result<(), Stop> {
     control(probe).await?;
     let (exchange, class) = send(probe, request).await?;
-    if is_throttled(&exchange) {
-        return Err(busy(probe));
-    }
-    let is_filled = gives_gateways(probe, &exchange);
-    if !is_filled && (class == ResponseClass::Accepted || tells_when(&exchange)) {
+    if is_short(probe, &exchange, &class)? {
         return Ok(());
     }
+    let is_filled = gives_gateways(probe, &exchange);
     // Others may give gateways back meanwhile, and a service may break down: a second response must agree.
     let (again, class) = send(probe, request).await?;
     let (plain, _) = send(probe, &base.request(probe)).await?;

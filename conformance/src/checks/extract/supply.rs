@@ -203,7 +203,7 @@ pub(super) static SHORTAGE: Check = Check {
         let extract = &scope.contract.extract;
         let least = *extract.num_range.start();
         let names = [extract.regions.name.clone(), extract.country.name.clone()];
-        // What meets the shortage by `regions` is looked at without a gateway by `the checks of `empty_region``.
+        // The checks of `empty_region` look at the shortage by `regions`, and take no gateway for a control.
         let each = |context: Context| {
             let by_both = context == Context::PLAIN || context.is_combined();
             let names = names.clone().into_iter().skip(usize::from(!by_both));

@@ -27,7 +27,7 @@ pub(super) static PAGE_DEFAULT: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchPage],
     needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| Case::single(Cost::requests(9), |probe| Box::pin(page_default(probe)))),
+    run: Run::Cases(|_| Case::single(Cost::requests(10), |probe| Box::pin(page_default(probe)))),
 };
 
 pub(super) static PAGE_SIZE_BOUNDARIES: Check = Check {
@@ -106,10 +106,13 @@ fn page_size_boundaries(scope: &Scope<'_>) -> Vec<Case> {
 
 async fn page_default(probe: &Probe<'_>) -> Result<(), Stop> {
     let search = &probe.contract().search;
-    let plain = probe.any_search();
-    probe.control_once(&plain).await?;
-    let sized =
-        plain.without_field(&search.page.name).field(&search.page_size.name, search.default_page_size);
+    let plain = probe.any_search().without_field(&search.page.name);
+    // A service that wrongly asks for a page accepts no search without one, so that the control names it.
+    probe.control_once(&plain.clone().field(&search.page.name, search.default_page)).await?;
+    if probe.accepts(Clause::SearchPage, "neither page nor pageSize", &plain).await?.is_none() {
+        return Ok(());
+    }
+    let sized = plain.field(&search.page_size.name, search.default_page_size);
     if probe.accepts(Clause::SearchPage, "a pageSize without page", &sized).await?.is_none() {
         return Ok(());
     }
