@@ -131,6 +131,38 @@ impl WrongToken {
     }
 }
 
+/// Changes a request that carries the account's token in the query parameter of that name.
+pub(super) type TokenChange = fn(&Probe<'_>, &str, Request) -> Request;
+
+/// Ways in which a query does not have its one token: it has none under its own name, or more than one.
+pub(super) const NOT_ONE: [(&str, TokenChange); 10] = [
+    ("the token is absent", |_, name, good| good.without_query(name)),
+    ("the token is sent twice", |probe, name, good| good.add_query(name, probe.token().expose())),
+    ("the token is sent three times", |probe, name, good| {
+        let token = probe.token().expose();
+        good.add_query(name, token).add_query(name, token)
+    }),
+    ("the token is sent twice, with the second name percent-encoded", |probe, name, good| {
+        let name: String = name.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let token: String = probe.token().expose().bytes().map(|byte| format!("%{byte:02X}")).collect();
+        good.raw_query(format!("{name}={token}"))
+    }),
+    ("an unknown token is sent after the token", |_, name, good| good.add_query(name, UNKNOWN)),
+    ("an unknown token is sent before the token", |probe, name, good| {
+        good.query(name, UNKNOWN).add_query(name, probe.token().expose())
+    }),
+    ("an empty token is sent after the token", |_, name, good| good.add_query(name, "")),
+    ("an empty token is sent before the token", |probe, name, good| {
+        good.query(name, "").add_query(name, probe.token().expose())
+    }),
+    ("the name of the token is in capitals", |probe, name, good| {
+        good.without_query(name).add_query(&name.to_uppercase(), probe.token().expose())
+    }),
+    ("the name of the token is that of a list", |probe, name, good| {
+        good.without_query(name).add_query(&format!("{name}[]"), probe.token().expose())
+    }),
+];
+
 /// A query parameter that no operation has.
 const OTHER_PARAMETER: &str = "sallyport-other";
 
@@ -146,10 +178,13 @@ pub(super) async fn read_anywhere(
     let encoded = good.clone().spelling(QuerySpelling::Encoded);
     probe.accepts(clause, "each byte of the query is percent-encoded", &encoded).await?;
     // Other parameters may be rejected.
-    if !probe.is_accepted(&good.clone().add_query(OTHER_PARAMETER, 1)).await?.1 {
+    let between = good.clone().add_query(OTHER_PARAMETER, 1);
+    if !probe.is_accepted(&between).await?.1 {
         return Ok(());
     }
     let token = good.query_value(name).unwrap_or_default().to_owned();
+    let why = "the token is sent twice, with another parameter between";
+    probe.rejects(clause, why, &between.add_query(name, &token)).await?;
     let behind = good.clone().without_query(name).add_query(OTHER_PARAMETER, 1).add_query(name, token);
     probe.accepts(clause, "the token stands behind another parameter", &behind).await?;
     Ok(())

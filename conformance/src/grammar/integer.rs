@@ -9,7 +9,7 @@ use super::{Spelling, distinct};
 /// Texts that are no integer of the range, for a query parameter. What may be read as one of the range is not among them:
 /// `1.0`, `+1`, leading zeros and spaces are unspecified.
 pub(crate) fn integer_texts(range: &RangeInclusive<i64>) -> Vec<Spelling> {
-    const NO_INTEGER: [(&str, &str); 24] = [
+    const NO_INTEGER: [(&str, &str); 27] = [
         ("0.5", "a fraction"),
         ("1.5", "a fraction"),
         ("1,5", "a decimal comma"),
@@ -24,6 +24,9 @@ pub(crate) fn integer_texts(range: &RangeInclusive<i64>) -> Vec<Spelling> {
         ("Infinity", "infinity"),
         ("-Infinity", "negative infinity"),
         ("1abc", "a number and letters"),
+        ("1%", "a number and a percent sign"),
+        ("1\0", "a number and a NUL"),
+        ("*", "an asterisk"),
         ("one", "a word"),
         ("true", "a boolean"),
         ("null", "null"),
@@ -43,24 +46,43 @@ pub(crate) fn integer_texts(range: &RangeInclusive<i64>) -> Vec<Spelling> {
 
 /// JSON values that are no integer of the range, as they are written. `2.0` for 2 is unspecified.
 pub(crate) fn json_integers(range: &RangeInclusive<i64>) -> Vec<Spelling> {
-    let other: [(Value, &'static str); 10] = [
-        (json!(range.start().to_string()), "a number as a string"),
+    let start = range.start();
+    let other: [(Value, &'static str); 17] = [
+        (json!(start.to_string()), AS_STRING),
+        (json!(""), EMPTY_STRING),
+        (json!(" "), "a blank string"),
+        (json!(format!(" {start} ")), "a number as a string, with blanks"),
         (json!(0.5), "a fraction"),
         (json!(1.5), "a fraction"),
+        (json!(1.000_001), "a fraction close to a whole number"),
         (json!(true), "true"),
         (json!(false), "false"),
         (json!("many"), "a word"),
+        (json!("null"), "null as a string"),
         (json!("1.5"), "a fraction as a string"),
+        (json!([]), "an empty array"),
         (json!([1]), "an array"),
+        (json!([1, 2]), "an array of two"),
         (json!({}), "an object"),
         (json!({"value": 1}), "an object with the value"),
     ];
     let outside = outside(range).into_iter().map(Spelling::outside);
     let beyond = BEYOND.map(|(text, reason)| Spelling::malformed(text, reason));
     let huge = Spelling::malformed("1e400", "an exponent beyond any float");
+    // Zero with a sign is zero.
+    let zero = (!range.contains(&0)).then(|| Spelling::malformed("-0.0", "zero with a sign"));
     let other = other.map(|(value, reason)| Spelling::malformed(value.to_string(), reason));
-    distinct(outside.chain(beyond).chain([huge]).chain(other).collect())
+    distinct(outside.chain(beyond).chain([huge]).chain(zero).chain(other).collect())
 }
+
+/// Values that a lenient reader is most likely to take, or to take for no value at all.
+pub(crate) const LIKELY: [&str; 5] = [BELOW, ZERO, ABOVE, AS_STRING, EMPTY_STRING];
+
+const BELOW: &str = "one below the smallest value";
+const ZERO: &str = "zero";
+const ABOVE: &str = "one above the largest value";
+const AS_STRING: &str = "a number as a string";
+const EMPTY_STRING: &str = "an empty string";
 
 /// Beyond 64 bits.
 const BEYOND: [(&str, &str); 4] = [
@@ -74,14 +96,14 @@ const BEYOND: [(&str, &str); 4] = [
 fn outside(range: &RangeInclusive<i64>) -> Vec<(i64, &'static str)> {
     let (start, end) = (*range.start(), *range.end());
     let candidates = [
-        (start.checked_sub(1), "one below the smallest value"),
+        (start.checked_sub(1), BELOW),
         (start.checked_sub(2), "two below the smallest value"),
         (start.checked_sub(100), "far below the smallest value"),
-        (Some(0), "zero"),
+        (Some(0), ZERO),
         (Some(-1), "a negative number"),
         (start.checked_neg(), "the smallest value with a sign"),
         (end.checked_neg(), "the largest value with a sign"),
-        (end.checked_add(1), "one above the largest value"),
+        (end.checked_add(1), ABOVE),
         (end.checked_add(2), "two above the largest value"),
         (end.checked_mul(2), "twice the largest value"),
         (end.checked_mul(10), "ten times the largest value"),

@@ -2,14 +2,14 @@
 //!
 //! A seed chooses base values and the places that are damaged, so that the same seed gives the same spellings. What the
 //! contract leaves open (leading zeros, surrounding spaces, `[IPv6]` without a port, IPv4-mapped IPv6, a space in place
-//! of `T`, leap seconds, a time without seconds) is neither valid nor malformed, and none of it is here.
+//! of `T`, leap seconds) is neither valid nor malformed, and none of it is here.
 
 mod date_time;
 mod integer;
 mod ip_endpoint;
 
 pub(crate) use date_time::date_times;
-pub(crate) use integer::{integer_texts, json_integers};
+pub(crate) use integer::{LIKELY, integer_texts, json_integers};
 pub(crate) use ip_endpoint::{ip_endpoints, ip_ports};
 
 /// One way to write a value.

@@ -152,6 +152,20 @@ impl Context {
         pairs
     }
 
+    /// The first form for each value, and one of the others in turns: for values that are many and alike.
+    pub(super) fn one_for_each<T: Clone>(
+        contexts: &[Self],
+        values: impl IntoIterator<Item = T>,
+    ) -> Vec<(Self, T)> {
+        let Some((first, others)) = contexts.split_first() else { return Vec::new() };
+        let mut others = others.iter().cycle();
+        let pairs = |value: T| {
+            let other = others.next().map(|other| (other.clone(), value.clone()));
+            [(first.clone(), value)].into_iter().chain(other)
+        };
+        values.into_iter().flat_map(pairs).collect()
+    }
+
     /// The clause that a service violates which rejects this form, where it accepts [`Context::PLAIN`] and it is not combined.
     pub(super) const fn clause(&self) -> Clause {
         let ExtraParameter { request_id, protocol, region: _ } = &self.extra;

@@ -109,7 +109,7 @@ pub(super) static BOUNDARIES: Check = Check {
         let both = Context::PLAIN.invalid(what, Clause::ExtractNumRange, why, move |_, request| {
             request.query(&num, start - 1).query(&protocol, "https")
         });
-        let pairs = everywhere.chain(Context::some_for_each(&contexts, far));
+        let pairs = everywhere.chain(Context::one_for_each(&contexts, far));
         pairs
             .map(|(context, value)| context.invalid_value(&extract.num, &value, Clause::ExtractNumRange))
             .chain(beside_country)

@@ -22,10 +22,12 @@ pub(super) static ERROR: Check = Check {
             Case::with(label, Cost::extraction(1, 1), data, |probe, data| Box::pin(error(probe, data)))
         };
         [
-            ("absent token", Payload { has_token: false, has_body: false }),
-            ("absent token with a body", Payload { has_token: false, has_body: true }),
-            ("unknown token", Payload { has_token: true, has_body: false }),
-            ("unknown token with a body", Payload { has_token: true, has_body: true }),
+            ("absent token", Payload { has_token: false, has_body: false, is_text: false }),
+            ("absent token with a body", Payload { has_token: false, has_body: true, is_text: false }),
+            ("unknown token", Payload { has_token: true, has_body: false, is_text: false }),
+            ("unknown token with a body", Payload { has_token: true, has_body: true, is_text: false }),
+            ("absent token in text", Payload { has_token: false, has_body: false, is_text: true }),
+            ("unknown token in text", Payload { has_token: true, has_body: false, is_text: true }),
         ]
         .map(case)
         .into()
@@ -37,6 +39,8 @@ pub(super) static ERROR: Check = Check {
 struct Payload {
     has_token: bool,
     has_body: bool,
+    /// Whether the query asks for text.
+    is_text: bool,
 }
 
 /// A response in another form than a JSON object is not judged.
@@ -48,6 +52,9 @@ async fn error(probe: &Probe<'_>, sent: Payload) -> Result<(), Stop> {
     }
     if sent.has_body {
         request = request.field(&extract.num.name, *extract.num_range.start());
+    }
+    if sent.is_text {
+        request = request.query(&extract.return_type.name, &extract.text);
     }
     let (exchange, class) = probe.send(&request).await?;
     if matches!(class, ResponseClass::Throttled(_)) {

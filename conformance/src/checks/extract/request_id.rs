@@ -288,24 +288,32 @@ pub(super) static PER_ACCOUNT: Check = Check {
     clauses: &[Clause::AllOwnAccount, Clause::ExtractIdempotent],
     needs: &[Fact::SecondToken],
     run: Run::Cases(|_| {
-        let case = |place: Place| {
-            let label = if place == Place::Query { "query" } else { "header" };
-            Case::with(label, Cost::extraction(4, 2 + SEVERAL), place, |probe, place| {
-                Box::pin(per_account(probe, place))
-            })
+        let case = |(label, place, is_text): (&'static str, Place, bool)| {
+            Case::with(
+                label,
+                Cost::extraction(4, 2 + SEVERAL),
+                (place, is_text),
+                |probe, (place, is_text)| Box::pin(per_account(probe, place, is_text)),
+            )
         };
-        [Place::Query, Place::Header].map(case).into()
+        let cases =
+            [("query", Place::Query, false), ("header", Place::Header, false), ("text", Place::Query, true)];
+        cases.map(case).into()
     }),
 };
 
-async fn per_account(probe: &Probe<'_>, place: Place) -> Result<(), Stop> {
+async fn per_account(probe: &Probe<'_>, place: Place, is_text: bool) -> Result<(), Stop> {
     let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
     let extract = &probe.contract().extract;
     let least = *extract.num_range.start();
     let id = probe.fresh_request_id();
-    let several = probe.extract().query(&extract.num.name, SEVERAL);
+    let in_form = |request: Request| match is_text {
+        true => request.query(&extract.return_type.name, &extract.text),
+        false => request,
+    };
+    let several = in_form(probe.extract()).query(&extract.num.name, SEVERAL);
     let first = place.carry(probe, several, &id);
-    let by_second = || Transport::Query.carry(probe, probe.extract_without_token(), second.expose());
+    let by_second = || Transport::Query.carry(probe, in_form(probe.extract_without_token()), second.expose());
 
     // A second account that can't extract at all shows nothing.
     probe.control(&place.carry(probe, by_second(), &probe.fresh_request_id())).await?;

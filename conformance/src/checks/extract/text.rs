@@ -187,7 +187,7 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
             Box::pin(is_rejected(probe, data))
         }))
     };
-    Context::some_for_each(&contexts, values).into_iter().map(case).collect()
+    Context::one_for_each(&contexts, values).into_iter().map(case).collect()
 }
 
 async fn is_rejected(probe: &Probe<'_>, (context, value): (Context, String)) -> Result<(), Stop> {

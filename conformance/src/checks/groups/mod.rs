@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::relation::survey;
-use crate::checks::token::{UNKNOWN, WrongToken, read_anywhere, rejected_alike};
-use crate::checks::{Requests, schema, success};
+use crate::checks::token::{NOT_ONE, UNKNOWN, WrongToken, rejected_alike};
+use crate::checks::{Requests, schema, success, token};
 use crate::contract::{Clause, OperationId};
 use crate::quantity::quantity;
 use crate::target::{Fact, Secret};
@@ -283,90 +283,44 @@ static TOKEN: Check = Check {
     clauses: &[Clause::GroupsToken],
     needs: &[],
     run: Run::Cases(|_| {
-        let wrong = WrongToken::ALL.map(Token::Wrong);
-        let several = [
-            Token::Twice,
-            Token::Thrice,
-            Token::UnknownLast,
-            Token::UnknownFirst,
-            Token::EmptyLast,
-            Token::EmptyFirst,
-            Token::SecondAccount,
-        ];
-        let case = |token: Token| {
-            let needs = (token == Token::SecondAccount).then_some(Fact::SecondToken);
-            let case = Case::with(token.label(), Cost::requests(1), token, |probe, token| {
-                Box::pin(single(probe, token))
-            });
-            case.needs(needs).sharing("groups", Cost::requests(1))
-        };
-        let anywhere = Case::new("written otherwise", Cost::requests(4), |probe| {
-            Box::pin(async move {
-                let name = &probe.contract().groups.api_key.name;
-                read_anywhere(probe, Clause::GroupsToken, &probe.groups(), name).await
+        let one = Cost::requests(1);
+        let wrong = WrongToken::ALL.map(|wrong| {
+            Case::with(wrong.label(), one, wrong, |probe, wrong| {
+                Box::pin(async move {
+                    let name = &probe.contract().groups.api_key.name;
+                    let bad = probe.groups().query(name, wrong.text(probe)?);
+                    single(probe, wrong.reason(), &bad).await
+                })
             })
         });
-        [Token::Absent].into_iter().chain(wrong).chain(several).map(case).chain([anywhere]).collect()
+        let changed = NOT_ONE.map(|(label, change)| {
+            Case::with(label, one, (label, change), |probe, (label, change)| {
+                Box::pin(async move {
+                    let bad = change(probe, &probe.contract().groups.api_key.name, probe.groups());
+                    single(probe, label, &bad).await
+                })
+            })
+        });
+        let of_two_accounts = Case::new("the tokens of two accounts are sent", one, |probe| {
+            Box::pin(async move {
+                let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
+                let name = &probe.contract().groups.api_key.name;
+                let bad = probe.groups().add_query(name, second.expose());
+                single(probe, "tokens of two accounts are sent", &bad).await
+            })
+        });
+        let anywhere = Case::new("written otherwise", Cost::requests(5), |probe| {
+            Box::pin(async move {
+                let name = &probe.contract().groups.api_key.name;
+                token::read_anywhere(probe, Clause::GroupsToken, &probe.groups(), name).await
+            })
+        });
+        let of_two_accounts = of_two_accounts.needs([Fact::SecondToken]);
+        let controlled = wrong.into_iter().chain(changed).chain([of_two_accounts]);
+        controlled.map(|case| case.sharing("groups", one)).chain([anywhere]).collect()
     }),
 };
 
-/// A way in which a listing lacks its one token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Token {
-    Absent,
-    Wrong(WrongToken),
-    Twice,
-    Thrice,
-    UnknownLast,
-    UnknownFirst,
-    EmptyLast,
-    EmptyFirst,
-    SecondAccount,
-}
-
-impl Token {
-    const fn label(self) -> &'static str {
-        match self {
-            Self::Absent => "absent",
-            Self::Wrong(wrong) => wrong.label(),
-            Self::Twice => "twice",
-            Self::Thrice => "three times",
-            Self::UnknownLast => "unknown last",
-            Self::UnknownFirst => "unknown first",
-            Self::EmptyLast => "empty last",
-            Self::EmptyFirst => "empty first",
-            Self::SecondAccount => "second account",
-        }
-    }
-
-    fn request(self, probe: &Probe<'_>) -> Result<(&'static str, Request), Stop> {
-        let name = &probe.contract().groups.api_key.name;
-        let (good, token) = (probe.groups(), probe.token().expose());
-        Ok(match self {
-            Self::Absent => ("the token is absent", good.without_query(name)),
-            Self::Wrong(wrong) => (wrong.reason(), good.query(name, wrong.text(probe)?)),
-            Self::Twice => ("the token is sent twice", good.add_query(name, token)),
-            Self::Thrice => {
-                ("the token is sent three times", good.add_query(name, token).add_query(name, token))
-            }
-            Self::UnknownLast => ("two tokens are sent", good.add_query(name, UNKNOWN)),
-            Self::UnknownFirst => {
-                ("two tokens are sent, the known one last", good.query(name, UNKNOWN).add_query(name, token))
-            }
-            Self::EmptyLast => ("an empty token is sent too", good.add_query(name, "")),
-            Self::EmptyFirst => (
-                "an empty token is sent too, the known one last",
-                good.query(name, "").add_query(name, token),
-            ),
-            Self::SecondAccount => {
-                let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
-                ("tokens of two accounts are sent", good.add_query(name, second.expose()))
-            }
-        })
-    }
-}
-
-async fn single(probe: &Probe<'_>, token: Token) -> Result<(), Stop> {
-    let (why, invalid) = token.request(probe)?;
-    probe.rejects_after_control(Clause::GroupsToken, why, &probe.groups(), &invalid).await
+async fn single(probe: &Probe<'_>, why: &str, bad: &Request) -> Result<(), Stop> {
+    probe.rejects_after_control(Clause::GroupsToken, why, &probe.groups(), bad).await
 }

@@ -4,7 +4,9 @@ use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 
 use super::addresses;
-use super::cases::{Change, FILTERS, SECOND_PAGE, control, control_or_skip, surveyed};
+use super::cases::{
+    A_RANGE, COMPANY, Change, FILTERS, SECOND_PAGE, control, control_or_skip, in_company, surveyed,
+};
 use super::filters::cases_of_sizes;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
@@ -101,7 +103,11 @@ pub(super) static RANGE_FORMAT: Check = Check {
         let others = ["2099-12-31T00:00:00Z", "1970-01-01T00:00:00Z"];
         let cases = bounds.into_iter().zip(others).flat_map(|(bound, other)| {
             let name = bound(search)[0].name.clone();
-            by_reason(date_times(0)).into_iter().map(move |reason| format_case(&name, bound, other, reason))
+            let reasons = by_reason(date_times(0)).into_iter().enumerate();
+            reasons.map(move |(at, reason)| {
+                let company = if reason.is_valid { None } else { company(at) };
+                format_case(&name, bound, other, company, reason)
+            })
         });
         let without_zone = |(label, change)| {
             let label = format!("no time zone, beside {label}");
@@ -230,21 +236,31 @@ fn order_case((label, lower, upper): (&'static str, &'static str, &'static str),
     case.sharing("bounds in order", Cost::requests(1))
 }
 
-/// Spellings of one kind, each alone and beside the other bound.
+/// What a malformed bound stands beside, in turns: the other bound, which is none of these, or other company.
+fn company(at: usize) -> Option<(&'static str, Change)> {
+    let company = COMPANY.into_iter().filter(|(label, _)| *label != A_RANGE.0).map(Some);
+    std::iter::once(None).chain(company).cycle().nth(at).flatten()
+}
+
+/// Spellings of one kind, each alone and in company: beside the other bound where no other company is given.
 fn format_case(
     name: &str,
     bound: fn(&Search) -> [&Property; 2],
     other: &'static str,
+    company: Option<(&'static str, Change)>,
     reason: Reason,
 ) -> Case {
     let requests = 2 * u32::try_from(reason.spellings.len()).unwrap_or(u32::MAX);
     let label = format!("{name}: {}", reason.text);
-    let beside = format!("beside {name}");
+    let beside = match company {
+        Some((company, _)) => format!("beside {company}"),
+        None => format!("beside {name}"),
+    };
     let case = Case::with(
         label,
         Cost::requests(requests),
-        (bound, other, reason),
-        |probe, (bound, other, reason)| {
+        (bound, other, company, reason),
+        |probe, (bound, other, company, reason)| {
             Box::pin(async move {
                 const CLAUSE: Clause = Clause::SearchActivatedRange;
                 let [bound, opposite] = bound(&probe.contract().search);
@@ -260,14 +276,18 @@ fn format_case(
                     _ => true,
                 };
                 let alone = probe.any_search();
-                let beside = alone.clone().field(&opposite.name, other);
-                for (good, position) in [(alone, "alone"), (beside, "beside the other bound")] {
+                let beside = match company {
+                    Some(company) => (in_company(probe, company).await?, company.0),
+                    None => (alone.clone().field(&opposite.name, other), "the other bound"),
+                };
+                for (good, position) in [(alone, "alone"), beside] {
                     for text in &reason.spellings {
                         // A valid instant may still contradict the other bound.
                         if position != "alone" && reason.is_valid && !in_order(text) {
                             continue;
                         }
-                        let why = format!("{} is {text:?}, {}, {position}", bound.name, reason.text);
+                        let beside = if position == "alone" { "" } else { "beside " };
+                        let why = format!("{} is {text:?}, {}, {beside}{position}", bound.name, reason.text);
                         let request = good.clone().field(&bound.name, text.as_str());
                         if reason.is_valid {
                             probe.control_once(&good).await?;

@@ -3,7 +3,9 @@
 use serde_json::json;
 
 use super::addresses::{self, respell};
-use super::cases::{Change, FILTERS, SECOND_PAGE, control, control_or_skip, invalid, surveyed};
+use super::cases::{
+    A_RANGE, Change, FILTERS, LARGEST_PAGE, SECOND_PAGE, control, control_or_skip, invalid, surveyed,
+};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{Comparison, Instance, accepts_search, read_accepted, survey};
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
@@ -101,7 +103,7 @@ fn raw_limit_cases(_: &Scope<'_>) -> Vec<Case> {
         })
     };
     let mut cases = invalid(Clause::SearchIpsRawLimit, &INVALID);
-    for others in [FILTERS[0], SECOND_PAGE] {
+    for others in [FILTERS[0], SECOND_PAGE, LARGEST_PAGE, A_RANGE] {
         let items: Items = |search, _| vec!["2001:db8::250".to_owned(); search.raw_items.end() + 1];
         cases.push(too_few_or_many(Clause::SearchIpsRawLimit, "one above the limit", items, others));
     }

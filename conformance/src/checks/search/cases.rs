@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use crate::check::{Case, CaseFuture, Cost, Probe, Stop};
+use crate::checks::Requests;
 use crate::checks::relation::{Batch, Survey};
-use crate::checks::{Requests, UNKNOWN_ADDRESS};
 use crate::contract::{Clause, Property, Search};
-use crate::grammar::Reason;
+use crate::grammar::{LIKELY, Reason};
 use crate::target::Fact;
 use crate::wire::Request;
 
@@ -72,64 +72,111 @@ pub(super) fn surveyed<T: Clone + Send + Sync + 'static>(
     cases.into_iter().map(case).collect()
 }
 
+/// As many instances on a page as there may be.
+pub(super) const LARGEST_PAGE: (&str, Change) =
+    ("the largest page size", |search, good| good.field(&search.page_size.name, *search.page_sizes.end()));
+
+/// Bounds between which every activation of today lies.
+pub(super) const A_RANGE: (&str, Change) = ("a range of times", |search, good| {
+    good.field(&search.activated_from.name, "1970-01-01T00:00:00Z")
+        .field(&search.activated_to.name, "2099-12-31T00:00:00Z")
+});
+
+/// What stands beside a member that is judged: the rule must hold whatever else is asked. Values that may be rejected for their
+/// own sake are among them, so that [`in_company`] tries them first.
+pub(super) const COMPANY: [(&str, Change); 9] = [
+    FILTERS[0],
+    FILTERS[1],
+    LARGEST_PAGE,
+    FILTERS[3],
+    SECOND_PAGE,
+    A_RANGE,
+    FILTERS[4],
+    ("an item with a port", |search, good| good.field(&search.ips.name, vec!["203.0.113.250:8080"])),
+    FILTERS[5],
+];
+
+/// A valid search with the company, or with a status where the service does not accept it.
+pub(super) async fn in_company(probe: &Probe<'_>, (label, change): (&str, Change)) -> Result<Request, Stop> {
+    let search = &probe.contract().search;
+    let plain = probe.any_search();
+    // An order that the account has finds instances where a made-up one may be unknown.
+    let good = match probe.facts().orders.first() {
+        Some(order) if label == FILTERS[5].0 => {
+            plain.clone().field(&search.order_no.name, order.number.as_str())
+        }
+        _ => change(search, plain.clone()),
+    };
+    match probe.control_once(&good).await {
+        Ok(()) => Ok(good),
+        Err(_) => {
+            let other = (FILTERS[0].1)(search, plain);
+            probe.control_once(&other).await.map(|()| other)
+        }
+    }
+}
+
 /// Cases of values that a member of the body must not have, written as JSON: those of one reason share a case, in which each
-/// is sent alone, and another one, in which it is sent beside a filter and beside a page.
+/// is sent alone, and another one, in which each is sent in company, which changes with the reason. The likely ones meet all
+/// company.
 pub(super) fn invalid_members(
+    search: &Search,
     property: fn(&Search) -> &Property,
     reasons: impl IntoIterator<Item = Reason>,
 ) -> Vec<Case> {
-    let cases = |reason: Reason| {
-        let count = u32::try_from(reason.spellings.len()).unwrap_or(u32::MAX);
-        let case = |label: String, requests: u32, is_alone: bool| {
-            let data = (property, reason.clone(), is_alone);
-            Case::with(label, Cost::requests(requests), data, |probe, (property, reason, is_alone)| {
-                Box::pin(judge_members(probe, property, reason, is_alone))
-            })
-        };
-        let one = Cost::requests(1);
-        let beside = case(format!("{}, beside others", reason.text), count.saturating_mul(2), false);
-        let beside = beside.sharing("beside a filter", one).sharing("beside a page", one);
-        [control(case(reason.text.to_owned(), count, true)), control(beside)]
+    let name = &property(search).name;
+    let is_other = |(_, change): &(&str, Change)| {
+        let bytes = change(search, Request::to(&search.operation)).body_bytes().unwrap_or_default();
+        serde_json::from_slice::<Value>(&bytes).is_ok_and(|body| body.get(name).is_none())
     };
-    reasons.into_iter().flat_map(cases).collect()
+    let company: Vec<_> = COMPANY.into_iter().filter(is_other).collect();
+    let cases = |(at, reason): (usize, Reason)| {
+        let one = Cost::requests(1);
+        let count = Cost::requests(u32::try_from(reason.spellings.len()).unwrap_or(u32::MAX));
+        let case = |label: String, beside: Option<(&'static str, Change)>| {
+            let data = (property, reason.clone(), beside);
+            let case = Case::with(label, count, data, |probe, (property, reason, beside)| {
+                Box::pin(judge_members(probe, property, reason, beside))
+            });
+            match beside {
+                None => control(case),
+                Some((company, _)) => case.sharing(format!("beside {company}"), one),
+            }
+        };
+        let is_likely = LIKELY.contains(&reason.text);
+        let beside: Vec<_> = match is_likely {
+            true => company.clone(),
+            false => company.iter().copied().cycle().skip(at).take(1).collect(),
+        };
+        let label = |company: &str| match is_likely {
+            true => format!("{}, beside {company}", reason.text),
+            false => format!("{}, beside others", reason.text),
+        };
+        let beside = beside.into_iter().map(|company| case(label(company.0), Some(company)));
+        let cases: Vec<_> = [case(reason.text.to_owned(), None)].into_iter().chain(beside).collect();
+        cases
+    };
+    reasons.into_iter().enumerate().flat_map(cases).collect()
 }
 
 async fn judge_members(
     probe: &Probe<'_>,
     property: fn(&Search) -> &Property,
     reason: Reason,
-    is_alone: bool,
+    beside: Option<(&'static str, Change)>,
 ) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let Property { name, citations, .. } = property(search);
+    let Property { name, citations, .. } = property(&probe.contract().search);
     let clause = citations.clause("type");
     let clause = clause.ok_or_else(|| Stop::Error(format!("no clause is cited for the type of {name}")))?;
-    let reject = async |good: &Request| {
-        for value in &reason.spellings {
-            let why = format!("{name} is {value}, {}", reason.text);
-            probe.rejects_after_control(clause, &why, good, &raw_field(good, name, value)).await?;
-        }
-        Ok(())
+    let good = match beside {
+        None => probe.any_search(),
+        Some(company) => in_company(probe, company).await?,
     };
-    let alone = probe.any_search();
-    if is_alone {
-        return reject(&alone).await;
+    for value in &reason.spellings {
+        let why = format!("{name} is {value}, {}", reason.text);
+        probe.rejects_after_control(clause, &why, &good, &raw_field(&good, name, value)).await?;
     }
-    // Nor may the rule be forgotten where nothing is found.
-    let filtered = probe.search([UNKNOWN_ADDRESS]).field(&search.status.name, search.statuses[0].as_str());
-    let filtered = match probe.facts().orders.first() {
-        Some(order) => filtered.field(&search.order_no.name, order.number.as_str()),
-        None => filtered,
-    };
-    let sized = alone.clone().field(&search.page_size.name, *search.page_sizes.end());
-    // A page past the last may be rejected. `page` beside its own value is that value again.
-    let second = (SECOND_PAGE.1)(search, sized.clone());
-    let paged = match probe.control_once(&second).await {
-        Ok(()) => second,
-        Err(_) => sized.field(&search.page.name, *search.pages.start()),
-    };
-    reject(&filtered).await?;
-    reject(&paged).await
+    Ok(())
 }
 
 /// A batch of the survey by its name.

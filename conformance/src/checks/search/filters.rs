@@ -152,8 +152,11 @@ async fn exact_in_largest(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Sto
     let survey = survey(probe).await?;
     let batch = batch(probe, survey, BATCHES[0])?;
     let mut comparison = Comparison::with(survey);
-    let others = addresses::nobodys(search.distinct_items);
-    let items: Vec<String> = batch.items.iter().cloned().chain(others).take(search.distinct_items).collect();
+    // Own ones at both ends, where a service that filters in parts begins and ends.
+    let (front, back) = batch.items.split_at(batch.items.len() / 2);
+    let others = addresses::nobodys(search.distinct_items.saturating_sub(batch.items.len()));
+    let items = front.iter().cloned().chain(others).chain(back.iter().cloned());
+    let items: Vec<String> = items.take(search.distinct_items).collect();
     let candidates = survey.candidates(kind);
     if candidates.is_empty() {
         return Err(probe.skip(NO_VALUE));
@@ -256,7 +259,7 @@ async fn values(probe: &Probe<'_>, survey: &Survey, kind: FilterKind) -> Result<
 /// Makes a text that resembles a value and is not equal to it.
 type NearMiss = fn(&str) -> String;
 
-const NEAR_MISSES: [(&str, NearMiss); 14] = [
+const NEAR_MISSES: [(&str, NearMiss); 17] = [
     ("without its last character", without_last),
     ("without its first character", |value| {
         value.char_indices().nth(1).map_or("", |(second, _)| &value[second..]).to_owned()
@@ -269,6 +272,9 @@ const NEAR_MISSES: [(&str, NearMiss); 14] = [
     ("with a space before it", |value| format!(" {value}")),
     ("without its punctuation", |value| value.chars().filter(|c| c.is_alphanumeric()).collect()),
     ("twice with a comma", |value| format!("{value},{value}")),
+    ("a pattern for any text", |_| "%".to_owned()),
+    ("a star", |_| "*".to_owned()),
+    ("a pattern of its length", |value| "_".repeat(value.chars().count())),
     ("with a star for its last character", |value| format!("{}*", without_last(value))),
     ("with a NUL behind it", |value| format!("{value}\u{0}")),
     ("in full width", |value| value.chars().map(full_width).collect()),
@@ -343,6 +349,7 @@ async fn near(probe: &Probe<'_>, (kind, resembling): (FilterKind, NearMiss)) -> 
             Fact::OwnAddresses,
         ));
     }
+    let mut sent = BTreeSet::new();
     for value in known.iter().take(MOST_RESEMBLED) {
         let near = match value {
             Filter::Order(text) => Filter::Order(resembling(text)),
@@ -352,8 +359,8 @@ async fn near(probe: &Probe<'_>, (kind, resembling): (FilterKind, NearMiss)) -> 
         };
         let (Filter::Order(text) | Filter::Country(text) | Filter::City(text)) = &near else { continue };
         // An empty filter is unspecified, and the resembling text may be another order of the account.
-        if text.is_empty() || near == *value || probe.facts().orders.iter().any(|order| order.number == *text)
-        {
+        let is_another = probe.facts().orders.iter().any(|order| order.number == *text);
+        if text.is_empty() || near == *value || is_another || !sent.insert(text.clone()) {
             continue;
         }
         let what = format!("{}, where {} is known,", near.describe(), value.describe());

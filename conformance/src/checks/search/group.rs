@@ -53,16 +53,17 @@ pub(super) static GROUP_SUM: Check = Check {
 
 fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {
     let least = scope.contract.search.group_id.schema.minimum.unwrap_or_default();
-    // An unknown group may be rejected or find nothing, so no large number is judged.
+    // An unknown group may be rejected or find nothing, so no large number is judged. An empty filter is open, too.
     let is_below =
         |text: &String| !text.parse::<f64>().is_ok_and(|number| number >= 1.0 && number.fract() == 0.0);
+    let is_empty = |text: &String| text.trim_matches(['"', ' ']).is_empty();
     let reasons = by_reason(json_integers(&(least..=i64::MAX))).into_iter().map(|mut reason| {
-        reason.spellings.retain(|text| is_below(text) && text != "1e400");
+        reason.spellings.retain(|text| is_below(text) && text != "1e400" && !is_empty(text));
         reason
     });
     let reasons = reasons.filter(|reason| !reason.spellings.is_empty());
     let mut cases = boundary::cases(scope, |search| &search.group_id, |case| case.allowed);
-    cases.extend(invalid_members(|search| &search.group_id, reasons));
+    cases.extend(invalid_members(&scope.contract.search, |search| &search.group_id, reasons));
     cases.push(Case::new("null", Cost::requests(1), |probe| {
         Box::pin(async move {
             let null = probe.any_search().field(&probe.contract().search.group_id.name, Value::Null);

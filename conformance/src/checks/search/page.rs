@@ -93,14 +93,14 @@ fn page_boundaries(scope: &Scope<'_>) -> Vec<Case> {
     let search = &scope.contract.search;
     let first = *search.pages.start();
     let mut cases = boundary::cases(scope, |search| &search.page, |case| case.allowed && case.value == first);
-    cases.extend(invalid_members(|search| &search.page, by_reason(json_integers(&search.pages))));
+    cases.extend(invalid_members(search, |search| &search.page, by_reason(json_integers(&search.pages))));
     cases
 }
 
 fn page_size_boundaries(scope: &Scope<'_>) -> Vec<Case> {
     let mut cases = boundary::cases(scope, |search| &search.page_size, |case| case.allowed);
     let reasons = by_reason(json_integers(&scope.contract.search.page_sizes));
-    cases.extend(invalid_members(|search| &search.page_size, reasons));
+    cases.extend(invalid_members(&scope.contract.search, |search| &search.page_size, reasons));
     cases
 }
 

@@ -15,7 +15,7 @@ pub(super) static REPEAT: Check = Check {
     title: "searches change neither the instances nor the groups",
     why: "A search runs often and unattended. If it changed groups or instances, nobody would know who did.",
     operation: Some(OperationId::Search),
-    clauses: &[Clause::SearchReadOnly],
+    clauses: &[Clause::SearchReadOnly, Clause::SearchEnvelope],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
         vec![
@@ -24,6 +24,9 @@ pub(super) static REPEAT: Check = Check {
                 Box::pin(each_group(probe))
             }),
             Case::new("rounds", Cost::requests(17), |probe| Box::pin(run(probe))),
+            Case::new("two searches with one request id", Cost::requests(4), |probe| {
+                Box::pin(one_request_id(probe))
+            }),
         ]
     }),
 };
@@ -94,6 +97,29 @@ async fn each_group(probe: &Probe<'_>) -> Result<(), Stop> {
         let expected = "the same group before and after a search by it";
         let actual = format!("{} changed at the first search", quantity(evidence.len() / 2, "group"));
         probe.finding(Clause::SearchReadOnly, expected, &actual, &evidence.iter().collect::<Vec<_>>());
+    }
+    Ok(())
+}
+
+/// The request id of a search is a trace id: a second search with the id of the first has a result of its own.
+async fn one_request_id(probe: &Probe<'_>) -> Result<(), Stop> {
+    let header = &probe.contract().extract.request_id_header.name;
+    let own = probe.own_addresses(2);
+    let [one, other] = own[..] else {
+        return Err(probe.skip_lacking("it takes two addresses", "a second one", Fact::OwnAddresses));
+    };
+    let (one, other) = (probe.search([one]), probe.search([other]));
+    let (plain, expected) = (read(probe, &one).await?, read(probe, &other).await?);
+    if plain.instances == expected.instances {
+        return Err(probe.skip("searches for two addresses find the same"));
+    }
+    let id = probe.fresh_request_id();
+    read(probe, &one.header(header, &id)).await?;
+    let found = read(probe, &other.header(header, &id)).await?;
+    if found.instances == plain.instances {
+        let expected = "the instances of its own address, whatever request id it carries";
+        let actual = "those of an earlier search with the same X-Request-Id";
+        probe.finding(Clause::SearchEnvelope, expected, actual, &found.evidence());
     }
     Ok(())
 }

@@ -28,6 +28,17 @@ fn posted() -> Vec<Fault> {
         fault("extract.post-error-envelope/no-code", "An error of POST has no code.", move |body| {
             let _ = body.as_object_mut().and_then(|body| body.shift_remove("code"));
         }),
+        Fault::reply(
+            "extract.post-error-envelope/no-code-in-text",
+            "An error of POST that asks for text has no code.",
+            |context, seen, reply| {
+                if seen.method == hyper::Method::POST && context.wants_text(seen) {
+                    reply.edit(|body| {
+                        let _ = body.as_object_mut().and_then(|body| body.shift_remove("code"));
+                    });
+                }
+            },
+        ),
         fault("extract.post-error-envelope/no-message", "An error of POST has no message.", move |body| {
             let _ = body.as_object_mut().and_then(|body| body.shift_remove("message"));
         }),

@@ -46,6 +46,33 @@ fn token() -> Vec<Fault> {
                 }
             },
         ),
+        Fault::request(
+            "groups.token/encoded-name",
+            "A token whose name is percent-encoded does not count beside another.",
+            |context, seen| {
+                let query = seen.query.clone().unwrap_or_default();
+                let (encoded, plain): (Vec<_>, Vec<_>) =
+                    query.split('&').partition(|pair| pair.starts_with('%'));
+                if !encoded.is_empty() && !plain.is_empty() {
+                    seen.query = Some(plain.join("&"));
+                    let first = tokens(context, seen).into_iter().next();
+                    context.act_as(seen, &first.unwrap_or_default());
+                }
+            },
+        ),
+        Fault::request(
+            "groups.token/name-in-capitals",
+            "The letter case of api_key does not count.",
+            |context, seen| {
+                let name = &context.contract.groups.api_key.name;
+                let found =
+                    seen.params().into_iter().find(|(key, _)| key != name && key.eq_ignore_ascii_case(name));
+                if let Some((key, token)) = found {
+                    seen.drop_param(&key);
+                    context.act_as(seen, &token);
+                }
+            },
+        ),
         Fault::request("groups.token/any-of-two", "Of two tokens any good one counts.", |context, seen| {
             let tokens = tokens(context, seen);
             if tokens.len() > 1 && tokens.iter().any(|token| token == context.token.expose()) {

@@ -291,6 +291,8 @@ fn country() -> Vec<Fault> {
                 asked == value || asked.strip_suffix('%').is_some_and(|start| value.starts_with(start))
             },
         ),
+        Fault::request("search.country/star", "A star stands for every country.", ignore(COUNTRY))
+            .when(|context, seen| value(context, seen, COUNTRY).is_some_and(|code| code == "*")),
         loose(
             "search.country/first-letter",
             "Codes are told apart by their first letter.",

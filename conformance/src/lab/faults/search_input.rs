@@ -390,6 +390,13 @@ fn token() -> Vec<Fault> {
                 }
             },
         ),
+        Fault::request("search.token/list", "A token in `api_key[]` counts.", |context, seen| {
+            let list = format!("{}[]", context.contract.search.api_key.name);
+            if let Some(token) = seen.param(&list) {
+                seen.drop_param(&list);
+                context.act_as(seen, &token);
+            }
+        }),
         Fault::request("search.token/last-of-two", "Of two tokens the last one counts.", |context, seen| {
             if let [_, .., last] = &tokens(context, seen)[..] {
                 context.act_as(seen, last);

@@ -45,6 +45,14 @@ fn number() -> Vec<Fault> {
             .when(|context, seen| value(context, seen, PAGE).is_some_and(|page| page.is_string())),
         Fault::request("search.page/true", "true is taken for page 1.", to_first)
             .when(|context, seen| value(context, seen, PAGE).is_some_and(|page| page.is_boolean())),
+        Fault::request("search.page/empty-text", "An empty page is the first.", to_first)
+            .when(|context, seen| value(context, seen, PAGE).is_some_and(|page| page == "")),
+        Fault::request("search.page/zero-with-a-sign", "Page -0.0 is the first.", to_first).when(
+            |context, seen| {
+                let page = value(context, seen, PAGE).and_then(|page| page.as_f64());
+                page.is_some_and(|page| page == 0.0 && page.is_sign_negative())
+            },
+        ),
         Fault::request("search.page/first-rejected", "The first page is rejected.", Context::reject)
             .when(move |context, seen| whole(context, seen, PAGE) == Some(first(context))),
         Fault::request(
@@ -84,6 +92,15 @@ fn size() -> Vec<Fault> {
     vec![
         Fault::request("search.page-size/zero", "A pageSize of 0 means the default size.", ignore(SIZE))
             .when(move |context, seen| whole(context, seen, SIZE) == Some(least(context) - 1)),
+        Fault::request(
+            "search.page-size/zero-with-a-group",
+            "Beside a group a pageSize of 0 means the default size.",
+            ignore(SIZE),
+        )
+        .when(|context, seen| {
+            value(context, seen, |search| &search.group_id).is_some()
+                && value(context, seen, SIZE).is_some_and(|size| size == 0)
+        }),
         Fault::request(
             "search.page-size/zero-in-32-bits",
             "A pageSize that is 0 in its lower 32 bits means the default size.",

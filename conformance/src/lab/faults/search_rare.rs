@@ -10,7 +10,7 @@ use super::search::{
     is_v6, items, later_page, map_ips, value,
 };
 use crate::contract::Search;
-use crate::lab::exchange::ProxiedRequest;
+use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 
 /// All of them.
@@ -59,6 +59,9 @@ fn malformed() -> Vec<Fault> {
         ),
         lenient("search.ips-item/commas", "Commas stand for dots.", |item| {
             item.matches(',').count() == 3 && !item.contains('.')
+        }),
+        lenient("search.ips-item/prefix-before-port", "A length of 32 before a port is left out.", |item| {
+            item.contains("/32:")
         }),
         lenient("search.ips-item/two-brackets", "Two pairs of brackets are accepted.", |item| {
             item.starts_with("[[") && item.ends_with("]]")
@@ -318,6 +321,18 @@ fn times() -> Vec<Fault> {
 
 fn responses() -> Vec<Fault> {
     vec![
+        Fault::success(
+            "search.envelope/earlier-result",
+            "A search with the X-Request-Id of an earlier one gets its result.",
+            |context, seen, body| {
+                let id = seen.headers.get(&context.contract.extract.request_id_header.name);
+                let Some(id) = id.and_then(|id| id.to_str().ok()) else { return };
+                match context.memory.recall(id) {
+                    Some(earlier) => *body = earlier.json(),
+                    None => context.memory.keep(id, &Reply::json_with(200, body)),
+                }
+            },
+        ),
         Fault::success(
             "search.paging/echo-of-nothing",
             "With a filter that nothing passes, the page is always the first.",

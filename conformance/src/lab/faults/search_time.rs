@@ -389,6 +389,37 @@ fn form() -> Vec<Fault> {
         taken("search.activated-range/offset-with-seconds", "An offset may have seconds.", |text| {
             text.ends_with("+02:00:00")
         }),
+        taken("search.activated-range/without-seconds", "A time may lack its seconds.", |text| {
+            text.len() == "2026-03-01T12:00Z".len() && text.ends_with('Z')
+        }),
+        taken("search.activated-range/offset-without-colon", "An offset may lack its colon.", |text| {
+            text.rsplit(['+', '-']).next().is_some_and(|offset| offset.len() == 4 && text.len() > 19)
+        }),
+        Fault::request(
+            "search.activated-range/number",
+            "A number is taken for seconds since 1970.",
+            |context, seen| {
+                for which in [FROM, TO] {
+                    if value(context, seen, which)
+                        .and_then(|value| value.as_i64())
+                        .is_some_and(|seconds| seconds > 1_000_000)
+                    {
+                        ignore(which)(context, seen);
+                    }
+                }
+            },
+        ),
+        Fault::request(
+            "search.activated-range/small-letter-before-fraction",
+            "Behind a fraction `z` is rejected.",
+            Context::reject,
+        )
+        .when(|context, seen| {
+            [FROM, TO]
+                .into_iter()
+                .filter_map(|which| text(context, seen, which))
+                .any(|text| text.contains('.') && text.ends_with('z'))
+        }),
         Fault::request(
             "search.activated-range/far-offset-rejected",
             "An offset of more than 14 hours is rejected.",

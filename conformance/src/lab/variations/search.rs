@@ -151,7 +151,11 @@ fn leniency() -> Vec<Variation> {
             "search.empty-filter-is-absent",
             "A filter that is an empty text counts as absent.",
             |context, seen| {
-                in_body(context, seen, |body| body.retain(|_, value| value != ""));
+                let search = &context.contract.search;
+                let is_filter = |name: &str| {
+                    ![&search.page.name, &search.page_size.name].iter().any(|page| *page == name)
+                };
+                in_body(context, seen, |body| body.retain(|name, value| value != "" || !is_filter(name)));
             },
         ),
         Variation::request(

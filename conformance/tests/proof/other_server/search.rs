@@ -136,12 +136,17 @@ fn text<'a>(
 
 fn time(body: &Map<String, Value>, name: &str) -> Result<Option<Timestamp>, Rejection> {
     let Some(value) = body.get(name) else { return Ok(None) };
-    // jiff also reads offsets with seconds and of more than a day, which RFC 3339 does not have.
-    let is_rfc_3339 = |text: &&str| match text.rsplit_once(['+', '-']) {
-        Some((time, offset)) if time.contains(['T', 't']) => {
-            offset.len() == "00:00".len() && *offset < *"24:00"
-        }
-        _ => true,
+    // jiff also reads what RFC 3339 does not have: times without seconds, other offsets, other separators.
+    let is_rfc_3339 = |text: &&str| {
+        let Some((local, rest)) = text.split_at_checked("2026-03-01T12:00:00".len()) else { return false };
+        let shape = |byte: u8| if byte.is_ascii_digit() { b'0' } else { byte.to_ascii_uppercase() };
+        let zone = match rest.strip_prefix('.') {
+            Some(fraction) => fraction.trim_start_matches(|digit: char| digit.is_ascii_digit()),
+            None => rest,
+        };
+        let is_offset = |offset: &str| offset.len() == "+00:00".len() && offset[1..] < *"24:00";
+        local.bytes().map(shape).eq(*b"0000-00-00T00:00:00")
+            && (zone.eq_ignore_ascii_case("z") || is_offset(zone))
     };
     let time = value.as_str().filter(is_rfc_3339).and_then(|text| text.parse().ok());
     time.map(Some).ok_or(Rejection("a time"))
