@@ -91,6 +91,7 @@ mod tests {
 
     use crate::contract::{Clause, Contract};
     use crate::detection::{Detector, KnownFault};
+    use crate::embedded::Reference;
     use crate::run::Profile;
     use crate::target::Facts;
 
@@ -235,6 +236,36 @@ mod tests {
         let detection = within(&[&CHEAP], &less, &matrix).detection(&matrix);
         assert_eq!((detection.noticed, detection.unlocks[0].faults), (2, 1));
         assert!(detection.unlocks[0].reason.contains("--max-gateways"), "{detection:?}");
+    }
+
+    /// Every second known fault, beginning with that number.
+    fn each_second(matrix: &Matrix, first: usize) -> Matrix {
+        let mut half = Matrix::default();
+        for name in matrix.cases() {
+            half.add_case(&name.check, &name.label);
+        }
+        for fault in matrix.faults().iter().skip(first).step_by(2) {
+            half.add_fault(fault.clone());
+        }
+        half
+    }
+
+    /// A plan is made for the faults that are known, and is worth what it notices of others.
+    #[tokio::test]
+    async fn a_plan_for_some_faults_notices_most_of_the_others() {
+        let reference = Reference::start().await.expect("the embedded server");
+        let contract = Contract::embedded().expect("contract");
+        let scope = Scope { contract, facts: &reference.target().facts };
+        let matrix = Matrix::embedded().expect("the matrix");
+        let noticed = [0, 1].map(|first| {
+            let (known, others) = (each_second(matrix, first), each_second(matrix, 1 - first));
+            let budget = Profile::Production.budget();
+            let plan = Plan::new(&registry(), &Selection::default(), &scope, &budget, &known, None);
+            let detection = plan.detection(&others);
+            detection.noticed * 100 / detection.known
+        });
+        assert!(noticed.iter().all(|percent| *percent >= 70), "{noticed:?} %");
+        println!("{noticed:?} %");
     }
 
     #[test]

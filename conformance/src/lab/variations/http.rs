@@ -167,6 +167,9 @@ fn waiting() -> Vec<Variation> {
             60,
             || Reply::json_with(503, &json!({"code": 50300, "message": "try again"})),
         ),
+        throttling("http.error-at-times", "One of 150 requests gets HTTP 500.", 150, || {
+            Reply::json_with(500, &json!({"code": 50000, "message": "try again"}))
+        }),
         throttling(
             "http.unavailable-for-no-time",
             "One of 5 requests gets HTTP 503 with `Retry-After: 0`.",

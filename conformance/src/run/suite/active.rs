@@ -61,8 +61,11 @@ impl Suite<'_> {
             busy += again.busy;
             result = added(again.result, &result);
         }
-        for retry in 1..=self.retries {
-            let failing: Vec<&Case> = cases.iter().copied().filter(|case| failed(&result, case)).collect();
+        let more = if self.retries > 0 { RETRIES_OF_UNAVAILABLE } else { 0 };
+        for retry in 1..=self.retries + more {
+            let is_due = |case: &&Case| retry <= self.retries || was_unavailable(&result, case.label());
+            let failing: Vec<&Case> =
+                cases.iter().copied().filter(|case| failed(&result, case)).filter(is_due).collect();
             if failing.is_empty() || self.stopper.reason().is_some() {
                 break;
             }
@@ -179,7 +182,23 @@ fn add_skipped(result: &mut CheckResult, planned: &PlannedCheck) {
     }
 }
 
-/// Removes each failure that did not occur again.
+/// So often a case is run once more that failed on nothing but responses which clients may retry.
+const RETRIES_OF_UNAVAILABLE: u32 = 2;
+
+/// Whether each failure of a case rests on a response that clients may retry (`client.limited-retries`).
+fn was_unavailable(result: &CheckResult, label: &str) -> bool {
+    let status = |at: &usize| {
+        let exchange = result.exchanges.iter().find(|exchange| exchange.index == *at);
+        exchange.and_then(|exchange| exchange.status)
+    };
+    let mut failing =
+        result.findings.iter().filter(|finding| finding.severity == Severity::Fail && finding.is_of(label));
+    let has_failed = failing.clone().next().is_some();
+    has_failed
+        && failing.all(|finding| finding.exchanges.iter().any(|at| matches!(status(at), Some(500 | 503))))
+}
+
+/// Removes each failure that did not occur again. A service may be unavailable for a moment: that is worth a warning.
 fn doubt(before: &mut CheckResult, again: &CheckResult, retry: u32) {
     let broken = |result: &CheckResult, label: &str| -> BTreeSet<Clause> {
         let failing = result.findings.iter().filter(|finding| finding.severity == Severity::Fail);
@@ -193,6 +212,16 @@ fn doubt(before: &mut CheckResult, again: &CheckResult, retry: u32) {
                 continue;
             }
             Outcome::Failed => "another clause was violated when it was run again".to_owned(),
+            Outcome::Passed | Outcome::Warning if was_unavailable(before, &case.label) => {
+                for finding in before.findings.iter_mut().filter(|finding| finding.is_of(&case.label)) {
+                    finding.severity = Severity::Warn;
+                    finding
+                        .actual
+                        .push_str("; it was served when it was run again, as HTTP 500 and 503 may be");
+                }
+                case.outcome = Outcome::Warning;
+                continue;
+            }
             Outcome::Passed | Outcome::Warning => "passed when it was run again".to_owned(),
             other => {
                 let reason = other.reason().unwrap_or_default();
