@@ -7,6 +7,7 @@ use futures::future::BoxFuture;
 use hyper::header::{HeaderValue, RETRY_AFTER};
 use serde_json::{Value, json};
 
+use super::condition::{in_text, request_id};
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 
@@ -145,6 +146,20 @@ fn tokens() -> Vec<Fault> {
 
 fn accounts() -> Vec<Fault> {
     vec![
+        Fault::reply(
+            "all.own-account/earlier-extraction-in-text",
+            "In text a request id of another account gives the gateways of that account.",
+            |context, seen, reply| {
+                let Some(id) = request_id(context, seen).filter(|_| in_text(context, seen)) else { return };
+                if context.accepted(seen, reply) {
+                    match context.memory.recall(&id) {
+                        Some(earlier) => *reply = earlier,
+                        None => context.memory.keep(&id, reply),
+                    }
+                }
+            },
+        )
+        .only(OperationId::Extract),
         after(
             "all.own-account/groups-of-second-added",
             "A listing holds the groups of another account too.",

@@ -118,19 +118,6 @@ fn idempotent() -> Vec<Fault> {
         .when(again)
     };
     let mut faults = vec![
-        Fault::reply(
-            "extract.idempotent/across-accounts-in-text",
-            "In text a request id of another account gives the gateways of that account.",
-            |context, seen, reply| {
-                let Some(id) = request_id(context, seen).filter(|_| in_text(context, seen)) else { return };
-                if context.accepted(seen, reply) {
-                    match context.memory.recall(&id) {
-                        Some(earlier) => *reply = earlier,
-                        None => context.memory.keep(&id, reply),
-                    }
-                }
-            },
-        ),
         forgotten("extract.idempotent/forgotten", "A repeated request id is a new extraction."),
         forgotten(
             "extract.idempotent/forgotten-in-header",
