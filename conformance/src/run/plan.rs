@@ -265,7 +265,6 @@ mod tests {
             detection.noticed * 100 / detection.known
         });
         assert!(noticed.iter().all(|percent| *percent >= 70), "{noticed:?} %");
-        println!("{noticed:?} %");
     }
 
     #[test]

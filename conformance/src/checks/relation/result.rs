@@ -123,17 +123,31 @@ pub(crate) async fn read_unless_rejected(
     why: &str,
     request: &Request,
 ) -> Result<Option<ResultSet>, Stop> {
+    match read_if_accepted(probe, request).await? {
+        Ok(found) => Ok(Some(found)),
+        Err((exchange, class)) => {
+            if matches!(class, ResponseClass::ServerError(_)) {
+                probe.judge_rejection(clause, why, &exchange, &class)?;
+            }
+            Ok(None)
+        }
+    }
+}
+
+/// Like [`read`], but a response that is no success is given back, for others to judge.
+pub(super) async fn read_if_accepted(
+    probe: &Probe<'_>,
+    request: &Request,
+) -> Result<Result<ResultSet, (Exchange, ResponseClass)>, Stop> {
     let request = largest(probe, request);
     let (exchange, class) = probe.send(&request).await?;
     match (&exchange.result, &class) {
         (Ok(response), ResponseClass::Accepted) => {
             let accepted = AcceptedResponse { response: response.clone(), exchange: exchange.clone() };
-            gather(probe, &request, accepted, *probe.contract().search.page_sizes.end()).await.map(Some)
+            gather(probe, &request, accepted, *probe.contract().search.page_sizes.end()).await.map(Ok)
         }
-        (_, ResponseClass::Rejected(_) | ResponseClass::Ambiguous(_)) => Ok(None),
-        (_, ResponseClass::ServerError(_)) => {
-            probe.judge_rejection(clause, why, &exchange, &class)?;
-            Ok(None)
+        (_, ResponseClass::Rejected(_) | ResponseClass::Ambiguous(_) | ResponseClass::ServerError(_)) => {
+            Ok(Err((exchange, class)))
         }
         _ => Err(probe.inconclusive(&format!("the service was busy: {}", class.description()))),
     }

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::addresses;
 use super::cases::{
-    A_RANGE, COMPANY, Change, FILTERS, SECOND_PAGE, control, control_or_skip, in_company, surveyed,
+    A_RANGE, Change, FILTERS, OTHER_MEMBERS, SECOND_PAGE, beside_member, control, control_or_skip, surveyed,
 };
 use super::filters::cases_of_sizes;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
@@ -105,8 +105,8 @@ pub(super) static RANGE_FORMAT: Check = Check {
             let name = bound(search)[0].name.clone();
             let reasons = by_reason(date_times(0)).into_iter().enumerate();
             reasons.map(move |(at, reason)| {
-                let company = if reason.is_valid { None } else { company(at) };
-                format_case(&name, bound, other, company, reason)
+                let member = if reason.is_valid { None } else { other_member(at) };
+                format_case(&name, bound, other, member, reason)
             })
         });
         let without_zone = |(label, change)| {
@@ -236,31 +236,31 @@ fn order_case((label, lower, upper): (&'static str, &'static str, &'static str),
     case.sharing("bounds in order", Cost::requests(1))
 }
 
-/// What a malformed bound stands beside, in turns: the other bound, which is none of these, or other company.
-fn company(at: usize) -> Option<(&'static str, Change)> {
-    let company = COMPANY.into_iter().filter(|(label, _)| *label != A_RANGE.0).map(Some);
-    std::iter::once(None).chain(company).cycle().nth(at).flatten()
+/// What a malformed bound is sent beside: the other bound, for which this gives nothing, and each of the other members in turn.
+fn other_member(at: usize) -> Option<(&'static str, Change)> {
+    let members = OTHER_MEMBERS.into_iter().filter(|(label, _)| *label != A_RANGE.0).map(Some);
+    std::iter::once(None).chain(members).cycle().nth(at).flatten()
 }
 
-/// Spellings of one kind, each alone and in company: beside the other bound where no other company is given.
+/// Spellings of one kind, each alone and beside another member: the other bound where none is given.
 fn format_case(
     name: &str,
     bound: fn(&Search) -> [&Property; 2],
     other: &'static str,
-    company: Option<(&'static str, Change)>,
+    member: Option<(&'static str, Change)>,
     reason: Reason,
 ) -> Case {
     let requests = 2 * u32::try_from(reason.spellings.len()).unwrap_or(u32::MAX);
     let label = format!("{name}: {}", reason.text);
-    let beside = match company {
-        Some((company, _)) => format!("beside {company}"),
+    let beside = match member {
+        Some((member, _)) => format!("beside {member}"),
         None => format!("beside {name}"),
     };
     let case = Case::with(
         label,
         Cost::requests(requests),
-        (bound, other, company, reason),
-        |probe, (bound, other, company, reason)| {
+        (bound, other, member, reason),
+        |probe, (bound, other, member, reason)| {
             Box::pin(async move {
                 const CLAUSE: Clause = Clause::SearchActivatedRange;
                 let [bound, opposite] = bound(&probe.contract().search);
@@ -276,8 +276,8 @@ fn format_case(
                     _ => true,
                 };
                 let alone = probe.any_search();
-                let beside = match company {
-                    Some(company) => (in_company(probe, company).await?, company.0),
+                let beside = match member {
+                    Some(member) => (beside_member(probe, member).await?, member.0),
                     None => (alone.clone().field(&opposite.name, other), "the other bound"),
                 };
                 for (good, position) in [(alone, "alone"), beside] {

@@ -83,8 +83,8 @@ pub(super) const A_RANGE: (&str, Change) = ("a range of times", |search, good| {
 });
 
 /// What stands beside a member that is judged: the rule must hold whatever else is asked. Values that may be rejected for their
-/// own sake are among them, so that [`in_company`] tries them first.
-pub(super) const COMPANY: [(&str, Change); 9] = [
+/// own sake are among them, so that [`beside_member`] tries them first.
+pub(super) const OTHER_MEMBERS: [(&str, Change); 9] = [
     FILTERS[0],
     FILTERS[1],
     LARGEST_PAGE,
@@ -96,8 +96,11 @@ pub(super) const COMPANY: [(&str, Change); 9] = [
     FILTERS[5],
 ];
 
-/// A valid search with the company, or with a status where the service does not accept it.
-pub(super) async fn in_company(probe: &Probe<'_>, (label, change): (&str, Change)) -> Result<Request, Stop> {
+/// A valid search with that other member, or with a status where the service does not accept it.
+pub(super) async fn beside_member(
+    probe: &Probe<'_>,
+    (label, change): (&str, Change),
+) -> Result<Request, Stop> {
     let search = &probe.contract().search;
     let plain = probe.any_search();
     // An order that the account has finds instances where a made-up one may be unknown.
@@ -117,8 +120,8 @@ pub(super) async fn in_company(probe: &Probe<'_>, (label, change): (&str, Change
 }
 
 /// Cases of values that a member of the body must not have, written as JSON: those of one reason share a case, in which each
-/// is sent alone, and another one, in which each is sent in company, which changes with the reason. The likely ones meet all
-/// company.
+/// is sent alone, and another one, in which each is sent beside another member, which changes with the reason. The likely ones are
+/// sent beside each of them.
 pub(super) fn invalid_members(
     search: &Search,
     property: fn(&Search) -> &Property,
@@ -129,7 +132,7 @@ pub(super) fn invalid_members(
         let bytes = change(search, Request::to(&search.operation)).body_bytes().unwrap_or_default();
         serde_json::from_slice::<Value>(&bytes).is_ok_and(|body| body.get(name).is_none())
     };
-    let company: Vec<_> = COMPANY.into_iter().filter(is_other).collect();
+    let members: Vec<_> = OTHER_MEMBERS.into_iter().filter(is_other).collect();
     let cases = |(at, reason): (usize, Reason)| {
         let one = Cost::requests(1);
         let count = Cost::requests(u32::try_from(reason.spellings.len()).unwrap_or(u32::MAX));
@@ -140,19 +143,19 @@ pub(super) fn invalid_members(
             });
             match beside {
                 None => control(case),
-                Some((company, _)) => case.sharing(format!("beside {company}"), one),
+                Some((member, _)) => case.sharing(format!("beside {member}"), one),
             }
         };
         let is_likely = LIKELY.contains(&reason.text);
         let beside: Vec<_> = match is_likely {
-            true => company.clone(),
-            false => company.iter().copied().cycle().skip(at).take(1).collect(),
+            true => members.clone(),
+            false => members.iter().copied().cycle().skip(at).take(1).collect(),
         };
-        let label = |company: &str| match is_likely {
-            true => format!("{}, beside {company}", reason.text),
+        let label = |member: &str| match is_likely {
+            true => format!("{}, beside {member}", reason.text),
             false => format!("{}, beside others", reason.text),
         };
-        let beside = beside.into_iter().map(|company| case(label(company.0), Some(company)));
+        let beside = beside.into_iter().map(|member| case(label(member.0), Some(member)));
         let cases: Vec<_> = [case(reason.text.to_owned(), None)].into_iter().chain(beside).collect();
         cases
     };
@@ -170,7 +173,7 @@ async fn judge_members(
     let clause = clause.ok_or_else(|| Stop::Error(format!("no clause is cited for the type of {name}")))?;
     let good = match beside {
         None => probe.any_search(),
-        Some(company) => in_company(probe, company).await?,
+        Some(member) => beside_member(probe, member).await?,
     };
     for value in &reason.spellings {
         let why = format!("{name} is {value}, {}", reason.text);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use futures::FutureExt as _;
 
 use super::{Suite, millis};
-use crate::check::{Case, CaseResult, Check, Outcome, Probe, ProbeContext, Severity, Stop};
+use crate::check::{Case, CaseResult, Check, Finding, Outcome, Probe, ProbeContext, Severity, Stop};
 use crate::checks::quota::has_run_out;
 use crate::contract::Clause;
 use crate::run::expected::weigh;
@@ -182,23 +182,26 @@ fn add_skipped(result: &mut CheckResult, planned: &PlannedCheck) {
     }
 }
 
-/// So often a case is run once more that failed on nothing but responses which clients may retry.
+/// So often a case is run once more that failed on HTTP 500 alone.
 const RETRIES_OF_UNAVAILABLE: u32 = 2;
 
-/// Whether each failure of a case rests on a response that clients may retry (`client.limited-retries`).
+/// Whether each failure of a case is that of an HTTP 500, which clients may retry (`client.limited-retries`). 503 is not among
+/// them: it may be a shortage, and is waited out where it is none.
 fn was_unavailable(result: &CheckResult, label: &str) -> bool {
-    let status = |at: &usize| {
+    let is_unavailable = |at: &usize| {
         let exchange = result.exchanges.iter().find(|exchange| exchange.index == *at);
-        exchange.and_then(|exchange| exchange.status)
+        exchange.is_some_and(|exchange| exchange.status == Some(500))
     };
-    let mut failing =
-        result.findings.iter().filter(|finding| finding.severity == Severity::Fail && finding.is_of(label));
-    let has_failed = failing.clone().next().is_some();
-    has_failed
-        && failing.all(|finding| finding.exchanges.iter().any(|at| matches!(status(at), Some(500 | 503))))
+    // A finding cites the valid request beside it, too.
+    let mut failing = result.findings.iter().filter(|finding| is_failure_of(finding, label)).peekable();
+    failing.peek().is_some() && failing.all(|finding| finding.exchanges.iter().any(is_unavailable))
 }
 
-/// Removes each failure that did not occur again. A service may be unavailable for a moment: that is worth a warning.
+fn is_failure_of(finding: &Finding, label: &str) -> bool {
+    finding.severity == Severity::Fail && finding.is_of(label)
+}
+
+/// Removes each failure that did not occur again. An HTTP 500 that does not come again is worth a warning.
 fn doubt(before: &mut CheckResult, again: &CheckResult, retry: u32) {
     let broken = |result: &CheckResult, label: &str| -> BTreeSet<Clause> {
         let failing = result.findings.iter().filter(|finding| finding.severity == Severity::Fail);
@@ -213,11 +216,12 @@ fn doubt(before: &mut CheckResult, again: &CheckResult, retry: u32) {
             }
             Outcome::Failed => "another clause was violated when it was run again".to_owned(),
             Outcome::Passed | Outcome::Warning if was_unavailable(before, &case.label) => {
-                for finding in before.findings.iter_mut().filter(|finding| finding.is_of(&case.label)) {
+                let failing = before.findings.iter_mut();
+                for finding in failing.filter(|finding| is_failure_of(finding, &case.label)) {
                     finding.severity = Severity::Warn;
                     finding
                         .actual
-                        .push_str("; it was served when it was run again, as HTTP 500 and 503 may be");
+                        .push_str("; the case passed when it was run again, and clients may retry HTTP 500");
                 }
                 case.outcome = Outcome::Warning;
                 continue;
