@@ -248,6 +248,7 @@ fn report(
         totals,
         usage: Usage { requests: 0, gateways: 0, bytes: bodies.sum() },
         throttling: Throttling::default(),
+        discovered: Vec::new(),
         run_again: Rerun::default(),
         explored: None,
         expectations: Vec::new(),

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::cause::{CheckFinding, causes, folded, headlines, without_cause};
 use super::terminal::{
-    counted, detected, explored, inferred_from, not_judged, not_noticed, profile_and_budget, rests_on,
-    run_again, suite_and_contract, throttled, verdict_words,
+    counted, detected, discovered, explored, inferred_from, not_judged, not_noticed, profile_and_budget,
+    rests_on, run_again, suite_and_contract, throttled, verdict_words,
 };
 use super::{curl, plain_lines};
 use crate::check::{Evidence, Finding, Outcome};
@@ -36,6 +36,7 @@ pub fn html(report: &Report) -> Result<String, minijinja::Error> {
         not_noticed => not_noticed(report).collect::<Vec<_>>(),
         suite => suite_and_contract(report),
         profile => profile_and_budget(report),
+        discovered => discovered(report).collect::<Vec<_>>(),
         explored => explored(report),
         throttled => throttled(report),
         run_again => run_again(report),

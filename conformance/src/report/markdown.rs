@@ -2,8 +2,8 @@ use std::fmt::Write as _;
 
 use super::cause::{Cause, causes, folded, headlines, without_cause};
 use super::terminal::{
-    counted, detected, explored, inferred_from, not_judged, not_noticed, profile_and_budget, rests_on,
-    run_again, suite_and_contract, throttled, verdict_words,
+    counted, detected, discovered, explored, inferred_from, not_judged, not_noticed, profile_and_budget,
+    rests_on, run_again, suite_and_contract, throttled, verdict_words,
 };
 use super::{curl, plain, quantity};
 use crate::check::{Finding, Outcome};
@@ -202,6 +202,9 @@ fn head(report: &Report) -> String {
         quantity(usage.gateways, "gateway"),
         report.elapsed_ms as f64 / 1000.0
     );
+    for line in discovered(report) {
+        let _ = writeln!(text, "- discovered: {}", escaped(&line));
+    }
     if let Some(line) = explored(report) {
         let _ = writeln!(text, "- explored: {line}");
     }

@@ -58,6 +58,7 @@ pub fn sarif(report: &Report) -> Result<String, serde_json::Error> {
                 "implementation": report.implementation,
                 "profile": report.profile,
                 "budget": report.budget,
+                "discovered": report.discovered,
                 "explored": report.explored,
                 "throttled": throttled(report),
                 "unmet": report.unmet,

@@ -9,6 +9,7 @@ use crate::explore::ExplorationResult;
 use crate::run::{
     CheckResult, ExpectationState, FAIL_ON_SKIP, NotJudged, Report, Rerun, Skips, Totals, Verdict,
 };
+use crate::target::DiscoveredFact;
 use crate::wire::{Budget, RecordedExchange, Throttling};
 
 /// One check on one line, with the reason when it has no result, and in a verbose report with its exchanges.
@@ -103,6 +104,9 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
         }
         text.push_str(&screen.labelled(Tone::Faint, "suite", &suite_and_contract(report)));
         text.push_str(&screen.labelled(Tone::Faint, "profile", &profile_and_budget(report)));
+        for discovered in discovered(report) {
+            text.push_str(&screen.labelled(Tone::Faint, "discovered", &discovered));
+        }
         if let Some(explored) = explored(report) {
             text.push_str(&screen.labelled(Tone::Faint, "explored", &explored));
         }
@@ -208,7 +212,7 @@ fn verdict_tone(report: &Report) -> Tone {
 
 /// The facts that a finding rests on, in words.
 pub(super) fn rests_on(finding: &Finding) -> String {
-    format!("{}: if this is wrong, correct the fact", finding.facts.join(", "))
+    format!("{}: if this is wrong, supply or correct the fact", finding.facts.join(", "))
 }
 
 /// How many known faults the run would have noticed, in words.
@@ -259,6 +263,13 @@ pub(super) fn throttled(report: &Report) -> Option<String> {
         )),
         None => Some(format!("the service throttled {requests}")),
     }
+}
+
+/// Facts that the run found out by itself, in words.
+pub(super) fn discovered(report: &Report) -> impl Iterator<Item = String> {
+    report.discovered.iter().map(|DiscoveredFact { variable, description, value }| {
+        format!("{description}: {value}; if this is wrong, supply {variable}")
+    })
 }
 
 /// What was explored, in words.

@@ -4,6 +4,7 @@ use super::planned::{PlannedCheck, SentControls};
 use super::{Selection, choice};
 use crate::check::{Check, Scope};
 use crate::detection::{Cases, Detection, Matrix};
+use crate::target::{Fact, Facts};
 use crate::wire::Budget;
 
 /// The plan of a run: the cases that it would run, their cost, and the cases that it would skip with the reasons.
@@ -45,6 +46,15 @@ impl Plan {
     /// Whether it leaves out no check, and none of the cases that it has.
     pub(super) fn is_all(&self) -> bool {
         self.is_all
+    }
+
+    /// Whether a selected case is skipped because a fact was not supplied.
+    pub(super) fn lacks(&self, fact: Fact, facts: &Facts) -> bool {
+        let needs = |planned: &PlannedCheck| {
+            planned.check.needs.contains(&fact)
+                || planned.cases.iter().any(|case| case.case.needed().contains(&fact))
+        };
+        !facts.has(fact) && self.planned.iter().any(needs)
     }
 
     /// Every check of it, in the order of the registry.
@@ -93,7 +103,6 @@ mod tests {
     use crate::detection::{Detector, KnownFault};
     use crate::embedded::Reference;
     use crate::run::Profile;
-    use crate::target::Facts;
 
     fn plan(checks: &[&'static Check], gateways: u64) -> Plan {
         within(checks, &Budget { gateways, ..Budget::default() }, &Matrix::default())

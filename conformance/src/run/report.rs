@@ -5,6 +5,7 @@ use super::{CheckResult, ClauseSummary, Coverage, Diagnosis, Expectation, Rerun,
 use crate::check::{InferredClauses, RunLog};
 use crate::detection::Detection;
 use crate::explore::ExplorationResult;
+use crate::target::DiscoveredFact;
 use crate::wire::{Budget, Throttling, Usage};
 
 /// The complete result of a run. It contains no secret.
@@ -44,6 +45,8 @@ pub struct Report {
     pub usage: Usage,
     /// Whether the target throttled, and what the suite did about it.
     pub throttling: Throttling,
+    /// Facts that the tester did not supply and the run found out by itself.
+    pub discovered: Vec<DiscoveredFact>,
     /// Inconclusive checks that were run again at the end, alone.
     pub run_again: Rerun,
     /// What was explored beyond the fixed cases, when that was asked for.

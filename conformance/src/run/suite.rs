@@ -27,7 +27,7 @@ use crate::contract::Contract;
 use crate::detection::{Cases, Detection, Matrix};
 use crate::explore::{Exploration, ExplorationResult, RELATIONS};
 use crate::response::RegionSupply;
-use crate::target::{Canaries, Target};
+use crate::target::{Canaries, DiscoveredFact, Fact, Facts, Target};
 use crate::wire::{Budget, Meter, Redactor, ShortSecret, Wire, WireError, WireOptions};
 
 /// The options of a run.
@@ -104,6 +104,9 @@ pub enum SetupError {
 pub struct Suite<'a> {
     contract: &'a Contract,
     target: &'a Target,
+    registered: Vec<&'static Check>,
+    selection: Selection,
+    detect: Option<u8>,
     plan: Plan,
     matrix: &'static Matrix,
     profile: Profile,
@@ -134,6 +137,16 @@ struct RunResults {
     explored: Option<ExplorationResult>,
     log: RunLog,
 }
+
+/// When a run began.
+#[derive(Debug, Clone, Copy)]
+struct Begun {
+    instant: Instant,
+    timestamp: jiff::Timestamp,
+}
+
+/// With fewer gateways none is spent on looking for facts: it takes one or two.
+const MIN_GATEWAYS_TO_DISCOVER: u64 = 10;
 
 impl<'a> Suite<'a> {
     /// Prepares a run of this crate's checks; nothing is sent yet.
@@ -180,6 +193,9 @@ impl<'a> Suite<'a> {
         Ok(Self {
             contract,
             target,
+            registered: checks.to_vec(),
+            selection,
+            detect,
             plan,
             matrix,
             profile,
@@ -216,20 +232,66 @@ impl<'a> Suite<'a> {
 
     /// Runs the checks. The report holds no secret.
     pub async fn run(self, observer: &dyn Observer) -> Report {
-        let begun = Instant::now();
-        let timestamp = jiff::Timestamp::now();
+        let begun = Begun { instant: Instant::now(), timestamp: jiff::Timestamp::now() };
         let planned = self.plan.planned().iter().map(|planned| planned.check);
         let checks: Vec<&'static Check> = planned.chain(self.exploration.map(|_| &RELATIONS)).collect();
         observer.begun(&checks);
-        let unreachable = tokio::select! {
-            unreachable = self.unreachable() => unreachable,
-            () = self.ended() => None,
+        let preflight = async {
+            match self.unreachable().await {
+                None => Ok(self.discover().await),
+                Some(reason) => Err(reason),
+            }
         };
+        let reached = tokio::select! {
+            reached = preflight => reached,
+            () = self.ended() => Ok(None),
+        };
+        match reached {
+            Ok(Some(facts)) => {
+                let discovered = DiscoveredFact::all(&facts);
+                let target = self.target.with(facts);
+                let suite = self.planned_for(&target);
+                let results = suite.run_checks(observer).await;
+                suite.report(begun, results, discovered, None)
+            }
+            Ok(None) => {
+                let results = self.run_checks(observer).await;
+                self.report(begun, results, Vec::new(), None)
+            }
+            Err(reason) => self.report(begun, RunResults::default(), Vec::new(), Some(reason)),
+        }
+    }
+
+    /// The same run with the facts of another target, which may unlock more cases.
+    fn planned_for<'b>(self, target: &'b Target) -> Suite<'b>
+    where
+        'a: 'b,
+    {
+        let scope = Scope { contract: self.contract, facts: &target.facts };
+        let Self { registered, selection, budget, matrix, detect, .. } = &self;
+        let plan = Plan::new(registered, selection, &scope, budget, matrix, *detect);
+        Suite { target, plan, ..self }
+    }
+
+    /// Facts that the tester did not supply and the run needs, as far as the target shows them.
+    async fn discover(&self) -> Option<Facts> {
+        let Self { contract, target, wire, plan, budget, .. } = self;
+        if !plan.lacks(Fact::EmptyRegion, &target.facts) || budget.gateways < MIN_GATEWAYS_TO_DISCOVER {
+            return None;
+        }
+        let region = checks::discover_empty_region(contract, target, wire).await?;
+        Some(Facts { empty_region: Some(region.to_owned()), ..Facts::default() })
+    }
+
+    fn report(
+        &self,
+        begun: Begun,
+        results: RunResults,
+        discovered: Vec<DiscoveredFact>,
+        unreachable: Option<String>,
+    ) -> Report {
         let reached = unreachable.is_none();
-        let RunResults { checks, busy, run_again, explored, log } = match &unreachable {
-            Some(_) => RunResults::default(),
-            None => self.run_checks(observer).await,
-        };
+        let RunResults { checks, busy, run_again, explored, log } = results;
         if let Some(overdrawn) = self.meter.overdrawn() {
             self.stopper.stop(overdrawn.to_string());
         }
@@ -255,8 +317,8 @@ impl<'a> Suite<'a> {
             implementation: self.implementation.as_deref().map(|name| self.redactor.redact(name)),
             contract: self.contract.version.clone(),
             contract_sha256: self.contract.sha256.clone(),
-            begun: timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-            elapsed_ms: millis(begun.elapsed()),
+            begun: begun.timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            elapsed_ms: millis(begun.instant.elapsed()),
             busy_ms: millis(busy),
             profile: self.profile.name(),
             budget: self.budget.clone(),
@@ -270,6 +332,7 @@ impl<'a> Suite<'a> {
             totals,
             usage: self.meter.usage(),
             throttling: self.meter.throttling(),
+            discovered,
             run_again,
             explored,
             expectations,

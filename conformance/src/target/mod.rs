@@ -2,6 +2,7 @@
 
 mod canary;
 mod contradiction;
+mod discovered_fact;
 mod environment;
 mod fact;
 mod fact_form;
@@ -12,6 +13,7 @@ use reqwest::Url;
 
 pub use crate::wire::Secret;
 pub use canary::Canaries;
+pub use discovered_fact::DiscoveredFact;
 pub use environment::{EnvironmentError, fact_from, facts_from};
 pub use fact::{Fact, Facts, GatewayPool, KnownGateway, KnownOrder};
 pub use fact_form::quoted;
@@ -23,7 +25,7 @@ pub(crate) use fact_form::Source;
 use crate::wire::is_loopback;
 
 /// The service under test.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Target {
     base: Url,
     /// The account's token.
@@ -74,6 +76,12 @@ impl Target {
             return Err(TargetError::Facts(contradictions));
         }
         Ok(Self { base, token, facts: facts.with_derived() })
+    }
+
+    /// The same target with further facts, where none were supplied.
+    #[must_use]
+    pub(crate) fn with(&self, facts: Facts) -> Self {
+        Self { facts: self.facts.clone().over(facts), ..self.clone() }
     }
 
     /// Where it is.

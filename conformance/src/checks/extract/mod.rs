@@ -19,6 +19,8 @@ mod supply;
 mod text;
 mod token;
 
+pub(super) use supply::tells_when;
+
 use crate::check::Check;
 
 pub(super) static CHECKS: &[&Check] = &[

@@ -287,7 +287,8 @@ async fn is_like_unknown(probe: &Probe<'_>, empty: &Exchange, request: &Request)
     Ok(rejected_alike(empty, &unknown))
 }
 
-pub(super) fn tells_when(exchange: &Exchange) -> bool {
+/// Whether a response has a Retry-After that can be parsed.
+pub(in crate::checks) fn tells_when(exchange: &Exchange) -> bool {
     let response = exchange.result.as_ref().ok();
     let header = response.and_then(|response| response.header("Retry-After"));
     header.is_some_and(|value| RetryAfter::parse(&value).is_ok())
