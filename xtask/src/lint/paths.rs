@@ -1,12 +1,9 @@
 //! Paths of operations: their form, two of them that a request could mean at once, and the prefix that a clause promises.
 
-use super::{Lint, Node, Part, Rule};
+use super::{Lint, Node, Part};
 use crate::model::Citation;
 
-pub(super) const RULE: Rule =
-    Rule { id: "path", rejects: "an invalid path, or one without the prefix that a cited clause names", run };
-
-fn run(lint: &mut Lint<'_>) {
+pub(super) fn run(lint: &mut Lint<'_>) {
     for node in lint.parts(Part::PathItem) {
         let path = path(&node);
         if let Some(why) = fault(&path) {

@@ -3,13 +3,7 @@
 use regex::Regex;
 use serde_json::Value;
 
-use super::{Lint, Part, Rule};
-
-pub(super) const RULE: Rule = Rule {
-    id: "pattern",
-    rejects: "a `pattern` that contradicts the `x-format` and `x-port` beside it",
-    run,
-};
+use super::{Lint, Part};
 
 /// Addresses of every form that `ip-endpoint` allows.
 const ADDRESSES: &[&str] = &[
@@ -54,7 +48,7 @@ const OTHERS: &[&str] = &[
     "example.com",
 ];
 
-fn run(lint: &mut Lint<'_>) {
+pub(super) fn run(lint: &mut Lint<'_>) {
     for schema in lint.parts(Part::Schema) {
         let (Some(pattern), Some("ip-endpoint")) = (schema.text("pattern"), schema.text("x-format")) else {
             continue;

@@ -8,11 +8,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Lint, Node, Part, Rule, words::Words};
+use super::{Lint, Node, Part, words::Words};
 use crate::model::{Constraint, Contract, Operation, Side};
-
-pub(super) const RULE: Rule =
-    Rule { id: "prose", rejects: "a text that contradicts a limit, default or value of the document", run };
 
 /// Keywords whose numbers a text repeats.
 const LIMITS: [&str; 9] = [
@@ -27,7 +24,7 @@ const LIMITS: [&str; 9] = [
     "x-port",
 ];
 
-fn run(lint: &mut Lint<'_>) {
+pub(super) fn run(lint: &mut Lint<'_>) {
     // A document that is no contract has other problems.
     if let Ok(contract) = Contract::read(lint.document) {
         let constraints = contract.constraints();
