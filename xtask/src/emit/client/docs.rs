@@ -61,7 +61,7 @@ impl Docs {
             self.add(builder, &parameter.name, lines);
         }
         if let Some(body) = &operation.body {
-            self.add(builder, "body", field::body(body).rustdoc());
+            self.add(builder, "body", field::body(contract, body).rustdoc());
         }
     }
 
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn responses_and_values_have_their_limits_and_meanings() {
-        let document = Document::parse(crate::fixture::CONTRACT).unwrap();
+        let document = crate::fixture::contract();
         let docs = Docs::read(&document, &Contract::read(&document).unwrap());
         assert_eq!(
             docs.lines("SearchData", "total")[2],
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn setters_and_fields_have_limits_default_and_clauses() {
-        let document = Document::parse(crate::fixture::CONTRACT).unwrap();
+        let document = crate::fixture::contract();
         let contract = Contract::read(&document).unwrap();
         let docs = Docs::read(&document, &contract);
         let facts = |owner: &str, name: &str| docs.lines(owner, name)[2].clone();

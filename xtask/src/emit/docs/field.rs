@@ -72,6 +72,26 @@ impl Field<'_> {
     }
 }
 
+impl<'a> Field<'a> {
+    /// A row with what its schema says.
+    fn new(contract: &Contract, name: String, required: bool, schema: &'a Schema) -> Self {
+        Field {
+            anchor: String::new(),
+            what: String::new(),
+            name,
+            place: None,
+            required,
+            presence: if required { "required" } else { "optional" },
+            kind: Type::new(schema),
+            limits: words::limits(contract, schema),
+            default: schema.default.as_ref().map(words::value),
+            example: schema.example.as_ref().map(words::value),
+            description: None,
+            clauses: Vec::new(),
+        }
+    }
+}
+
 /// What an operation takes beside its body.
 pub(in crate::emit) fn parameter<'a>(
     contract: &'a Contract,
@@ -85,45 +105,33 @@ pub(in crate::emit) fn parameter<'a>(
         Location::Header => ("header", "header"),
     };
     let rules = rules_for(operation, name);
-    let mut limits = words::limits(contract, schema);
-    limits.extend(words::extensions(parameter));
-    limits.extend(rules.iter().map(|rule| words::rule(rule)));
-    limits.extend(parameter.deprecation.as_ref().map(ToString::to_string));
+    let mut field = Field::new(contract, name.clone(), parameter.required, schema);
+    field.limits.extend(words::extensions(parameter));
+    field.limits.extend(rules.iter().map(|rule| words::rule(rule)));
+    field.limits.extend(parameter.deprecation.as_ref().map(ToString::to_string));
     let mut clauses = cited([citation, &schema.citation]);
     clauses.extend(parameter.aliases_agree.as_deref());
     clauses.extend(rules.iter().map(|rule| clause(rule)));
     Field {
         anchor: format!("{}-{place}-{name}", operation.id),
         what: format!("{what} of {}", operation.id),
-        name: name.clone(),
         place: Some(place),
-        required: parameter.required,
-        presence: presence(parameter.required),
-        kind: Type::new(schema),
-        limits,
-        default: schema.default.as_ref().map(words::value),
-        example: shown(parameter.example.as_ref().or(schema.example.as_ref())),
+        example: parameter.example.as_ref().or(schema.example.as_ref()).map(words::value),
         description: parameter.description.as_deref(),
         clauses: once(clauses),
+        ..field
     }
 }
 
 /// The body of a request, whose own fields are [`properties`].
-pub(in crate::emit) fn body(body: &Body) -> Field<'_> {
-    let Body { description, schema, required, citation, .. } = body;
+pub(in crate::emit) fn body<'a>(contract: &Contract, body: &'a Body) -> Field<'a> {
     Field {
-        anchor: String::new(),
-        what: String::new(),
-        name: "body".to_owned(),
-        place: None,
-        required: *required,
-        presence: presence(*required),
-        kind: Type::new(schema),
         limits: Vec::new(),
         default: None,
         example: None,
-        description: description.as_deref(),
-        clauses: once(cited([citation])),
+        description: body.description.as_deref(),
+        clauses: once(body.citation.all().collect()),
+        ..Field::new(contract, "body".to_owned(), body.required, &body.schema)
     }
 }
 
@@ -138,16 +146,11 @@ pub(super) fn header<'a>(
     Field {
         anchor: format!("{}-{name}", home.anchor),
         what: format!("header of {}", home.of),
-        name: name.clone(),
-        place: None,
-        required: header.required,
         presence: if header.required { "always" } else { "not always" },
-        kind: Type::new(schema),
-        limits: words::limits(contract, schema),
-        default: schema.default.as_ref().map(words::value),
-        example: shown(example.or(schema.example.as_ref())),
+        example: example.or(schema.example.as_ref()).map(words::value),
         description: header.description.as_deref(),
         clauses: once(cited([&header.citation, &schema.citation])),
+        ..Field::new(contract, name.clone(), header.required, schema)
     }
 }
 
@@ -184,24 +187,16 @@ fn collect<'a>(
         let schema = &property.schema;
         let name = format!("{path}{}", property.name);
         let rules = home.operation.map(|operation| rules_for(operation, &name)).unwrap_or_default();
-        let mut limits = words::limits(contract, schema);
-        limits.extend(rules.iter().map(|rule| words::rule(rule)));
-        limits.extend(schema.deprecation.as_ref().map(ToString::to_string));
-        let mut clauses = cited([&schema.citation]);
-        clauses.extend(rules.iter().map(|rule| clause(rule)));
+        let mut field = Field::new(contract, name.clone(), property.required, schema);
+        field.limits.extend(rules.iter().map(|rule| words::rule(rule)));
+        field.limits.extend(schema.deprecation.as_ref().map(ToString::to_string));
+        let clauses = schema.citation.all().chain(rules.iter().map(|rule| clause(rule)));
         fields.push(Field {
             anchor: format!("{}-{name}", home.anchor),
             what: format!("field of {}", home.of),
-            place: None,
-            required: property.required,
-            presence: presence(property.required),
-            kind: Type::new(schema),
-            limits,
-            default: schema.default.as_ref().map(words::value),
-            example: shown(schema.example.as_ref()),
             description: schema.description.as_deref(),
-            clauses: once(clauses),
-            name: name.clone(),
+            clauses: once(clauses.collect()),
+            ..field
         });
         if let Some((inner, step)) = unnamed_object(schema) {
             collect(contract, home, &format!("{name}{step}."), inner, fields);
@@ -230,10 +225,6 @@ pub(in crate::emit) fn values<'a>(contract: &'a Contract, schema: &'a Schema) ->
     variants.filter_map(|value| Some((value.as_str()?, words::choice(contract, schema, value)))).collect()
 }
 
-fn presence(required: bool) -> &'static str {
-    if required { "required" } else { "optional" }
-}
-
 fn rules_for<'a>(operation: &'a Operation, name: &str) -> Vec<&'a Rule> {
     operation.rules.iter().filter(|rule| words::bound(rule) == name).collect()
 }
@@ -245,7 +236,7 @@ pub(super) fn clause(rule: &Rule) -> &str {
     }
 }
 
-fn cited<const N: usize>(citations: [&Citation; N]) -> Vec<&str> {
+fn cited(citations: [&Citation; 2]) -> Vec<&str> {
     citations.into_iter().flat_map(Citation::all).collect()
 }
 
@@ -258,8 +249,4 @@ pub(super) fn once(mut ids: Vec<&str>) -> Vec<&str> {
         new
     });
     ids
-}
-
-fn shown(example: Option<&Value>) -> Option<String> {
-    example.map(words::value)
 }

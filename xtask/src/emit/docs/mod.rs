@@ -5,7 +5,6 @@
 
 mod curl;
 pub(super) mod field;
-mod operation;
 mod prose;
 #[cfg(test)]
 mod tests;
@@ -32,7 +31,7 @@ pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     Ok(vec![Artifact { path: PATH, contents }])
 }
 
-fn render(page: &view::Page<'_>) -> Result<String, minijinja::Error> {
+fn render(page: &serde_json::Value) -> Result<String, minijinja::Error> {
     let mut environment = Environment::new();
     let syntax =
         SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()?;

@@ -5,13 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::*;
-use crate::model::{Kind, Schema};
-
-const TEXT: &str = crate::fixture::CONTRACT;
-
-fn document() -> Document {
-    Document::parse(TEXT).unwrap()
-}
+use crate::{
+    fixture::contract as document,
+    model::{Kind, Schema},
+};
 
 fn page(document: &Document) -> String {
     emit(document).unwrap().remove(0).contents
