@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     fn contract() -> Contract {
-        let document = Document::parse(crate::fixture::CONTRACT).unwrap();
+        let document = crate::fixture::contract();
         Contract::read(&document).unwrap()
     }
 

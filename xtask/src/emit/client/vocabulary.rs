@@ -66,12 +66,9 @@ fn path_prefix(contract: &Contract) -> String {
 pub(super) fn token(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
     let parameters = contract.operations.iter().flat_map(|operation| &operation.parameters);
     let bound = parameters.filter(|parameter| parameter.credential).find_map(|parameter| {
-        match parameter.schema.kind {
-            Kind::String { min_length: Some(length), .. } => {
-                Some((length, validate::clause(&parameter.schema, "minLength")))
-            }
-            _ => None,
-        }
+        let limits = parameter.schema.kind.limits();
+        let (keyword, length) = limits.into_iter().find(|(keyword, _)| *keyword == "minLength")?;
+        Some((validate::size(length), validate::clause(&parameter.schema, keyword)))
     });
     let Some((length, clause)) = bound else {
         let help = "add `minLength` to the parameter with `x-credential`";
@@ -81,7 +78,6 @@ pub(super) fn token(document: &Document, contract: &Contract) -> Result<TokenStr
             help,
         )]);
     };
-    let length = validate::count(length);
     Ok(quote! {
         /// Minimum length of a token, in characters.
         pub const TOKEN_MIN_LENGTH: usize = #length;

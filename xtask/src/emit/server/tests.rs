@@ -7,30 +7,19 @@ use serde_json::{Value, json};
 use super::{emit, enforces, tokens};
 use crate::{
     document::Document,
-    fixture::bare,
+    fixture::{bare, contract as document, edited},
     model::{Constraint, Contract, Side},
     problem::Problem,
 };
-
-const TEXT: &str = crate::fixture::CONTRACT;
-
-fn document() -> Document {
-    Document::parse(TEXT).unwrap()
-}
 
 fn code(document: &Document) -> Result<String, Vec<Problem>> {
     emit(document).map(|artifacts| artifacts.into_iter().map(|artifact| artifact.contents).collect())
 }
 
-fn replaced(from: &str, to: &str) -> Document {
-    assert!(TEXT.contains(from), "the document no longer has {from:?}");
-    Document::parse(&TEXT.replace(from, to)).unwrap()
-}
-
 #[test]
 fn a_limit_is_written_once() {
     let before = code(&document()).unwrap();
-    let after = code(&replaced("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 50 }")).unwrap();
+    let after = code(&edited("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 50 }")).unwrap();
     let changed: Vec<_> = before.lines().zip(after.lines()).filter(|(one, other)| one != other).collect();
     assert!(changed.contains(&(
         "pub type ExtractProxiesNum = BoundedInteger<1, 100>;",
@@ -151,7 +140,7 @@ fn what_the_server_cannot_express_is_a_problem_with_its_operation() {
             Some("names no header"),
         ),
     ] {
-        match (code(&replaced(from, to)), words) {
+        match (code(&edited(from, to)), words) {
             (Ok(_), None) => {}
             (Err(problems), Some(words)) => {
                 let problem = problems.iter().find(|problem| problem.message.contains(words));
@@ -166,7 +155,7 @@ fn what_the_server_cannot_express_is_a_problem_with_its_operation() {
 #[test]
 fn a_header_is_written_as_its_schema_says() {
     let partial = "schema: { type: string }\n              example: \"true\"";
-    let header = |schema: &str| code(&replaced(partial, &format!("schema: {schema}")));
+    let header = |schema: &str| code(&edited(partial, &format!("schema: {schema}")));
     for (schema, written) in [
         ("{ type: string }", "HeaderValue::try_from(value)?"),
         ("{ type: integer }", "number(value)?"),
@@ -184,7 +173,7 @@ fn a_header_is_written_as_its_schema_says() {
 
 #[test]
 fn a_deprecated_operation_says_so_in_every_response() {
-    let deprecated = replaced(
+    let deprecated = edited(
         "      operationId: listStaticGroups\n",
         "      operationId: listStaticGroups\n      deprecated: true\n      x-deprecated-since: 2026-01-01\n      \
          x-sunset: 2026-12-31\n      x-replaced-by: searchStaticInstances\n",
@@ -204,7 +193,7 @@ fn a_deprecated_operation_says_so_in_every_response() {
 fn only_an_operation_with_plain_text_in_the_document_can_send_it() {
     let with = code(&document()).unwrap();
     assert_eq!((with.matches("::PlainText;").count(), with.matches("::NoTextBody;").count()), (1, 2));
-    let without = replaced(
+    let without = edited(
         "            text/plain:\n              schema: { type: string }\n              example: \
          \"gw1.proxy.invalid:20001\\r\\n203.0.113.7:20002\"\n",
         "",
