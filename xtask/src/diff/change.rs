@@ -57,7 +57,7 @@ impl Change {
         let identity = json!([
             self.rule.id,
             self.operation,
-            self.direction.name(),
+            self.direction.to_string(),
             self.at,
             self.keyword,
             value(&self.old),
@@ -98,18 +98,12 @@ pub(crate) fn shown(value: &Value) -> String {
     if text.contains('`') { format!("\"{cut}{dots}\"") } else { format!("`{cut}{dots}`") }
 }
 
-impl Direction {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
+impl fmt::Display for Direction {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
             Direction::Request => "request",
             Direction::Response => "response",
             Direction::Contract => "contract",
-        }
-    }
-}
-
-impl fmt::Display for Direction {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.name())
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     document::join,
-    model::{Constraint, Contract, Operation, Side},
+    model::{Constraint, Operation, Side},
 };
 
 /// The constraints at one place, such as `query num` or `200 body data.items[].port`.
@@ -25,11 +25,6 @@ pub(super) fn collect<'a>(constraints: &'a [Constraint], operation: &str, side: 
         }
     }
     elements
-}
-
-/// All constraints of a contract.
-pub(super) fn constraints(contract: &Contract) -> Vec<Constraint> {
-    contract.constraints()
 }
 
 /// The element at the same place. Names of headers are compared without letter case.

@@ -28,23 +28,23 @@ pub(super) fn operation(
     let same = |one: &Constraint, other: &Constraint| {
         one.keyword == other.keyword && (one.value == other.value || one.keyword == "x-credentials-agree")
     };
-    for constraint in after.iter().filter(|one| !before.iter().any(|other| same(one, other))) {
-        let rule = match constraint.keyword {
-            "security" => &rules::CREDENTIAL_ADDED,
-            "x-credentials-agree" => &rules::CREDENTIALS_MUST_AGREE,
-            _ => &rules::RULE_ADDED,
-        };
-        let found = (None, sides.constraint_after(constraint));
-        sides.report(rule, place, constraint.keyword, found, constraint.clauses.clone());
-    }
-    for constraint in before.iter().filter(|one| !after.iter().any(|other| same(one, other))) {
-        let rule = match constraint.keyword {
-            "security" => &rules::CREDENTIAL_REMOVED,
-            "x-credentials-agree" => &rules::CREDENTIALS_MAY_DIFFER,
-            _ => &rules::RULE_REMOVED,
-        };
-        let found = (sides.constraint_before(constraint), None);
-        sides.report(rule, place, constraint.keyword, found, constraint.clauses.clone());
+    for (these, others, is_added) in [(&after, &before, true), (&before, &after, false)] {
+        for constraint in these.iter().filter(|one| !others.iter().any(|other| same(one, other))) {
+            let rule = match (constraint.keyword, is_added) {
+                ("security", true) => &rules::CREDENTIAL_ADDED,
+                ("security", false) => &rules::CREDENTIAL_REMOVED,
+                ("x-credentials-agree", true) => &rules::CREDENTIALS_MUST_AGREE,
+                ("x-credentials-agree", false) => &rules::CREDENTIALS_MAY_DIFFER,
+                (_, true) => &rules::RULE_ADDED,
+                (_, false) => &rules::RULE_REMOVED,
+            };
+            let found = if is_added {
+                (None, sides.constraint_after(constraint))
+            } else {
+                (sides.constraint_before(constraint), None)
+            };
+            sides.report(rule, place, constraint.keyword, found, constraint.clauses.clone());
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     change::Direction,
     elements::{self, Element, OPERATION},
-    extensions, parameters, responses, rules, schemas,
+    extensions, parts, rules, schemas,
     sides::{DocumentPair, Place},
 };
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 };
 
 pub(super) fn compare(sides: &mut DocumentPair<'_>, old: &Contract, new: &Contract) {
-    let constraints = (elements::constraints(old), elements::constraints(new));
+    let constraints = (old.constraints(), new.constraints());
     let mut matched = Vec::new();
     for operation in &new.operations {
         match counterpart(operation, old, new) {
@@ -85,20 +85,20 @@ fn both_sides(
         (elements::collect(before, &old.id, Side::Request), elements::collect(after, &new.id, Side::Request));
     let place = Place { operation: Some(&new.id), direction: Direction::Request, at: OPERATION };
     extensions::operation(sides, place, (&requests.0, &requests.1));
-    parameters::compare(sides, place, (old, new), (&requests.0, &requests.1));
-    parameters::deprecations(sides, place, old, new);
+    parts::compare(sides, place, (old, new), (&requests.0, &requests.1));
+    parts::deprecations(sides, place, old, new);
     common(sides, place, (&requests.0, &requests.1));
     let responses = (
         elements::collect(before, &old.id, Side::Response),
         elements::collect(after, &new.id, Side::Response),
     );
     let place = Place { operation: Some(&new.id), direction: Direction::Response, at: OPERATION };
-    let gone = responses::statuses(sides, place, old, new);
+    let gone = parts::statuses(sides, place, old, new);
     let is_kept =
         |element: &Element<'_>| !gone.iter().any(|status| element.at.split(' ').next() == Some(status));
     let before: Vec<_> = responses.0.into_iter().filter(is_kept).collect();
     let after: Vec<_> = responses.1.into_iter().filter(is_kept).collect();
-    responses::compare(sides, place, (old, new), (&before, &after));
+    parts::compare(sides, place, (old, new), (&before, &after));
     common(sides, place, (&before, &after));
 }
 

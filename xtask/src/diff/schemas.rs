@@ -88,69 +88,45 @@ impl Pair<'_> {
     }
 
     fn compare(&self, sides: &mut DocumentPair<'_>, place: Place<'_>) {
-        let request = place.direction == Direction::Request;
-        let is_added = self.old.is_none();
-        let by_effect = |effect: Effect, rules: [&'static Rule; 4]| match (request, effect) {
-            (true, Effect::Narrows) => rules[0],
-            (true, Effect::Widens) => rules[1],
-            (false, Effect::Narrows) => rules[2],
-            (false, Effect::Widens) => rules[3],
-        };
-        let presence = if is_added { Effect::Narrows } else { Effect::Widens };
-        if let Some((_, larger)) = LIMITS.iter().find(|(keyword, _)| *keyword == self.keyword) {
-            let effect = self.limit(*larger);
-            self.report(sides, place, by_effect(effect, LIMIT_RULES));
-            return;
-        }
         match self.keyword {
-            "required" => self.report(sides, place, required(place, is_added)),
-            "nullable" => {
-                let effect = if is_added { Effect::Widens } else { Effect::Narrows };
-                let rules = [
-                    &rules::REQUEST_NULL_REMOVED,
-                    &rules::REQUEST_NULL_ADDED,
-                    &rules::RESPONSE_NULL_REMOVED,
-                    &rules::RESPONSE_NULL_ADDED,
-                ];
-                self.report(sides, place, by_effect(effect, rules));
-            }
-            "type" => {
-                let rule = if request { &rules::REQUEST_TYPE_CHANGED } else { &rules::RESPONSE_TYPE_CHANGED };
-                self.report(sides, place, rule);
-            }
-            "format" | "x-format" if self.is_width() => {
-                self.report(sides, place, &rules::INTEGER_WIDTH_CHANGED);
-            }
-            "format" | "x-format" => {
-                let rule = if self.old.is_some() && self.new.is_some() {
-                    if request { &rules::REQUEST_TYPE_CHANGED } else { &rules::RESPONSE_TYPE_CHANGED }
-                } else {
-                    by_effect(
-                        presence,
-                        [
-                            &rules::REQUEST_TYPE_NARROWED,
-                            &rules::REQUEST_TYPE_WIDENED,
-                            &rules::RESPONSE_TYPE_NARROWED,
-                            &rules::RESPONSE_TYPE_WIDENED,
-                        ],
-                    )
-                };
-                self.report(sides, place, rule);
-            }
-            "default" => {
-                let rule = match (self.old, self.new) {
-                    (None, _) => &rules::DEFAULT_ADDED,
-                    (_, None) => &rules::DEFAULT_REMOVED,
-                    _ => &rules::DEFAULT_CHANGED,
-                };
-                self.report(sides, place, rule);
-            }
             "enum" => self.values(sides, place),
             "x-port" => self.ports(sides, place),
-            // The body of a request has one media type, and a response that lacks one is told as a missing element.
-            "content" => self.report(sides, place, &rules::UNCLASSIFIED),
-            _ => extensions::keyword(sides, place, self.keyword, (self.old, self.new)),
+            _ => match self.rule(place) {
+                Some(rule) => self.report(sides, place, rule),
+                None => extensions::keyword(sides, place, self.keyword, (self.old, self.new)),
+            },
         }
+    }
+
+    /// The rule for a keyword of OpenAPI, or for a limit.
+    fn rule(&self, place: Place<'_>) -> Option<&'static Rule> {
+        let is_added = self.old.is_none();
+        let is_changed = self.old.is_some() && self.new.is_some();
+        let is_request = place.direction == Direction::Request;
+        let retyped = if is_request { &rules::REQUEST_TYPE_CHANGED } else { &rules::RESPONSE_TYPE_CHANGED };
+        if let Some((_, larger)) = LIMITS.iter().find(|(keyword, _)| *keyword == self.keyword) {
+            return Some(by_effect(place, self.limit(*larger), LIMIT_RULES));
+        }
+        Some(match self.keyword {
+            "required" => required(place, is_added),
+            "nullable" => {
+                let effect = if is_added { Effect::Widens } else { Effect::Narrows };
+                by_effect(place, effect, NULL_RULES)
+            }
+            "type" => retyped,
+            "format" | "x-format" if self.is_width() => &rules::INTEGER_WIDTH_CHANGED,
+            "format" | "x-format" if is_changed => retyped,
+            "format" | "x-format" => {
+                let effect = if is_added { Effect::Narrows } else { Effect::Widens };
+                by_effect(place, effect, TYPE_RULES)
+            }
+            "default" if is_changed => &rules::DEFAULT_CHANGED,
+            "default" if is_added => &rules::DEFAULT_ADDED,
+            "default" => &rules::DEFAULT_REMOVED,
+            // The body of a request has one media type, and a response that lacks one is reported as a missing element.
+            "content" => &rules::UNCLASSIFIED,
+            _ => return None,
+        })
     }
 
     /// The effect of a changed limit; `larger` is that of a larger number.
@@ -170,34 +146,25 @@ impl Pair<'_> {
 
     /// One change for each value of an enum; a list that appears or disappears is one change.
     fn values(&self, sides: &mut DocumentPair<'_>, place: Place<'_>) {
-        let request = place.direction == Direction::Request;
         let (Some(old), Some(new)) = (self.old, self.new) else {
             // Without a list every value is valid.
-            let rule = match (request, self.old.is_none()) {
-                (true, true) => &rules::REQUEST_ENUM_VALUE_REMOVED,
-                (true, false) => &rules::REQUEST_ENUM_VALUE_ADDED,
-                (false, true) => &rules::RESPONSE_ENUM_VALUE_REMOVED,
-                (false, false) => &rules::RESPONSE_ENUM_VALUE_ADDED,
-            };
-            return self.report(sides, place, rule);
+            let effect = if self.old.is_none() { Effect::Narrows } else { Effect::Widens };
+            return self.report(sides, place, by_effect(place, effect, ENUM_RULES));
         };
         let list = |constraint: &Constraint| constraint.value.as_array().cloned().unwrap_or_default();
         let (before, after) = (list(old), list(new));
         let at = |pointer: &str, index: usize| join(&join(pointer, "enum"), &index.to_string());
         for (index, value) in after.iter().enumerate().filter(|(_, value)| !before.contains(value)) {
-            let rule =
-                if request { &rules::REQUEST_ENUM_VALUE_ADDED } else { &rules::RESPONSE_ENUM_VALUE_ADDED };
+            let rule = by_effect(place, Effect::Widens, ENUM_RULES);
             let found = (None, sides.after(at(&new.pointer, index), value.clone()));
             sides.report(rule, place, "enum", found, self.clauses());
         }
         for (index, value) in before.iter().enumerate().filter(|(_, value)| !after.contains(value)) {
-            let entry = join(&old.pointer, extensions::DEPRECATED_VALUES);
-            let rule = if request {
-                let entry = join(&entry, value.as_str().unwrap_or_default());
-                sides.removal(&entry, &rules::REQUEST_ENUM_VALUE_REMOVED)
-            } else {
-                &rules::RESPONSE_ENUM_VALUE_REMOVED
-            };
+            let mut rule = by_effect(place, Effect::Narrows, ENUM_RULES);
+            if place.direction == Direction::Request {
+                let entry = join(&old.pointer, extensions::DEPRECATED_VALUES);
+                rule = sides.removal(&join(&entry, value.as_str().unwrap_or_default()), rule);
+            }
             let found = (sides.before(at(&old.pointer, index), value.clone()), None);
             sides.report(rule, place, "enum", found, self.clauses());
         }
@@ -212,12 +179,7 @@ impl Pair<'_> {
             if before == after {
                 continue;
             }
-            let rule = match (place.direction == Direction::Request, effect(before.cmp(&after), larger)) {
-                (true, Effect::Narrows) => LIMIT_RULES[0],
-                (true, Effect::Widens) => LIMIT_RULES[1],
-                (false, Effect::Narrows) => LIMIT_RULES[2],
-                (false, Effect::Widens) => LIMIT_RULES[3],
-            };
+            let rule = by_effect(place, effect(before.cmp(&after), larger), LIMIT_RULES);
             let at = |constraint: &Constraint| join(&join(&constraint.pointer, "x-port"), keyword);
             let found = (sides.before(at(old), json!(before)), sides.after(at(new), json!(after)));
             sides.report(rule, place, &format!("x-port {keyword}"), found, self.clauses());
@@ -225,8 +187,40 @@ impl Pair<'_> {
     }
 }
 
-/// The rules for a limit: requests narrower and wider, responses narrower and wider.
-const LIMIT_RULES: [&Rule; 4] = [
+/// Rules by effect: requests narrower and wider, responses narrower and wider.
+type EffectRules = [&'static Rule; 4];
+
+fn by_effect(place: Place<'_>, effect: Effect, rules: EffectRules) -> &'static Rule {
+    match (place.direction == Direction::Request, effect) {
+        (true, Effect::Narrows) => rules[0],
+        (true, Effect::Widens) => rules[1],
+        (false, Effect::Narrows) => rules[2],
+        (false, Effect::Widens) => rules[3],
+    }
+}
+
+const ENUM_RULES: EffectRules = [
+    &rules::REQUEST_ENUM_VALUE_REMOVED,
+    &rules::REQUEST_ENUM_VALUE_ADDED,
+    &rules::RESPONSE_ENUM_VALUE_REMOVED,
+    &rules::RESPONSE_ENUM_VALUE_ADDED,
+];
+
+const NULL_RULES: EffectRules = [
+    &rules::REQUEST_NULL_REMOVED,
+    &rules::REQUEST_NULL_ADDED,
+    &rules::RESPONSE_NULL_REMOVED,
+    &rules::RESPONSE_NULL_ADDED,
+];
+
+const TYPE_RULES: EffectRules = [
+    &rules::REQUEST_TYPE_NARROWED,
+    &rules::REQUEST_TYPE_WIDENED,
+    &rules::RESPONSE_TYPE_NARROWED,
+    &rules::RESPONSE_TYPE_WIDENED,
+];
+
+const LIMIT_RULES: EffectRules = [
     &rules::REQUEST_LIMIT_NARROWED,
     &rules::REQUEST_LIMIT_WIDENED,
     &rules::RESPONSE_LIMIT_NARROWED,
@@ -241,21 +235,18 @@ fn effect(old_to_new: Ordering, larger: Effect) -> Effect {
 }
 
 fn required(place: Place<'_>, is_added: bool) -> &'static Rule {
-    let kind = place.at.split(' ').nth(1);
-    match (place.direction, is_added) {
-        (Direction::Request, true) if place.at == "body" => &rules::REQUEST_BODY_BECAME_REQUIRED,
-        (Direction::Request, false) if place.at == "body" => &rules::REQUEST_BODY_BECAME_OPTIONAL,
-        (Direction::Request, true) if place.at.starts_with("body ") => {
-            &rules::REQUEST_PROPERTY_BECAME_REQUIRED
+    let (added, removed): (&'static Rule, &'static Rule) = match place.direction {
+        Direction::Request if place.at == "body" => {
+            (&rules::REQUEST_BODY_BECAME_REQUIRED, &rules::REQUEST_BODY_BECAME_OPTIONAL)
         }
-        (Direction::Request, false) if place.at.starts_with("body ") => {
-            &rules::REQUEST_PROPERTY_BECAME_OPTIONAL
+        Direction::Request if place.at.starts_with("body ") => {
+            (&rules::REQUEST_PROPERTY_BECAME_REQUIRED, &rules::REQUEST_PROPERTY_BECAME_OPTIONAL)
         }
-        (Direction::Request, true) => &rules::PARAMETER_BECAME_REQUIRED,
-        (Direction::Request, false) => &rules::PARAMETER_BECAME_OPTIONAL,
-        (_, true) if kind == Some("header") => &rules::RESPONSE_HEADER_BECAME_REQUIRED,
-        (_, false) if kind == Some("header") => &rules::RESPONSE_HEADER_BECAME_OPTIONAL,
-        (_, true) => &rules::RESPONSE_PROPERTY_BECAME_REQUIRED,
-        (_, false) => &rules::RESPONSE_PROPERTY_BECAME_OPTIONAL,
-    }
+        Direction::Request => (&rules::PARAMETER_BECAME_REQUIRED, &rules::PARAMETER_BECAME_OPTIONAL),
+        _ if place.at.split(' ').nth(1) == Some("header") => {
+            (&rules::RESPONSE_HEADER_BECAME_REQUIRED, &rules::RESPONSE_HEADER_BECAME_OPTIONAL)
+        }
+        _ => (&rules::RESPONSE_PROPERTY_BECAME_REQUIRED, &rules::RESPONSE_PROPERTY_BECAME_OPTIONAL),
+    };
+    if is_added { added } else { removed }
 }

@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     format: Format,
     /// End with exit code 1 when a change has this verdict or a more serious one, and is not accepted.
     #[arg(long, value_name = "VERDICT")]
-    fail_on: Option<FailOn>,
+    fail_on: Option<Verdict>,
     /// Print a section for CHANGELOG.md instead of the report.
     #[arg(long, conflicts_with = "format")]
     changelog: bool,
@@ -61,30 +61,6 @@ pub(crate) struct Arguments {
     /// Read the accepted changes from this file.
     #[arg(long, value_name = "FILE", default_value = ACCEPTED)]
     accepted: PathBuf,
-}
-
-/// The verdict from which on the command fails.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum FailOn {
-    /// Callers that followed the older document fail.
-    Breaking,
-    /// Also changes that need a decision.
-    Decision,
-    /// Also compatible changes.
-    Compatible,
-    /// Every change.
-    Documentation,
-}
-
-impl FailOn {
-    fn verdict(self) -> Verdict {
-        match self {
-            FailOn::Breaking => Verdict::Breaking,
-            FailOn::Decision => Verdict::Decision,
-            FailOn::Compatible => Verdict::Compatible,
-            FailOn::Documentation => Verdict::Documentation,
-        }
-    }
 }
 
 /// A report, and whether a change in it reaches `--fail-on`.
@@ -131,8 +107,8 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<Report, String> 
         }
         text.push_str(&run_both(root, arguments, (&old_name, &old), (&new_name, &new), &diff)?);
     }
-    let reaches = |limit: FailOn| diff.worst().is_some_and(|worst| worst >= limit.verdict());
-    Ok(Report { text, is_failure: arguments.fail_on.is_some_and(reaches) })
+    let is_failure = arguments.fail_on.is_some_and(|limit| diff.worst() >= Some(limit));
+    Ok(Report { text, is_failure })
 }
 
 /// Runs the programs of both documents.

@@ -1,13 +1,75 @@
-//! What a response consists of: statuses, headers, media types and properties, added or removed.
+//! Parts that only one document has: parameters, bodies, statuses, headers, media types and properties.
 
 use serde_json::json;
 
 use super::{
+    change::Direction,
     elements::{self, Element},
+    extensions,
     rules::{self, Rule},
     sides::{DocumentPair, Place},
 };
-use crate::model::{Operation, Response};
+use crate::model::{Operation, Parameter, Response};
+
+/// Reports what was added to or removed from the requests or the responses of an operation.
+pub(super) fn compare(
+    sides: &mut DocumentPair<'_>,
+    place: Place<'_>,
+    (before, after): (&Operation, &Operation),
+    (old, new): (&[Element<'_>], &[Element<'_>]),
+) {
+    let is_request = place.direction == Direction::Request;
+    for element in elements::missing(new, old) {
+        let rule = if is_request { added_to_request(element) } else { added_to_response(element) };
+        let found = (None, sides.after(elements::located(after, new, element), element.kind()));
+        sides.report(rule, Place { at: element.at, ..place }, "", found, element.clauses());
+    }
+    for element in elements::missing(old, new) {
+        let rule = if is_request { removed_from_request(element) } else { removed_from_response(element) };
+        let pointer = elements::located(before, old, element);
+        let rule = sides.removal(&pointer, rule);
+        let found = (sides.before(pointer, element.kind()), None);
+        sides.report(rule, Place { at: element.at, ..place }, "", found, element.clauses());
+    }
+}
+
+/// What both documents say of the deprecation of the parameters that they have in common.
+pub(super) fn deprecations(sides: &mut DocumentPair<'_>, place: Place<'_>, old: &Operation, new: &Operation) {
+    for parameter in &new.parameters {
+        let at = at(parameter);
+        if let Some(before) = old.parameters.iter().find(|before| self::at(before).eq_ignore_ascii_case(&at))
+        {
+            let place = Place { at: &at, ..place };
+            extensions::deprecation(sides, place, (&before.pointer, &parameter.pointer));
+        }
+    }
+}
+
+fn at(parameter: &Parameter) -> String {
+    format!("{} {}", parameter.location, parameter.name)
+}
+
+fn added_to_request(element: &Element<'_>) -> &'static Rule {
+    let required = element.is_required();
+    match element.at.split_once(' ') {
+        Some(("body", _)) if required => &rules::REQUEST_PROPERTY_ADDED_REQUIRED,
+        Some(("body", _)) => &rules::REQUEST_PROPERTY_ADDED,
+        None if required => &rules::REQUEST_BODY_ADDED_REQUIRED,
+        None => &rules::REQUEST_BODY_ADDED,
+        Some(_) if required => &rules::PARAMETER_ADDED_REQUIRED,
+        Some(_) if element.get("x-alias-of").is_some() => &rules::ALIAS_ADDED,
+        Some(_) => &rules::PARAMETER_ADDED,
+    }
+}
+
+fn removed_from_request(element: &Element<'_>) -> &'static Rule {
+    match element.at.split_once(' ') {
+        Some(("body", _)) => &rules::REQUEST_PROPERTY_REMOVED,
+        None => &rules::REQUEST_BODY_REMOVED,
+        Some(_) if element.get("x-alias-of").is_some() => &rules::ALIAS_REMOVED,
+        Some(_) => &rules::PARAMETER_REMOVED,
+    }
+}
 
 /// Compares the statuses, and returns those that only one document has: their parts are no changes of their own.
 pub(super) fn statuses(
@@ -43,24 +105,6 @@ pub(super) fn statuses(
     gone
 }
 
-pub(super) fn compare(
-    sides: &mut DocumentPair<'_>,
-    place: Place<'_>,
-    (before, after): (&Operation, &Operation),
-    (old, new): (&[Element<'_>], &[Element<'_>]),
-) {
-    for element in elements::missing(new, old) {
-        let found = (None, sides.after(elements::located(after, new, element), element.kind()));
-        sides.report(added(element), Place { at: element.at, ..place }, "", found, element.clauses());
-    }
-    for element in elements::missing(old, new) {
-        let pointer = elements::located(before, old, element);
-        let rule = sides.removal(&pointer, removed(element));
-        let found = (sides.before(pointer, element.kind()), None);
-        sides.report(rule, Place { at: element.at, ..place }, "", found, element.clauses());
-    }
-}
-
 /// What an element of a response is: `200 header Retry-After`, `200 text` or `200 body data.items`.
 enum Part {
     Header,
@@ -77,7 +121,7 @@ fn part(element: &Element<'_>) -> Part {
     }
 }
 
-fn added(element: &Element<'_>) -> &'static Rule {
+fn added_to_response(element: &Element<'_>) -> &'static Rule {
     match (part(element), element.is_required()) {
         (Part::Header, true) => &rules::RESPONSE_HEADER_ADDED_REQUIRED,
         (Part::Header, false) => &rules::RESPONSE_HEADER_ADDED,
@@ -87,7 +131,7 @@ fn added(element: &Element<'_>) -> &'static Rule {
     }
 }
 
-fn removed(element: &Element<'_>) -> &'static Rule {
+fn removed_from_response(element: &Element<'_>) -> &'static Rule {
     match (part(element), element.is_required()) {
         (Part::Header, true) => &rules::RESPONSE_HEADER_REMOVED_REQUIRED,
         (Part::Header, false) => &rules::RESPONSE_HEADER_REMOVED,
