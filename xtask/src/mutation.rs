@@ -17,7 +17,7 @@ use self::mutants::{Mutant, mutants};
 use crate::{
     document::Document,
     emit,
-    fixture::{CONTRACT, bare},
+    fixture::{bare, contract},
     ledger::place,
     lint,
     model::{Constraint, Contract},
@@ -102,7 +102,7 @@ fn tried(original: &Document, before: &Generated, mutant: &Mutant) -> Outcome {
 #[test]
 #[ignore = "changes each keyword of the document, which takes minutes"]
 fn each_keyword_moves_the_sides_that_the_ledger_names() {
-    let original = Document::parse(CONTRACT).unwrap();
+    let original = contract();
     let before = generated(&original).unwrap();
     let all = mutants(&original);
     let (mut lint, mut generator, mut noticed, mut unmoved) = (BTreeMap::new(), 0, BTreeMap::new(), 0);
@@ -154,7 +154,7 @@ fn each_keyword_moves_the_sides_that_the_ledger_names() {
 /// A few mutants in each run of the tests, so that the bench does not break unnoticed.
 #[test]
 fn mutants_change_one_keyword_each_and_are_all_different() {
-    let original = Document::parse(CONTRACT).unwrap();
+    let original = contract();
     let all = mutants(&original);
     assert!(all.len() > 500, "only {} mutants", all.len());
     let mut seen = BTreeSet::new();

@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn an_api_that_differs_is_reported_by_pointer() {
-        let document = Document::parse(crate::fixture::CONTRACT).unwrap();
+        let document = crate::fixture::contract();
         let mut emitted = project(&document);
         assert_eq!(api_differences(&document, &emitted), "");
         emitted["components"]["schemas"]["GroupFilter"]["minimum"] = Value::from(1);
