@@ -13,10 +13,10 @@ pub(crate) fn contract() -> Document {
     Document::parse(CONTRACT).unwrap()
 }
 
-/// The document with the first `from` replaced.
+/// The document with the first `from` replaced by `to`, in which `&` stands for `from`.
 pub(crate) fn edited(from: &str, to: &str) -> Document {
     assert!(CONTRACT.contains(from), "the document of the tests does not hold {from:?}");
-    Document::parse(&CONTRACT.replacen(from, to, 1)).unwrap()
+    Document::parse(&CONTRACT.replacen(from, &to.replace('&', from), 1)).unwrap()
 }
 
 /// A second document, of an API that reads and writes.

@@ -14,13 +14,13 @@ pub(super) fn run(lint: &mut Lint<'_>) {
     let ids: Vec<&str> = operations.iter().filter_map(|operation| operation.text("operationId")).collect();
     for operation in &operations {
         let others = ids.iter().copied().filter(|id| Some(*id) != operation.text("operationId"));
-        life(lint, operation, "operation", &others.collect::<Vec<_>>());
+        deprecated_part(lint, operation, "operation", &others.collect::<Vec<_>>());
     }
     let parameters = lint.parts(Part::Parameter);
     let names: Vec<&str> = parameters.iter().filter_map(|parameter| parameter.text("name")).collect();
     for parameter in &parameters {
         let others = names.iter().copied().filter(|name| Some(*name) != parameter.text("name"));
-        life(lint, parameter, "parameter", &others.collect::<Vec<_>>());
+        deprecated_part(lint, parameter, "parameter", &others.collect::<Vec<_>>());
         if is_deprecated(parameter) && parameter.is_true("required") {
             let message = "a required parameter is deprecated, so that callers cannot stop sending it";
             lint.report(parameter, parameter.at("deprecated"), message, "make it optional first");
@@ -53,7 +53,7 @@ fn property(lint: &mut Lint<'_>, schema: &Node<'_>) {
         return;
     };
     let others = properties.keys().map(String::as_str).filter(|name| *name != own);
-    life(lint, schema, "property", &others.collect::<Vec<_>>());
+    deprecated_part(lint, schema, "property", &others.collect::<Vec<_>>());
 }
 
 /// An entry of `x-deprecated-values`: its key is a value of the enum beside it.
@@ -77,7 +77,7 @@ fn deprecated_value(lint: &mut Lint<'_>, entry: &Node<'_>) {
 }
 
 /// `deprecated` with its dates and its replacement; `others` are the parts of the same kind.
-fn life(lint: &mut Lint<'_>, node: &Node<'_>, kind: &str, others: &[&str]) {
+fn deprecated_part(lint: &mut Lint<'_>, node: &Node<'_>, kind: &str, others: &[&str]) {
     dates(lint, node, kind, is_deprecated(node));
     for keyword in DATES.into_iter().chain([REPLACED_BY]) {
         if node.has(keyword) && !is_deprecated(node) {

@@ -54,12 +54,8 @@ fn fields_of_rule(lint: &mut Lint<'_>, rule: &Node<'_>, fields: &Fields<'_>) {
         None => return,
     };
     for name in names.iter().filter(|name| !rule.has(name)) {
-        lint.report(
-            rule,
-            rule.pointer.clone(),
-            format!("missing `{name}` in the rule"),
-            format!("add `{name}: …`"),
-        );
+        let help = format!("add `{name}: …`");
+        lint.report(rule, rule.pointer.clone(), format!("missing `{name}` in the rule"), help);
     }
     for name in others.iter().filter(|name| rule.has(name)) {
         lint.report(rule, rule.at(name), format!("unexpected `{name}` in a rule of this kind"), "remove it");
@@ -102,12 +98,8 @@ fn parameter_extensions(lint: &mut Lint<'_>, operation: &Node<'_>, parameter: &V
         let Some(other) = text(keyword) else { continue };
         if other == name || fields.parameter(location, other).is_none() {
             let message = format!("unknown {location} parameter `{other}` in `{keyword}` of `{name}`");
-            lint.report(
-                operation,
-                at.clone(),
-                message,
-                format!("name another {location} parameter of this operation"),
-            );
+            let help = format!("name another {location} parameter of this operation");
+            lint.report(operation, at.clone(), message, help);
         }
     }
     if text("x-alias-of").is_some() != text("x-aliases-agree").is_some() {
@@ -123,12 +115,8 @@ fn parameter_extensions(lint: &mut Lint<'_>, operation: &Node<'_>, parameter: &V
     });
     if carries != is_transport {
         let message = format!("`x-credential` of `{name}` does not match `security`");
-        lint.report(
-            operation,
-            at,
-            message,
-            "set `x-credential: true` exactly on the parameters in which `security` sends the token",
-        );
+        let help = "set `x-credential: true` exactly on the parameters in which `security` sends the token";
+        lint.report(operation, at, message, help);
     }
 }
 

@@ -203,12 +203,8 @@ fn advice(part: Part, keyword: &str) -> Option<(&'static str, &'static str)> {
 pub(super) fn values(lint: &mut Lint<'_>) {
     for node in lint.nodes.clone() {
         if !node.value.is_object() {
-            lint.report(
-                &node,
-                node.pointer.clone(),
-                "expected a mapping here",
-                "write keywords and their values",
-            );
+            let help = "write keywords and their values";
+            lint.report(&node, node.pointer.clone(), "expected a mapping here", help);
             continue;
         }
         for (keyword, shape) in node.part.keywords() {

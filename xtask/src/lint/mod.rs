@@ -27,108 +27,46 @@ pub(crate) struct Rule {
     run: fn(&mut Lint<'_>),
 }
 
-const fn rule(id: &'static str, rejects: &'static str, run: fn(&mut Lint<'_>)) -> Rule {
-    Rule { id, rejects, run }
+macro_rules! rules {
+    ($($id:literal, $run:path, $rejects:literal;)*) => {
+        /// Every rule, sorted by id.
+        pub(crate) const RULES: &[Rule] = &[$(Rule { id: $id, rejects: $rejects, run: $run }),*];
+    };
 }
 
-/// Every rule, sorted by id.
-pub(crate) const RULES: &[Rule] = &[
-    rule("bounds", "a lower bound above its upper bound", schemas::bounds),
-    rule(
-        "citation",
-        "an unknown clause, or a citation for a keyword that the part cannot have",
-        references::citations,
-    ),
-    rule(
-        "clause-order",
-        "clauses or unspecified behaviours that are not sorted by a unique id",
-        references::clause_order,
-    ),
-    rule("default", "a `default` outside its type, bounds or enum", schemas::defaults),
-    rule(
-        "deprecation",
-        "a deprecated part without its dates, dates that contradict each other, or an unknown replacement",
-        deprecations::run,
-    ),
-    rule("enum", "an `enum` that is empty, has duplicates or a value of another type", schemas::enums),
-    rule("example", "an `example` that its schema does not allow", schemas::examples),
-    rule(
-        "extension",
-        "an extension that names an unknown part, or lacks the extension that belongs to it",
-        extensions::run,
-    ),
-    rule("large-integer", "an integer above 2^53, which emission would round", schemas::large_integers),
-    rule(
-        "misplaced-keyword",
-        "a keyword that has no effect on its schema's type",
-        schemas::misplaced_keywords,
-    ),
-    rule(
-        "missing-keyword",
-        "a part without a required keyword, or an unobservable clause without its reason",
-        keywords::missing,
-    ),
-    rule(
-        "name",
-        "a name that makes no Rust identifier, or the same one as another name or as an item of generated code",
-        names::run,
-    ),
-    rule(
-        "nullable",
-        "`nullable: true` on anything but a property that is neither an enum nor an object",
-        schemas::nullables,
-    ),
-    rule("openapi-version", "a document of another version than OpenAPI 3.0", keywords::openapi_version),
-    rule("operation-id", "an operation without a unique id", operations::ids),
-    rule(
-        "parameter",
-        "an unsupported or duplicate parameter, one of a path that the path does not have, or one that is required and replaceable",
-        requests::parameters,
-    ),
-    rule("path", "an invalid path, or one without the prefix that a cited clause names", paths::run),
-    rule("pattern", "a `pattern` that contradicts the `x-format` and `x-port` beside it", patterns::run),
-    rule("prose", "a text that contradicts a limit, default or value of the document", prose::run),
-    rule(
-        "reference",
-        "a `$ref` to an unknown part or one of another kind, or with keywords beside it",
-        references::references,
-    ),
-    rule(
-        "request-object",
-        "an object inside a request that has no name, or an object of a request that a response holds as well",
-        requests::objects,
-    ),
-    rule("required", "an unknown property or a duplicate in `required`", schemas::required),
-    rule(
-        "response",
-        "an operation without exactly one success response and one error schema, or a body where HTTP has none",
-        operations::responses,
-    ),
-    rule(
-        "retry",
-        "an operation that does not say whether it may be repeated, or that cannot be repeated as it says",
-        operations::retries,
-    ),
-    rule(
-        "security",
-        "an operation without a security scheme, or an unknown or unsupported scheme",
-        operations::security,
-    ),
-    rule(
-        "uncited-clause",
-        "an observable clause that no part of the document cites",
-        references::uncited_clauses,
-    ),
-    rule("unknown-keyword", "an unknown keyword or `x-` extension", keywords::unknown),
-    rule(
-        "unsupported-keyword",
-        "a keyword of OpenAPI that a generator drops, panics on or does not enforce",
-        keywords::unsupported,
-    ),
-    rule("untyped", "a schema without a supported type, or an array without items", schemas::untyped),
-    rule("unused-component", "a component that no operation uses", references::unused_components),
-    rule("wrong-value", "a value of another type than its keyword has", keywords::values),
-];
+rules! {
+    "bounds", schemas::bounds, "a lower bound above its upper bound";
+    "citation", references::citations, "an unknown clause, or a citation for a keyword that the part cannot have";
+    "clause-order", references::clause_order, "clauses or unspecified behaviours that are not sorted by a unique id";
+    "default", schemas::defaults, "a `default` outside its type, bounds or enum";
+    "deprecation", deprecations::run, "a deprecated part without its dates, dates that contradict each other, or an unknown replacement";
+    "enum", schemas::enums, "an `enum` that is empty, has duplicates or a value of another type";
+    "example", schemas::examples, "an `example` that its schema does not allow";
+    "extension", extensions::run, "an extension that names an unknown part, or lacks the extension that belongs to it";
+    "large-integer", schemas::large_integers, "an integer above 2^53, which emission would round";
+    "misplaced-keyword", schemas::misplaced_keywords, "a keyword that has no effect on its schema's type";
+    "missing-keyword", keywords::missing, "a part without a required keyword, or an unobservable clause without its reason";
+    "name", names::run, "a name that is not a Rust identifier, or becomes that of another name or of an item of generated code";
+    "nullable", schemas::nullables, "`nullable: true` on anything but a property that is neither an enum nor an object";
+    "openapi-version", keywords::openapi_version, "a document of another version than OpenAPI 3.0";
+    "operation-id", operations::ids, "an operation without a unique id";
+    "parameter", requests::parameters, "an unsupported or duplicate parameter, one of a path that the path does not have, or one that is required and replaceable";
+    "path", paths::run, "an invalid path, or one without the prefix that a cited clause names";
+    "pattern", patterns::run, "a `pattern` that contradicts the `x-format` and `x-port` beside it";
+    "prose", prose::run, "a text that contradicts a limit, default or value of the document";
+    "reference", references::references, "a `$ref` to an unknown part or one of another kind, or with keywords beside it";
+    "request-object", requests::objects, "an object inside a request that has no name, or an object of a request that a response holds as well";
+    "required", schemas::required, "an unknown property or a duplicate in `required`";
+    "response", operations::responses, "an operation without exactly one success response and one error schema, or a body where HTTP has none";
+    "retry", operations::retries, "an operation without a valid `x-retry`, or `idempotency-key` without a parameter that carries the key";
+    "security", operations::security, "an operation without a security scheme, or an unknown or unsupported scheme";
+    "uncited-clause", references::uncited_clauses, "an observable clause that no part of the document cites";
+    "unknown-keyword", keywords::unknown, "an unknown keyword or `x-` extension";
+    "unsupported-keyword", keywords::unsupported, "a keyword of OpenAPI that a generator drops, panics on or does not enforce";
+    "untyped", schemas::untyped, "a schema without a supported type, or an array without items";
+    "unused-component", references::unused_components, "a component that no operation uses";
+    "wrong-value", keywords::values, "a value of another type than its keyword has";
+}
 
 /// The problems of all rules, sorted by position.
 pub(crate) fn run(document: &Document) -> Vec<Problem> {

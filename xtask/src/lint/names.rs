@@ -60,12 +60,8 @@ fn schemas(lint: &mut Lint<'_>) {
             lint.report(&node, node.pointer.clone(), format!("invalid name `{name}` of a schema"), help);
         } else if is_reserved_type(name) {
             let message = format!("generated code has a type `{name}` already");
-            lint.report(
-                &node,
-                node.pointer.clone(),
-                message,
-                "choose another name, such as one with a word before it",
-            );
+            let help = "choose another name, such as one with a word before it";
+            lint.report(&node, node.pointer.clone(), message, help);
         }
         taken.insert(suggested, format!("the schema `{name}`"));
     }
@@ -90,12 +86,8 @@ fn schemas(lint: &mut Lint<'_>) {
         }
         if is_reserved_type(&name) {
             let message = format!("generated code has a type `{name}` already");
-            lint.report(
-                &node,
-                node.at("operationId"),
-                message,
-                "choose another id, such as one with a noun after it",
-            );
+            let help = "choose another id, such as one with a noun after it";
+            lint.report(&node, node.at("operationId"), message, help);
         }
     }
     // Types of properties are named after the schema and the property.
@@ -123,12 +115,8 @@ fn operations(lint: &mut Lint<'_>) {
             lint.report(&node, node.at("operationId"), message, "rename one of the two");
         }
         if is_keyword(&name) || FIELDS.contains(&name.as_str()) {
-            lint.report(
-                &node,
-                node.at("operationId"),
-                reserved(id, &name),
-                "choose another id, such as one with a noun after it",
-            );
+            let help = "choose another id, such as one with a noun after it";
+            lint.report(&node, node.at("operationId"), reserved(id, &name), help);
         }
         seen.push((name, id.to_owned()));
         let mut fields: Vec<(String, String)> = Vec::new();
@@ -160,14 +148,10 @@ fn member(lint: &mut Lint<'_>, node: &Node<'_>, at: &str, name: &str, fields: &m
     let made = snake(name);
     if !is_plain(name) {
         let help = "start with an ASCII letter, and use letters, digits, and single `_` or `-` between them";
-        lint.report(node, at, format!("`{name}` makes no Rust identifier"), help);
+        lint.report(node, at, format!("`{name}` cannot be converted to a Rust identifier"), help);
     } else if is_keyword(&made) || FIELDS.contains(&made.as_str()) {
-        lint.report(
-            node,
-            at,
-            reserved(name, &made),
-            "choose another name, such as one with a noun before it",
-        );
+        let help = "choose another name, such as one with a noun before it";
+        lint.report(node, at, reserved(name, &made), help);
     } else if let Some((_, other)) = fields.iter().find(|(one, other)| *one == made && other != name) {
         let message = format!("`{name}` and `{other}` have the same name in Rust, `{made}`");
         lint.report(node, at, message, "rename one of the two");
@@ -185,7 +169,12 @@ fn values(lint: &mut Lint<'_>) {
             let made = pascal(text);
             if made.is_empty() || !text.chars().all(|letter| letter.is_ascii_graphic()) {
                 let help = "use printable ASCII characters, at least one letter or digit among them";
-                lint.report(&node, at, format!("the value {text:?} makes no Rust identifier"), help);
+                lint.report(
+                    &node,
+                    at,
+                    format!("the value {text:?} cannot be converted to a Rust identifier"),
+                    help,
+                );
             } else if VARIANTS.contains(&made.as_str()) {
                 lint.report(&node, at, reserved(text, &made), "choose another value");
             } else if let Some((_, other)) = seen.iter().find(|(one, other)| *one == made && *other != text) {

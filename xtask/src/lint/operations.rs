@@ -161,12 +161,8 @@ pub(super) fn responses(lint: &mut Lint<'_>) {
     for body in lint.parts(Part::RequestBody) {
         if !matches!(body.entries("content").collect::<Vec<_>>().as_slice(), [(JSON, _)]) {
             let help = "keep only `application/json`";
-            lint.report(
-                &body,
-                body.pointer.clone(),
-                "expected a request body with `application/json` only",
-                help,
-            );
+            let message = "expected a request body with `application/json` only";
+            lint.report(&body, body.pointer.clone(), message, help);
         }
     }
 }

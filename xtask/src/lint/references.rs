@@ -41,12 +41,8 @@ pub(super) fn citations(lint: &mut Lint<'_>) {
                 }
                 for keyword in citation.by_keyword.keys().filter(|keyword| !is_known(&node, keyword)) {
                     let message = format!("unknown keyword `{keyword}` in `x-clause`");
-                    lint.report(
-                        &node,
-                        at.clone(),
-                        message,
-                        "use a keyword of this part or of its schema, or `any`",
-                    );
+                    let help = "use a keyword of this part or of its schema, or `any`";
+                    lint.report(&node, at.clone(), message, help);
                 }
             }
         }

@@ -49,7 +49,7 @@ pub(super) fn parameters(lint: &mut Lint<'_>) {
     }
 }
 
-/// `required` of a parameter that something else stands for: an alias, a header that replaces a parameter, a default.
+/// Rejects `required` on a parameter that can be absent: an alias, a fallback header, or one with a default.
 fn required(lint: &mut Lint<'_>, node: &Node<'_>) {
     if !node.is_true("required") {
         return;
@@ -90,12 +90,8 @@ fn kind(lint: &mut Lint<'_>, node: &Node<'_>) {
         ("array" | "object", _) => format!("unsupported parameter type {kind}"),
         _ => return,
     };
-    lint.report(
-        node,
-        node.at("schema"),
-        message,
-        "send it as text, as an array of texts in the query, or in the body",
-    );
+    let help = "send it as text, as an array of texts in the query, or in the body";
+    lint.report(node, node.at("schema"), message, help);
 }
 
 /// The parameters of a path and those that it declares are the same.
@@ -137,7 +133,7 @@ fn names(path: &str) -> impl Iterator<Item = &str> {
 
 /// The server has a type for each object of a request, which holds only valid values and is read by its name.
 pub(super) fn objects(lint: &mut Lint<'_>) {
-    // A document that is no contract has other problems.
+    // Other rules report a document that cannot be read as a contract.
     let Ok(contract) = Contract::read(lint.document) else { return };
     let mut answered: BTreeMap<&str, &str> = BTreeMap::new();
     for operation in &contract.operations {

@@ -58,12 +58,8 @@ pub(super) fn enums(lint: &mut Lint<'_>) {
                     "`enum`: expected a value of type {}, found `{value}`",
                     node.text("type").unwrap_or("?")
                 );
-                lint.report(
-                    &node,
-                    at,
-                    message,
-                    "quote strings that look like numbers; use `nullable` for null",
-                );
+                let help = "quote strings that look like numbers; use `nullable` for null";
+                lint.report(&node, at, message, help);
             }
         }
     }
@@ -141,12 +137,8 @@ pub(super) fn misplaced_keywords(lint: &mut Lint<'_>) {
         for (keyword, types) in BELONGS {
             if node.has(keyword) && !types.contains(&kind) {
                 let message = format!("`{keyword}` has no effect on the type {kind}");
-                lint.report(
-                    &node,
-                    node.at(keyword),
-                    message,
-                    format!("remove it, or change the type to {}", types.join(" or ")),
-                );
+                let help = format!("remove it, or change the type to {}", types.join(" or "));
+                lint.report(&node, node.at(keyword), message, help);
             }
         }
     }
@@ -158,22 +150,18 @@ pub(super) fn nullables(lint: &mut Lint<'_>) {
             continue;
         }
         let why = if schema.has("enum") {
-            Some("an enum that may be null has no type that says so")
+            Some("nullable enums are not supported")
         } else if schema.text("type") == Some("object") {
-            Some("an object is there or it is not")
+            Some("nullable objects are not supported")
         } else if !is_property(lint, &schema) {
-            Some("only the property of an object can be null")
+            Some("only a property can be nullable")
         } else {
             None
         };
         if let Some(why) = why {
-            let message = format!("`nullable` is not kept here: {why}");
-            lint.report(
-                &schema,
-                schema.at("nullable"),
-                message,
-                "leave it out, or make the property optional",
-            );
+            let message = format!("`nullable` is not supported here: {why}");
+            let help = "leave it out, or make the property optional";
+            lint.report(&schema, schema.at("nullable"), message, help);
         }
     }
 }

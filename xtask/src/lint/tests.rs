@@ -28,7 +28,7 @@ fn rules_are_sorted_unique_and_described() {
     assert!(RULES.iter().all(|rule| rule.rejects.len() > 10));
 }
 
-/// Text, its replacement, the rules that reject the result, and the pointer of the problem.
+/// Text, its replacement (see [`edited`]), the rules that reject the result, and the pointer of the problem.
 const CORPUS: &[(&str, &str, &str, &str)] = &[
     // The range of `num`.
     ("minimum: 1, maximum: 100", "minimum: 101, maximum: 100", "bounds example", "/minimum"),
@@ -74,24 +74,9 @@ const CORPUS: &[(&str, &str, &str, &str)] = &[
     ("          x-aliases-agree: extract.country-equal\n", "", "extension uncited-clause", "/parameters"),
     ("\"5\": \"\\t\" }", "\"5\": \"\\t\", \"7\": \"x\" }", "extension", "/x-separators"),
     ("x-format: ip-endpoint", "x-format: ip-address", "extension", "/AddressItem/x-format"),
-    (
-        "x-format: ip-endpoint",
-        "x-format: ip-endpoint\n      pattern: '^('",
-        "pattern",
-        "/AddressItem/pattern",
-    ),
-    (
-        "x-format: ip-endpoint",
-        "x-format: ip-endpoint\n      pattern: '^[0-9.]+$'",
-        "pattern",
-        "/AddressItem/pattern",
-    ),
-    (
-        "x-format: ip-endpoint",
-        "x-format: ip-endpoint\n      pattern: '[.:]'",
-        "pattern",
-        "/AddressItem/pattern",
-    ),
+    ("x-format: ip-endpoint", "&\n      pattern: '^('", "pattern", "/AddressItem/pattern"),
+    ("x-format: ip-endpoint", "&\n      pattern: '^[0-9.]+$'", "pattern", "/AddressItem/pattern"),
+    ("x-format: ip-endpoint", "&\n      pattern: '[.:]'", "pattern", "/AddressItem/pattern"),
     ("minimum: 1, maximum: 100", "minimum: 1, maximum: 9007199254740993", "large-integer", "/maximum"),
     ("          schema: { type: string, default: GLOBAL }\n", "", "missing-keyword", "/parameters/1"),
     ("          description: The groups of the caller.\n", "", "missing-keyword", "/responses/200"),
@@ -152,7 +137,7 @@ const CORPUS: &[(&str, &str, &str, &str)] = &[
     ("x-max-utf8-bytes: 32 }", "x-max-utf8-byte: 32 }", "unknown-keyword", "/x-max-utf8-byte"),
     ("minItems: 1\n", "minItem: 1\n", "unknown-keyword", "/ips/minItem"),
     ("minItems: 1\n", "uniqueItems: true\n", "unsupported-keyword", "/ips/uniqueItems"),
-    ("enum: [json, txt]", "enum: [json, txt]\n      pattern: \"^j\"", "unsupported-keyword", "/pattern"),
+    ("enum: [json, txt]", "&\n      pattern: \"^j\"", "unsupported-keyword", "/pattern"),
     ("enum: [0]", "const: 0", "unsupported-keyword", "/code/const"),
     (
         "            schema: { $ref: \"#/components/schemas/SearchRequest\" }",
@@ -206,12 +191,7 @@ const CORPUS: &[(&str, &str, &str, &str)] = &[
         "untyped",
         "/type",
     ),
-    (
-        "    ReturnType:\n",
-        "    Spare: { type: string }\n    ReturnType:\n",
-        "unused-component",
-        "/schemas/Spare",
-    ),
+    ("    ReturnType:\n", "    Spare: { type: string }\n&", "unused-component", "/schemas/Spare"),
     (
         "required: true\n          description: How many",
         "required: \"true\"\n          description: How many",
@@ -262,59 +242,33 @@ const CORPUS: &[(&str, &str, &str, &str)] = &[
         "nullable",
         "/parameters/1/schema/nullable",
     ),
-    (
-        "      enum: [http, socks5]\n",
-        "      enum: [http, socks5]\n      nullable: true\n",
-        "nullable",
-        "/ProxyProtocol/nullable",
-    ),
-    ("    StaticGroup:\n", "    StaticGroup:\n      nullable: true\n", "nullable", "/StaticGroup/nullable"),
-    ("    AddressItem:\n", "    AddressItem:\n      nullable: true\n", "nullable", "/AddressItem/nullable"),
-    (
-        "          x-alias-of: regions\n",
-        "          x-alias-of: regions\n          required: true\n",
-        "parameter",
-        "/parameters/2/required",
-    ),
-    (
-        "        - name: regions\n",
-        "        - name: regions\n          required: true\n",
-        "parameter",
-        "/parameters/1/required",
-    ),
-    (
-        "          in: header\n",
-        "          in: header\n          required: true\n",
-        "parameter",
-        "/parameters/8/required",
-    ),
+    ("      enum: [http, socks5]\n", "&      nullable: true\n", "nullable", "/ProxyProtocol/nullable"),
+    ("    StaticGroup:\n", "&      nullable: true\n", "nullable", "/StaticGroup/nullable"),
+    ("    AddressItem:\n", "&      nullable: true\n", "nullable", "/AddressItem/nullable"),
+    ("          x-alias-of: regions\n", "&          required: true\n", "parameter", "/parameters/2/required"),
+    ("        - name: regions\n", "&          required: true\n", "parameter", "/parameters/1/required"),
+    ("          in: header\n", "&          required: true\n", "parameter", "/parameters/8/required"),
     // Repetition and deprecation.
     ("      x-retry: safe\n", "", "retry", "/get"),
     ("      x-retry: safe\n", "      x-retry: often\n", "retry", "/x-retry"),
     ("      x-retry: safe\n", "      x-retry: idempotency-key\n", "retry", "/x-retry"),
-    ("      x-retry: safe\n", "      x-retry: safe\n      deprecated: true\n", "deprecation", "/get"),
+    ("      x-retry: safe\n", "&      deprecated: true\n", "deprecation", "/get"),
+    ("      x-retry: safe\n", "&      x-sunset: 2027-01-01\n", "deprecation", "/x-sunset"),
     (
         "      x-retry: safe\n",
-        "      x-retry: safe\n      x-sunset: 2027-01-01\n",
+        "&      deprecated: true\n      x-deprecated-since: 2027-01-01\n      x-sunset: 2026-01-01\n",
         "deprecation",
         "/x-sunset",
     ),
     (
         "      x-retry: safe\n",
-        "      x-retry: safe\n      deprecated: true\n      x-deprecated-since: 2027-01-01\n      x-sunset: 2026-01-01\n",
-        "deprecation",
-        "/x-sunset",
-    ),
-    (
-        "      x-retry: safe\n",
-        "      x-retry: safe\n      deprecated: true\n      x-deprecated-since: 2026-01-01\n      x-sunset: soon\n      \
-         x-replaced-by: nothing\n",
+        "&      deprecated: true\n      x-deprecated-since: 2026-01-01\n      x-sunset: soon\n      x-replaced-by: nothing\n",
         "deprecation",
         "/x-replaced-by",
     ),
     (
         "        - name: protocol\n          in: query\n",
-        "        - name: protocol\n          in: query\n          deprecated: true\n          x-deprecated-since: 2026-01-01\n",
+        "&          deprecated: true\n          x-deprecated-since: 2026-01-01\n",
         "deprecation",
         "/parameters/3",
     ),
@@ -325,21 +279,16 @@ const CORPUS: &[(&str, &str, &str, &str)] = &[
         "deprecation",
         "/parameters/0/deprecated",
     ),
-    (
-        "    GroupFilter:\n",
-        "    GroupFilter:\n      deprecated: true\n",
-        "deprecation",
-        "/GroupFilter/deprecated",
-    ),
+    ("    GroupFilter:\n", "&      deprecated: true\n", "deprecation", "/GroupFilter/deprecated"),
     (
         "      enum: [http, socks5]\n",
-        "      enum: [http, socks5]\n      x-deprecated-values:\n        socks4: { x-deprecated-since: 2026-01-01, x-sunset: 2026-12-31 }\n",
+        "&      x-deprecated-values:\n        socks4: { x-deprecated-since: 2026-01-01, x-sunset: 2026-12-31 }\n",
         "deprecation",
         "/x-deprecated-values/socks4",
     ),
     (
         "      enum: [http, socks5]\n",
-        "      enum: [http, socks5]\n      x-deprecated-values:\n        http: { x-sunset: 2026-12-31, x-replaced-by: socks4 }\n",
+        "&      x-deprecated-values:\n        http: { x-sunset: 2026-12-31, x-replaced-by: socks4 }\n",
         "deprecation",
         "/x-deprecated-values/http",
     ),
