@@ -1,5 +1,5 @@
-//! Mutates the document, as text and as a tree: no mutant may make a generator panic, and none may give code that does not
-//! compile unless a rule of the lint or a generator says so.
+//! Mutates the document, as text and as a tree: a generator must neither panic nor emit code that does not compile,
+//! unless the lint or a generator rejects the mutant.
 //!
 //! `XTASK_FUZZ=10000 cargo test -p xtask fuzz` tries 10,000 mutants; `XTASK_FUZZ_SEED` is the seed of the first one.
 
@@ -175,7 +175,7 @@ fn mutate_tree(random: &mut Random, original: &Document, pointers: &[String], ro
     }
 }
 
-/// A small change of a value: the kind that people make.
+/// A small change of a value, such as a typing error.
 fn nudge(random: &mut Random, value: Option<&mut Value>) {
     match value {
         Some(Value::Number(number)) => {
@@ -191,7 +191,7 @@ fn nudge(random: &mut Random, value: Option<&mut Value>) {
     }
 }
 
-/// What is wrong with generated code, as far as that can be told without a compiler.
+/// What is wrong with generated code, as far as can be detected without a compiler.
 fn fault(path: &str, source: &str) -> Option<String> {
     if !path.ends_with(".rs") {
         return None;

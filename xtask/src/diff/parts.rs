@@ -4,16 +4,16 @@ use serde_json::json;
 
 use super::{
     change::Direction,
+    document_pair::{DocumentPair, Place},
     elements::{self, Element},
     extensions,
     rules::{self, Rule},
-    sides::{DocumentPair, Place},
 };
 use crate::model::{Operation, Parameter, Response};
 
 /// Reports what was added to or removed from the requests or the responses of an operation.
 pub(super) fn compare(
-    sides: &mut DocumentPair<'_>,
+    documents: &mut DocumentPair<'_>,
     place: Place<'_>,
     (before, after): (&Operation, &Operation),
     (old, new): (&[Element<'_>], &[Element<'_>]),
@@ -21,26 +21,32 @@ pub(super) fn compare(
     let is_request = place.direction == Direction::Request;
     for element in elements::missing(new, old) {
         let rule = if is_request { added_to_request(element) } else { added_to_response(element) };
-        let found = (None, sides.after(elements::located(after, new, element), element.kind()));
-        sides.report(rule, Place { at: element.at, ..place }, "", found, element.clauses());
+        let found =
+            (None, documents.after(elements::definition_pointer(after, new, element), element.kind()));
+        documents.report(rule, Place { at: element.at, ..place }, "", found, element.clauses());
     }
     for element in elements::missing(old, new) {
         let rule = if is_request { removed_from_request(element) } else { removed_from_response(element) };
-        let pointer = elements::located(before, old, element);
-        let rule = sides.removal(&pointer, rule);
-        let found = (sides.before(pointer, element.kind()), None);
-        sides.report(rule, Place { at: element.at, ..place }, "", found, element.clauses());
+        let pointer = elements::definition_pointer(before, old, element);
+        let rule = documents.removal(&pointer, rule);
+        let found = (documents.before(pointer, element.kind()), None);
+        documents.report(rule, Place { at: element.at, ..place }, "", found, element.clauses());
     }
 }
 
 /// What both documents say of the deprecation of the parameters that they have in common.
-pub(super) fn deprecations(sides: &mut DocumentPair<'_>, place: Place<'_>, old: &Operation, new: &Operation) {
+pub(super) fn deprecations(
+    documents: &mut DocumentPair<'_>,
+    place: Place<'_>,
+    old: &Operation,
+    new: &Operation,
+) {
     for parameter in &new.parameters {
         let at = at(parameter);
         if let Some(before) = old.parameters.iter().find(|before| self::at(before).eq_ignore_ascii_case(&at))
         {
             let place = Place { at: &at, ..place };
-            extensions::deprecation(sides, place, (&before.pointer, &parameter.pointer));
+            extensions::deprecation(documents, place, (&before.pointer, &parameter.pointer));
         }
     }
 }
@@ -73,7 +79,7 @@ fn removed_from_request(element: &Element<'_>) -> &'static Rule {
 
 /// Compares the statuses, and returns those that only one document has: their parts are no changes of their own.
 pub(super) fn statuses(
-    sides: &mut DocumentPair<'_>,
+    documents: &mut DocumentPair<'_>,
     place: Place<'_>,
     old: &Operation,
     new: &Operation,
@@ -82,24 +88,24 @@ pub(super) fn statuses(
     let clauses = |response: &Response| response.citation.all().map(str::to_owned).collect::<Vec<_>>();
     if old.success.status != new.success.status {
         let found = (
-            sides.before(&old.success.pointer, json!(old.success.status)),
-            sides.after(&new.success.pointer, json!(new.success.status)),
+            documents.before(&old.success.pointer, json!(old.success.status)),
+            documents.after(&new.success.pointer, json!(new.success.status)),
         );
-        sides.report(&rules::SUCCESS_STATUS_CHANGED, place, "", found, clauses(&new.success));
+        documents.report(&rules::SUCCESS_STATUS_CHANGED, place, "", found, clauses(&new.success));
         gone.extend([old.success.status.clone(), new.success.status.clone()]);
     }
     let lacks =
         |list: &[Response], response: &Response| list.iter().all(|other| other.status != response.status);
     for response in new.errors.iter().filter(|response| lacks(&old.errors, response)) {
         let place = Place { at: &response.status, ..place };
-        let found = (None, sides.after(&response.pointer, json!(response.status)));
-        sides.report(&rules::RESPONSE_STATUS_ADDED, place, "", found, clauses(response));
+        let found = (None, documents.after(&response.pointer, json!(response.status)));
+        documents.report(&rules::RESPONSE_STATUS_ADDED, place, "", found, clauses(response));
         gone.push(response.status.clone());
     }
     for response in old.errors.iter().filter(|response| lacks(&new.errors, response)) {
         let place = Place { at: &response.status, ..place };
-        let found = (sides.before(&response.pointer, json!(response.status)), None);
-        sides.report(&rules::RESPONSE_STATUS_REMOVED, place, "", found, clauses(response));
+        let found = (documents.before(&response.pointer, json!(response.status)), None);
+        documents.report(&rules::RESPONSE_STATUS_REMOVED, place, "", found, clauses(response));
         gone.push(response.status.clone());
     }
     gone

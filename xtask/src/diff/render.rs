@@ -18,10 +18,10 @@ use crate::problem::DOCUMENT;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RenderInput<'a> {
     pub(crate) diff: &'a Diff,
-    pub(crate) asked: &'a VersionAdvice,
-    /// What the older document is called: a file, or a revision.
+    pub(crate) advice: &'a VersionAdvice,
+    /// Name of the older document: a file, or a revision.
     pub(crate) old: &'a str,
-    /// What the newer document is called.
+    /// Name of the newer document.
     pub(crate) new: &'a str,
     /// Whether each breaking change is shown with a witness.
     pub(crate) has_witnesses: bool,
@@ -43,17 +43,17 @@ pub(crate) enum Format {
 }
 
 /// The report.
-pub(crate) fn render(shown: RenderInput<'_>, format: Format) -> String {
+pub(crate) fn render(input: RenderInput<'_>, format: Format) -> String {
     match format {
-        Format::Text => text(shown),
-        Format::Md => markdown(shown),
-        Format::Json => json(shown),
-        Format::Github => github(shown),
+        Format::Text => text(input),
+        Format::Md => markdown(input),
+        Format::Json => json(input),
+        Format::Github => github(input),
     }
 }
 
 impl RenderInput<'_> {
-    /// `old:12 → new:14`, or the one that there is.
+    /// `old:12 → new:14`, or only one of them.
     fn places(&self, change: &Change) -> String {
         let place = |name: &str, found: &Option<SourceValue>| {
             found.as_ref().map(|found| format!("{name}:{}", found.line))
@@ -79,7 +79,7 @@ impl RenderInput<'_> {
         found
     }
 
-    /// How many changes there are, and what they ask for.
+    /// Number of changes by verdict.
     fn verdict(&self) -> String {
         let count =
             |verdict| self.diff.changes.iter().filter(|change| change.rule.verdict == verdict).count();
@@ -94,23 +94,23 @@ impl RenderInput<'_> {
         if counts.is_empty() { "no changes".to_owned() } else { format!("{}{accepted}", counts.join(", ")) }
     }
 
-    /// The version step that the changes ask for; `None` without one.
+    /// The version step that the changes require; `None` without one.
     fn step(&self) -> Option<String> {
-        let asked = self.asked;
-        if asked.step == Step::None {
+        let advice = self.advice;
+        if advice.step == Step::None {
             return None;
         }
         let found = &self.diff.versions.1;
-        let document = asked.document.map_or_else(
+        let document = advice.document.map_or_else(
             || format!("`info.version` must be three numbers, found `{}`", self.diff.versions.0),
             |version| {
-                let met = if asked.is_met { "as it is" } else { "it is still" };
+                let met = if advice.is_met { "as it is" } else { "it is still" };
                 format!("`info.version` {version} or higher; {met} `{found}`")
             },
         );
         let crates =
-            asked.crates.map(|version| format!("; crates {version}, if the present version is published"));
-        Some(format!("{} step: {document}{}", asked.step.name(), crates.unwrap_or_default()))
+            advice.crates.map(|version| format!("; crates {version}, if the present version is published"));
+        Some(format!("{} step: {document}{}", advice.step.name(), crates.unwrap_or_default()))
     }
 }
 
@@ -120,11 +120,11 @@ fn services(change: &Change) -> &'static str {
 }
 
 /// Lines for a terminal.
-fn text(shown: RenderInput<'_>) -> String {
+fn text(input: RenderInput<'_>) -> String {
     let mut text = String::new();
-    for operation in shown.operations() {
+    for operation in input.operations() {
         let _ = writeln!(text, "{}", operation.unwrap_or("the document as a whole"));
-        for change in shown.diff.changes.iter().filter(|change| change.operation.as_deref() == operation) {
+        for change in input.diff.changes.iter().filter(|change| change.operation.as_deref() == operation) {
             let _ = writeln!(
                 text,
                 "  {} [{}] {}, {}: {}",
@@ -138,11 +138,11 @@ fn text(shown: RenderInput<'_>) -> String {
                 let _ = writeln!(text, "      {name:<12} {value}");
             };
             row("means", change.rule.means);
-            row("at", &shown.places(change));
+            row("at", &input.places(change));
             if !change.clauses.is_empty() {
                 row("clauses", &change.clauses.join(", "));
             }
-            if let Some(witness) = shown.witness(change) {
+            if let Some(witness) = input.witness(change) {
                 row("witness", &witness.text);
             }
             row("services", services(change));
@@ -154,37 +154,37 @@ fn text(shown: RenderInput<'_>) -> String {
         }
         text.push('\n');
     }
-    for note in shown.notes {
+    for note in input.notes {
         let _ = writeln!(text, "accepted changes, {note}");
     }
-    let _ = writeln!(text, "{}", shown.verdict());
-    if let Some(step) = shown.step() {
+    let _ = writeln!(text, "{}", input.verdict());
+    if let Some(step) = input.step() {
         let _ = writeln!(text, "{step}");
     }
     text
 }
 
 /// A page in Markdown.
-fn markdown(shown: RenderInput<'_>) -> String {
+fn markdown(input: RenderInput<'_>) -> String {
     let mut page = format!(
         "# Changes of the contract\n\nFrom `{}` to `{}`: {}.\n",
-        shown.old,
-        shown.new,
-        shown.verdict()
+        input.old,
+        input.new,
+        input.verdict()
     );
-    if let Some(step) = shown.step() {
-        let _ = writeln!(page, "\nThe changes ask for a {step}.");
+    if let Some(step) = input.step() {
+        let _ = writeln!(page, "\nThe changes require a {step}.");
     }
-    for operation in shown.operations() {
+    for operation in input.operations() {
         let title = operation.map_or_else(|| "The document as a whole".to_owned(), |id| format!("`{id}`"));
         let _ = write!(
             page,
             "\n## {title}\n\n| verdict | where | change | clauses | services | what to do | lines | fingerprint |\n\
              |---|---|---|---|---|---|---|---|\n"
         );
-        for change in shown.diff.changes.iter().filter(|change| change.operation.as_deref() == operation) {
+        for change in input.diff.changes.iter().filter(|change| change.operation.as_deref() == operation) {
             let accepted = change.accepted.as_ref().map(|reason| format!(" (accepted: {reason})"));
-            let witness = shown.witness(change).map(|witness| format!(" Witness: {}", witness.text));
+            let witness = input.witness(change).map(|witness| format!(" Witness: {}", witness.text));
             let clauses: Vec<String> = change.clauses.iter().map(|clause| format!("`{clause}`")).collect();
             let cells = [
                 format!("**{}**{}", change.rule.verdict.name(), accepted.unwrap_or_default()),
@@ -193,14 +193,14 @@ fn markdown(shown: RenderInput<'_>) -> String {
                 clauses.join(" "),
                 services(change).to_owned(),
                 change.rule.advice.to_owned(),
-                shown.places(change),
+                input.places(change),
                 format!("`{}`", change.fingerprint()),
             ];
             let cells = cells.map(|cell| cell.replace('|', "\\|").replace(['\r', '\n'], " "));
             let _ = writeln!(page, "| {} |", cells.join(" | "));
         }
     }
-    for note in shown.notes {
+    for note in input.notes {
         let _ = writeln!(page, "\nAccepted changes, {note}.");
     }
     page
@@ -209,8 +209,8 @@ fn markdown(shown: RenderInput<'_>) -> String {
 /// Version of the JSON object; raised when a member changes its meaning or is removed.
 const SCHEMA_VERSION: u32 = 1;
 
-fn json(shown: RenderInput<'_>) -> String {
-    let changes: Vec<Value> = shown.diff.changes.iter().map(|change| {
+fn json(input: RenderInput<'_>) -> String {
+    let changes: Vec<Value> = input.diff.changes.iter().map(|change| {
             json!({
                 "rule": change.rule.id,
                 "verdict": change.rule.verdict.name(),
@@ -224,7 +224,7 @@ fn json(shown: RenderInput<'_>) -> String {
                 "services_may_fail": change.rule.services_may_fail,
                 "means": change.rule.means,
                 "advice": change.rule.advice,
-                "witness": shown.witness(change).map(|witness| json!({ "text": witness.text, "value": witness.value })),
+                "witness": input.witness(change).map(|witness| json!({ "text": witness.text, "value": witness.value })),
                 "fingerprint": change.fingerprint(),
                 "accepted": change.accepted,
             })
@@ -232,16 +232,16 @@ fn json(shown: RenderInput<'_>) -> String {
         .collect();
     let report = json!({
         "schema_version": SCHEMA_VERSION,
-        "old": { "name": shown.old, "version": shown.diff.versions.0 },
-        "new": { "name": shown.new, "version": shown.diff.versions.1 },
-        "worst": shown.diff.worst().map(Verdict::name),
-        "step": shown.asked.step.name(),
+        "old": { "name": input.old, "version": input.diff.versions.0 },
+        "new": { "name": input.new, "version": input.diff.versions.1 },
+        "worst": input.diff.worst().map(Verdict::name),
+        "step": input.advice.step.name(),
         "asked": {
-            "document": shown.asked.document.map(|version| version.to_string()),
-            "crates": shown.asked.crates.map(|version| version.to_string()),
-            "is_met": shown.asked.is_met,
+            "document": input.advice.document.map(|version| version.to_string()),
+            "crates": input.advice.crates.map(|version| version.to_string()),
+            "is_met": input.advice.is_met,
         },
-        "notes": shown.notes,
+        "notes": input.notes,
         "changes": changes,
     });
     format!("{report:#}\n")
@@ -255,9 +255,9 @@ fn found(found: &Option<SourceValue>) -> Value {
 }
 
 /// Workflow commands of GitHub Actions: one annotation for each change.
-fn github(shown: RenderInput<'_>) -> String {
+fn github(input: RenderInput<'_>) -> String {
     let mut text = String::new();
-    for change in &shown.diff.changes {
+    for change in &input.diff.changes {
         let level = match change.rule.verdict {
             _ if change.accepted.is_some() => "notice",
             Verdict::Breaking => "error",
@@ -276,7 +276,7 @@ fn github(shown: RenderInput<'_>) -> String {
             change.rule.means,
             services(change),
             change.rule.advice,
-            shown.places(change),
+            input.places(change),
             change.fingerprint(),
         );
         text.push_str(&format!(
@@ -285,7 +285,7 @@ fn github(shown: RenderInput<'_>) -> String {
             escaped(&message)
         ));
     }
-    text.push_str(&format!("::notice title=contract::{}\n", escaped(&shown.verdict())));
+    text.push_str(&format!("::notice title=contract::{}\n", escaped(&input.verdict())));
     text
 }
 

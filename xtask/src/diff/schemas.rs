@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::{
     change::{Direction, SourceValue},
+    document_pair::{DocumentPair, Place},
     elements::Element,
     extensions,
     rules::{self, Rule},
-    sides::{DocumentPair, Place},
 };
 use crate::{document::join, model::Constraint};
 
@@ -39,7 +39,12 @@ struct Pair<'a> {
     new: Option<&'a Constraint>,
 }
 
-pub(super) fn compare(sides: &mut DocumentPair<'_>, place: Place<'_>, old: &Element<'_>, new: &Element<'_>) {
+pub(super) fn compare(
+    documents: &mut DocumentPair<'_>,
+    place: Place<'_>,
+    old: &Element<'_>,
+    new: &Element<'_>,
+) {
     let mut keywords: Vec<&'static str> =
         new.constraints.iter().map(|constraint| constraint.keyword).collect();
     for constraint in &old.constraints {
@@ -53,10 +58,10 @@ pub(super) fn compare(sides: &mut DocumentPair<'_>, place: Place<'_>, old: &Elem
     for keyword in keywords {
         let pair = Pair { keyword, old: old.get(keyword), new: new.get(keyword) };
         if value_of(pair.old) != value_of(pair.new) {
-            pair.compare(sides, place);
+            pair.compare(documents, place);
         }
     }
-    definitions(sides, place, old, new);
+    definitions(documents, place, old, new);
 }
 
 fn value_of(constraint: Option<&Constraint>) -> Option<&Value> {
@@ -64,17 +69,17 @@ fn value_of(constraint: Option<&Constraint>) -> Option<&Value> {
 }
 
 /// What definitions say beside constraints.
-fn definitions(sides: &mut DocumentPair<'_>, place: Place<'_>, old: &Element<'_>, new: &Element<'_>) {
+fn definitions(documents: &mut DocumentPair<'_>, place: Place<'_>, old: &Element<'_>, new: &Element<'_>) {
     let (Some(before), Some(after)) = (old.head(), new.head()) else { return };
-    extensions::deprecation(sides, place, (&before.pointer, &after.pointer));
-    extensions::deprecated_values(sides, place, (&before.pointer, &after.pointer));
+    extensions::deprecation(documents, place, (&before.pointer, &after.pointer));
+    extensions::deprecated_values(documents, place, (&before.pointer, &after.pointer));
 }
 
 impl Pair<'_> {
-    fn found(&self, sides: &DocumentPair<'_>) -> (Option<SourceValue>, Option<SourceValue>) {
+    fn found(&self, documents: &DocumentPair<'_>) -> (Option<SourceValue>, Option<SourceValue>) {
         (
-            self.old.and_then(|constraint| sides.constraint_before(constraint)),
-            self.new.and_then(|constraint| sides.constraint_after(constraint)),
+            self.old.and_then(|constraint| documents.constraint_before(constraint)),
+            self.new.and_then(|constraint| documents.constraint_after(constraint)),
         )
     }
 
@@ -82,18 +87,18 @@ impl Pair<'_> {
         self.old.into_iter().chain(self.new).flat_map(|constraint| constraint.clauses.clone()).collect()
     }
 
-    fn report(&self, sides: &mut DocumentPair<'_>, place: Place<'_>, rule: &'static Rule) {
-        let found = self.found(sides);
-        sides.report(rule, place, self.keyword, found, self.clauses());
+    fn report(&self, documents: &mut DocumentPair<'_>, place: Place<'_>, rule: &'static Rule) {
+        let found = self.found(documents);
+        documents.report(rule, place, self.keyword, found, self.clauses());
     }
 
-    fn compare(&self, sides: &mut DocumentPair<'_>, place: Place<'_>) {
+    fn compare(&self, documents: &mut DocumentPair<'_>, place: Place<'_>) {
         match self.keyword {
-            "enum" => self.values(sides, place),
-            "x-port" => self.ports(sides, place),
+            "enum" => self.values(documents, place),
+            "x-port" => self.ports(documents, place),
             _ => match self.rule(place) {
-                Some(rule) => self.report(sides, place, rule),
-                None => extensions::keyword(sides, place, self.keyword, (self.old, self.new)),
+                Some(rule) => self.report(documents, place, rule),
+                None => extensions::keyword(documents, place, self.keyword, (self.old, self.new)),
             },
         }
     }
@@ -145,33 +150,33 @@ impl Pair<'_> {
     }
 
     /// One change for each value of an enum; a list that appears or disappears is one change.
-    fn values(&self, sides: &mut DocumentPair<'_>, place: Place<'_>) {
+    fn values(&self, documents: &mut DocumentPair<'_>, place: Place<'_>) {
         let (Some(old), Some(new)) = (self.old, self.new) else {
             // Without a list every value is valid.
             let effect = if self.old.is_none() { Effect::Narrows } else { Effect::Widens };
-            return self.report(sides, place, by_effect(place, effect, ENUM_RULES));
+            return self.report(documents, place, by_effect(place, effect, ENUM_RULES));
         };
         let list = |constraint: &Constraint| constraint.value.as_array().cloned().unwrap_or_default();
         let (before, after) = (list(old), list(new));
         let at = |pointer: &str, index: usize| join(&join(pointer, "enum"), &index.to_string());
         for (index, value) in after.iter().enumerate().filter(|(_, value)| !before.contains(value)) {
             let rule = by_effect(place, Effect::Widens, ENUM_RULES);
-            let found = (None, sides.after(at(&new.pointer, index), value.clone()));
-            sides.report(rule, place, "enum", found, self.clauses());
+            let found = (None, documents.after(at(&new.pointer, index), value.clone()));
+            documents.report(rule, place, "enum", found, self.clauses());
         }
         for (index, value) in before.iter().enumerate().filter(|(_, value)| !after.contains(value)) {
             let mut rule = by_effect(place, Effect::Narrows, ENUM_RULES);
             if place.direction == Direction::Request {
                 let entry = join(&old.pointer, extensions::DEPRECATED_VALUES);
-                rule = sides.removal(&join(&entry, value.as_str().unwrap_or_default()), rule);
+                rule = documents.removal(&join(&entry, value.as_str().unwrap_or_default()), rule);
             }
-            let found = (sides.before(at(&old.pointer, index), value.clone()), None);
-            sides.report(rule, place, "enum", found, self.clauses());
+            let found = (documents.before(at(&old.pointer, index), value.clone()), None);
+            documents.report(rule, place, "enum", found, self.clauses());
         }
     }
 
-    /// The bounds of the port in an address. Where the format itself appears or goes, that is told instead.
-    fn ports(&self, sides: &mut DocumentPair<'_>, place: Place<'_>) {
+    /// The bounds of the port in an address. An added or removed format is reported instead.
+    fn ports(&self, documents: &mut DocumentPair<'_>, place: Place<'_>) {
         let (Some(old), Some(new)) = (self.old, self.new) else { return };
         for (keyword, larger) in [("minimum", Effect::Narrows), ("maximum", Effect::Widens)] {
             let number = |constraint: &Constraint| constraint.value.get(keyword).and_then(Value::as_i64);
@@ -181,8 +186,8 @@ impl Pair<'_> {
             }
             let rule = by_effect(place, effect(before.cmp(&after), larger), LIMIT_RULES);
             let at = |constraint: &Constraint| join(&join(&constraint.pointer, "x-port"), keyword);
-            let found = (sides.before(at(old), json!(before)), sides.after(at(new), json!(after)));
-            sides.report(rule, place, &format!("x-port {keyword}"), found, self.clauses());
+            let found = (documents.before(at(old), json!(before)), documents.after(at(new), json!(after)));
+            documents.report(rule, place, &format!("x-port {keyword}"), found, self.clauses());
         }
     }
 }

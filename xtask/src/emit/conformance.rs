@@ -12,7 +12,7 @@
 use serde_json::{Value, json};
 
 use super::{GENERATED, json_schema};
-use crate::{artifact::Artifact, document::Document, model::Contract, problem::Problem};
+use crate::{document::Document, emit::Artifact, model::Contract, problem::Problem};
 
 const INDEX: &str = "conformance/src/contract/generated/contract.json";
 const IDS: &str = "conformance/src/contract/generated/clause.rs";
@@ -102,10 +102,10 @@ fn in_docs(text: &str) -> String {
 }
 
 fn first_words(text: &str) -> String {
-    const MOST: usize = 14;
+    const MAX_WORDS: usize = 14;
     let words: Vec<&str> = text.split_whitespace().collect();
-    let cut = if words.len() > MOST { " …" } else { "" };
-    format!("{}{cut}", words[..words.len().min(MOST)].join(" "))
+    let cut = if words.len() > MAX_WORDS { " …" } else { "" };
+    format!("{}{cut}", words[..words.len().min(MAX_WORDS)].join(" "))
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use crate::{
-    artifact::Artifact,
     diff::{
         oasdiff::{self, Counterpart},
         rules::RULES,
     },
+    emit::Artifact,
     lint,
     model::{Check, Contract},
 };

@@ -85,12 +85,12 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<Report, String> 
     let notes = accept(root, &arguments.accepted, &mut diff, today)?;
     // The file accepts changes since the last release: another comparison need not have them.
     let is_since_release = arguments.old.is_none() && arguments.new.is_none();
-    let told = notes.iter().filter(|note| is_since_release || matches!(note, Note::Expired { .. }));
-    let notes: Vec<_> = told.map(ToString::to_string).collect();
-    let asked = version::asked(&diff, env!("CARGO_PKG_VERSION"));
-    let shown = RenderInput {
+    let shown = notes.iter().filter(|note| is_since_release || matches!(note, Note::Expired { .. }));
+    let notes: Vec<_> = shown.map(ToString::to_string).collect();
+    let advice = version::advise(&diff, env!("CARGO_PKG_VERSION"));
+    let input = RenderInput {
         diff: &diff,
-        asked: &asked,
+        advice: &advice,
         old: &old_name,
         new: &new_name,
         has_witnesses: arguments.witness,
@@ -99,7 +99,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<Report, String> 
     let mut text = if arguments.changelog {
         diff::render::changelog(&diff)
     } else {
-        diff::render::render(shown, arguments.format)
+        diff::render::render(input, arguments.format)
     };
     if arguments.run {
         if !matches!(arguments.format, Format::Text) {

@@ -187,7 +187,7 @@ pub(super) fn is_opened(document: &Document, schema: &Schema) -> bool {
 }
 
 /// The pattern that binds `value` to the innermost value: an `Option` for an optional field, then the newtype of a named
-/// schema, then an `Option` for `nullable`. The second value tells whether the field may match no value.
+/// schema, then an `Option` for `nullable`. The second value says whether the pattern may fail to match.
 fn pattern(schema: &Schema, optional: bool) -> (TokenStream, bool) {
     let is_newtype = schema.variants.is_none() && matches!(&schema.kind, Kind::String { format: None, .. });
     let is_named = is_newtype && schema.name.is_some();

@@ -86,7 +86,7 @@ pub(super) fn token(document: &Document, contract: &Contract) -> Result<TokenStr
 }
 
 /// The bounds of a port in an address.
-pub(super) fn ports(contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
+pub(super) fn ports(contract: &Contract) -> TokenStream {
     let mut found: Vec<(&Schema, (u16, u16))> = Vec::new();
     for operation in &contract.operations {
         for property in operation.body.iter().flat_map(|body| body.schema.properties()) {
@@ -99,18 +99,18 @@ pub(super) fn ports(contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
             }
         }
     }
-    let Some((schema, (minimum, maximum))) = found.first().copied() else { return Ok(TokenStream::new()) };
+    let Some((schema, (minimum, maximum))) = found.first().copied() else { return TokenStream::new() };
     let (item, port) = (validate::clause(schema, "x-format"), validate::clause(schema, "x-port"));
-    Ok(quote! {
+    quote! {
         /// The ports that an address may have.
         pub const ADDRESS_PORTS: std::ops::RangeInclusive<u16> = #minimum..=#maximum;
         pub(crate) const ADDRESS_CLAUSE: &str = #item;
         pub(crate) const ADDRESS_PORT_CLAUSE: &str = #port;
-    })
+    }
 }
 
 /// An open enum for each named enum that a response can hold.
-pub(super) fn open_enums(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
+pub(super) fn open_enums(document: &Document, contract: &Contract) -> TokenStream {
     let mut made = TokenStream::new();
     for name in lower::opened_enums(document.root()) {
         let Some(schema) = contract.schemas.iter().find(|schema| schema.name.as_ref() == Some(&name)) else {
@@ -181,11 +181,11 @@ pub(super) fn open_enums(document: &Document, contract: &Contract) -> Result<Tok
             }
         });
     }
-    Ok(made)
+    made
 }
 
 /// The values of each other named string enum, for messages: its type is progenitor's.
-pub(super) fn closed_enums(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
+pub(super) fn closed_enums(document: &Document, contract: &Contract) -> TokenStream {
     let opened = lower::opened_enums(document.root());
     let mut made = TokenStream::new();
     for schema in &contract.schemas {
@@ -201,7 +201,7 @@ pub(super) fn closed_enums(document: &Document, contract: &Contract) -> Result<T
             }
         });
     }
-    Ok(made)
+    made
 }
 
 /// The separators of a text response, with the code of each.

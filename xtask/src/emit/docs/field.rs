@@ -11,13 +11,13 @@ use crate::model::{Body, Citation, Contract, Header, Kind, Location, Operation, 
 pub(in crate::emit) struct Field<'a> {
     /// Where links lead.
     anchor: String,
-    /// What it is and of what, for results of the search.
+    /// Its kind and owner, for results of the search.
     what: String,
     name: String,
     /// `query` or `header`.
     place: Option<&'static str>,
     required: bool,
-    /// Whether it is there, in a word.
+    /// Whether it is required, in a word.
     presence: &'static str,
     kind: Type<'a>,
     /// Every constraint in words, those of the extensions included.
@@ -138,14 +138,14 @@ pub(in crate::emit) fn body<'a>(contract: &Contract, body: &'a Body) -> Field<'a
 /// A header of a response.
 pub(super) fn header<'a>(
     contract: &'a Contract,
-    home: FieldContext<'_, 'a>,
+    context: FieldContext<'_, 'a>,
     header: &'a Header,
     example: Option<&Value>,
 ) -> Field<'a> {
     let Header { name, schema, .. } = header;
     Field {
-        anchor: format!("{}-{name}", home.anchor),
-        what: format!("header of {}", home.of),
+        anchor: format!("{}-{name}", context.anchor),
+        what: format!("header of {}", context.of),
         presence: if header.required { "always" } else { "not always" },
         example: example.or(schema.example.as_ref()).map(words::value),
         description: header.description.as_deref(),
@@ -168,17 +168,17 @@ pub(in crate::emit) struct FieldContext<'h, 'a> {
 /// The properties of an object, and of the objects in it that have no name of their own.
 pub(in crate::emit) fn properties<'a>(
     contract: &'a Contract,
-    home: FieldContext<'_, 'a>,
+    context: FieldContext<'_, 'a>,
     schema: &'a Schema,
 ) -> Vec<Field<'a>> {
     let mut fields = Vec::new();
-    collect(contract, home, "", schema, &mut fields);
+    collect(contract, context, "", schema, &mut fields);
     fields
 }
 
 fn collect<'a>(
     contract: &'a Contract,
-    home: FieldContext<'_, 'a>,
+    context: FieldContext<'_, 'a>,
     path: &str,
     outer: &'a Schema,
     fields: &mut Vec<Field<'a>>,
@@ -186,20 +186,20 @@ fn collect<'a>(
     for property in outer.properties() {
         let schema = &property.schema;
         let name = format!("{path}{}", property.name);
-        let rules = home.operation.map(|operation| rules_for(operation, &name)).unwrap_or_default();
+        let rules = context.operation.map(|operation| rules_for(operation, &name)).unwrap_or_default();
         let mut field = Field::new(contract, name.clone(), property.required, schema);
         field.limits.extend(rules.iter().map(|rule| words::rule(rule)));
         field.limits.extend(schema.deprecation.as_ref().map(ToString::to_string));
         let clauses = schema.citation.all().chain(rules.iter().map(|rule| clause(rule)));
         fields.push(Field {
-            anchor: format!("{}-{name}", home.anchor),
-            what: format!("field of {}", home.of),
+            anchor: format!("{}-{name}", context.anchor),
+            what: format!("field of {}", context.of),
             description: schema.description.as_deref(),
             clauses: once(clauses.collect()),
             ..field
         });
         if let Some((inner, step)) = unnamed_object(schema) {
-            collect(contract, home, &format!("{name}{step}."), inner, fields);
+            collect(contract, context, &format!("{name}{step}."), inner, fields);
         }
     }
 }
@@ -219,7 +219,7 @@ fn unnamed_object(schema: &Schema) -> Option<(&Schema, String)> {
     }
 }
 
-/// The values of a string enum, each with the words for it: the value, and what it stands for.
+/// The values of a string enum, each with its description.
 pub(in crate::emit) fn values<'a>(contract: &'a Contract, schema: &'a Schema) -> Vec<(&'a str, String)> {
     let variants = schema.variants.iter().flatten();
     variants.filter_map(|value| Some((value.as_str()?, words::choice(contract, schema, value)))).collect()
@@ -240,7 +240,7 @@ fn cited(citations: [&Citation; 2]) -> Vec<&str> {
     citations.into_iter().flat_map(Citation::all).collect()
 }
 
-/// Each of them once, in their order.
+/// Removes duplicates and keeps the order.
 pub(super) fn once(mut ids: Vec<&str>) -> Vec<&str> {
     let mut seen = Vec::new();
     ids.retain(|id| {

@@ -115,7 +115,7 @@ fn tags(document: &Document, contract: &Contract, base: &str) -> Vec<Value> {
 
 fn schema(contract: &Contract, schema: &Schema) -> Value {
     let name = schema.name.as_deref().unwrap_or_default();
-    let home = FieldContext { anchor: &format!("schema-{name}"), of: name, operation: None };
+    let context = FieldContext { anchor: &format!("schema-{name}"), of: name, operation: None };
     json!({
         "name": name,
         "description": schema.description,
@@ -124,7 +124,7 @@ fn schema(contract: &Contract, schema: &Schema) -> Value {
         "default": schema.default.as_ref().map(words::value),
         "example": schema.example.as_ref().map(words::value),
         "clauses": field::once(schema.citation.all().collect()),
-        "fields": field::properties(contract, home, schema),
+        "fields": field::properties(contract, context, schema),
     })
 }
 
@@ -194,7 +194,7 @@ fn operation(document: &Document, contract: &Contract, base: &str, operation: &O
     })
 }
 
-/// Sentences about the life of an operation and about its repetition.
+/// Sentences about deprecation and retries of an operation.
 fn notices(operation: &Operation) -> Vec<String> {
     let deprecation = operation.deprecation.as_ref().map(|Deprecation { since, sunset, replaced_by }| {
         let instead = replaced_by.as_ref().map(|id| format!(" Use `{id}` instead.")).unwrap_or_default();
@@ -215,14 +215,14 @@ const JSON: &str = "application/json";
 
 fn request_body(contract: &Contract, operation: &Operation, body: &Body, sent: Option<&Value>) -> Value {
     let (anchor, of) = (format!("{}-body", operation.id), format!("the body of {}", operation.id));
-    let home = FieldContext { anchor: &anchor, of: &of, operation: Some(operation) };
+    let context = FieldContext { anchor: &anchor, of: &of, operation: Some(operation) };
     json!({
         "media": JSON,
         "required": body.required,
         "description": body.description,
         "kind": Type::new(&body.schema),
         "clauses": field::once(body.citation.all().collect()),
-        "fields": field::properties(contract, home, &body.schema),
+        "fields": field::properties(contract, context, &body.schema),
         "example": sent.map(|example| laid_out(JSON, example)),
         "anchor": anchor,
         "of": of,
@@ -242,10 +242,10 @@ fn response(document: &Document, contract: &Contract, operation: &Operation, res
     });
     let bodies = response.content.iter().map(|Media { name, schema }| {
         let (anchor, of) = (format!("{anchor}-{name}"), format!("the body of {of}"));
-        let home = FieldContext { anchor: &anchor, of: &of, operation: None };
+        let context = FieldContext { anchor: &anchor, of: &of, operation: None };
         // A named schema is a link to its own table.
         let fields =
-            if schema.name.is_none() { field::properties(contract, home, schema) } else { Vec::new() };
+            if schema.name.is_none() { field::properties(contract, context, schema) } else { Vec::new() };
         json!({
             "media": name,
             "required": true,

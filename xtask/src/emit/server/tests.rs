@@ -1,4 +1,4 @@
-//! The document moves the code: every constraint that the server says it keeps, and every construct that it cannot.
+//! The document changes the code: every constraint that the server declares to enforce, and every construct that it rejects.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ fn a_limit_is_written_once() {
 }
 
 #[test]
-fn every_declared_constraint_moves_the_code() {
+fn every_declared_constraint_changes_the_code() {
     let document = document();
     let before = bare(tokens(&document).unwrap());
     let mut seen = BTreeSet::new();
@@ -43,13 +43,13 @@ fn every_declared_constraint_moves_the_code() {
         assert!(&root != document.root(), "the test does not know how to change {shown}");
         // A document that the server rejects has not lost the constraint either.
         if let Ok(after) = tokens(&document.with_root(root)) {
-            assert!(before != bare(after), "{shown} is declared as kept, but changes nothing");
+            assert!(before != bare(after), "{shown} is declared as enforced, but the code does not change");
         }
     }
     assert!(seen.len() > 80, "only {} constraints were changed", seen.len());
 }
 
-/// Constraints that the edge keeps whatever the document says about them.
+/// Constraints that the edge enforces whatever the document says.
 fn is_fixed(constraint: &Constraint) -> bool {
     // A token is always a non-empty text; which transports and parameters carry it moves the code.
     let token = constraint.credential && ["type", "minLength", "required"].contains(&constraint.keyword);
@@ -118,7 +118,7 @@ fn what_the_server_cannot_express_is_a_problem_with_its_operation() {
             "when: { parameter: lb, equals: \"5\" }",
             Some("no rule says"),
         ),
-        ("          bound: activatedFrom\n", "          bound: cityCode\n", Some("cannot keep this rule")),
+        ("          bound: activatedFrom\n", "          bound: cityCode\n", Some("cannot enforce this rule")),
         (
             "          property: activatedTo\n",
             "          property: activatedUntil\n",
@@ -127,12 +127,12 @@ fn what_the_server_cannot_express_is_a_problem_with_its_operation() {
         (
             "code: { type: integer, enum: [0],",
             "code: { type: integer, enum: [0, 1],",
-            Some("does not keep this `enum`"),
+            Some("does not enforce this `enum`"),
         ),
         (
             "schema: { type: integer, minimum: 1, maximum: 100 }",
             "schema: { type: integer, nullable: true }",
-            Some("reads no such value"),
+            Some("cannot read this value"),
         ),
         (
             "          x-falls-back-to: X-Request-Id\n",

@@ -94,8 +94,8 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<String, String> 
 
 /// The target of this machine, as cargo calls it.
 fn host() -> Result<String, String> {
-    let told = output(Command::new("rustc").arg("-vV"), "rustc -vV")?;
-    let host = told.lines().find_map(|line| line.strip_prefix("host: "));
+    let printed = output(Command::new("rustc").arg("-vV"), "rustc -vV")?;
+    let host = printed.lines().find_map(|line| line.strip_prefix("host: "));
     host.map(str::to_owned).ok_or_else(|| "error: `rustc -vV` names no host\n".to_owned())
 }
 
@@ -112,8 +112,8 @@ fn build(root: &Path, program: &Program, arguments: &Arguments) -> Result<PathBu
         command.args(["--target", target]);
     }
     // The build takes minutes, so cargo's progress is shown.
-    let told = output(command.stderr(Stdio::inherit()), &format!("cargo build --bin {}", program.name))?;
-    let built = built_programs(&told).remove(program.name);
+    let printed = output(command.stderr(Stdio::inherit()), &format!("cargo build --bin {}", program.name))?;
+    let built = built_programs(&printed).remove(program.name);
     built.ok_or_else(|| format!("error: cargo names no program `{}` among what it built\n", program.name))
 }
 
