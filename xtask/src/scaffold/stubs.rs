@@ -1,4 +1,4 @@
-//! Stubs of what is written by hand for an operation. Each says by a `compile_error!` what is to be written.
+//! Stubs of what is written by hand for an operation. The `compile_error!` in each says what to write.
 
 use std::path::PathBuf;
 
