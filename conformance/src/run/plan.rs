@@ -23,10 +23,9 @@ pub struct PlannedCost {
 }
 
 impl Plan {
-    /// A plan for the selected cases. A case whose facts are missing is skipped. When the others cost more than the budget,
-    /// those run that judge most clauses and notice most known faults for their cost. With `detect` only as many run as are
+    /// A plan for the selected cases. A case whose facts are missing is skipped. If the others exceed the budget, it contains those
+    /// that judge the most clauses and notice the most known faults for their cost. With `detect` it contains only as many as are
     /// needed to notice that percentage of the known faults.
-    #[must_use]
     pub fn new(
         checks: &[&'static Check],
         selection: &Selection,
@@ -42,19 +41,17 @@ impl Plan {
         Self { planned, is_all }
     }
 
-    /// Whether it leaves out no check, and none of the cases that it has.
+    /// Whether it contains every check with all of its cases.
     pub(super) fn is_all(&self) -> bool {
         self.is_all
     }
 
-    /// Every check of it, in the order of the registry.
-    #[must_use]
+    /// Its checks, in the order of the registry.
     pub fn planned(&self) -> &[PlannedCheck] {
         &self.planned
     }
 
     /// How many known faults it would notice.
-    #[must_use]
     pub fn detection(&self, matrix: &Matrix) -> Detection {
         let mut cases = Cases::default();
         for planned in &self.planned {
@@ -67,7 +64,6 @@ impl Plan {
     }
 
     /// The maximum cost, without retries.
-    #[must_use]
     pub fn cost(&self) -> PlannedCost {
         let mut sum = PlannedCost::default();
         let mut sent = SentControls::default();
@@ -238,7 +234,7 @@ mod tests {
         assert!(detection.unlocks[0].reason.contains("--max-gateways"), "{detection:?}");
     }
 
-    /// Every second known fault, beginning with that number.
+    /// Every second known fault, starting with number `first`.
     fn each_second(matrix: &Matrix, first: usize) -> Matrix {
         let mut half = Matrix::default();
         for name in matrix.cases() {
@@ -250,7 +246,7 @@ mod tests {
         half
     }
 
-    /// A plan is made for the faults that are known, and is worth what it notices of others.
+    /// A plan is made from known faults, and has to notice others.
     #[tokio::test]
     async fn a_plan_for_some_faults_notices_most_of_the_others() {
         let reference = Reference::start().await.expect("the embedded server");
