@@ -103,19 +103,19 @@ mod tests {
 
     #[test]
     fn requests_never_go_beyond_their_budget_and_reach_as_many_checks_as_they_can() {
-        for most in [0, 40, 400, 4_000] {
-            let budget = Budget { requests: most, ..Budget::default() };
+        for max in [0, 40, 400, 4_000] {
+            let budget = Budget { requests: max, ..Budget::default() };
             let plan = within(&registry(), &budget, &Matrix::default());
-            assert!(plan.cost().requests <= most, "{most}: {:?}", plan.cost());
+            assert!(plan.cost().requests <= max, "{max}: {:?}", plan.cost());
             let reached = plan.planned().iter().filter(|planned| planned.running().count() > 0).count();
-            assert!(most < 400 || reached > 30, "{most}: {reached} checks");
+            assert!(max < 400 || reached > 30, "{max}: {reached} checks");
         }
     }
 
     #[test]
     fn gateways_never_go_beyond_their_budget() {
-        for most in [0, 1, 7, 25, 1_000] {
-            assert!(plan(&registry(), most).cost().gateways <= most, "{most}");
+        for max in [0, 1, 7, 25, 1_000] {
+            assert!(plan(&registry(), max).cost().gateways <= max, "{max}");
         }
         let without = plan(&registry(), 0);
         for planned in without.planned().iter().flat_map(|planned| &planned.cases) {
@@ -218,8 +218,8 @@ mod tests {
         for (id, case) in [("a", two), ("b", three), ("c", three)] {
             matrix.add_fault(fault(id, &CHEAP, case));
         }
-        let labels = |most: u64| -> Vec<String> {
-            let budget = Budget { requests: 1_000, gateways: most + 1, ..Budget::default() };
+        let labels = |max: u64| -> Vec<String> {
+            let budget = Budget { requests: 1_000, gateways: max + 1, ..Budget::default() };
             let plan = within(&[&CHEAP], &budget, &matrix);
             plan.planned()[0].running().map(|case| case.label().to_owned()).collect()
         };
