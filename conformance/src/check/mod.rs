@@ -1,8 +1,7 @@
-//! What a check is, the probe that it runs with, and its findings and outcome.
+//! Checks and cases, the probe with which they run, findings and outcomes.
 
 mod definition;
 mod finding;
-mod lacking;
 mod log;
 mod passive;
 mod probe;

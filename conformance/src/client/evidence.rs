@@ -279,7 +279,7 @@ impl Evidence {
         for pair in self.requests.windows(2) {
             let [before, after] = pair else { continue };
             let value = before.reply.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-            let Some(Ok(wait)) = value.map(RetryAfter::parse) else { continue };
+            let Some(wait) = value.and_then(RetryAfter::parse) else { continue };
             if before.execution != after.execution {
                 continue;
             }

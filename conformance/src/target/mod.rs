@@ -1,4 +1,4 @@
-//! What is tested: its base URL, the credentials, and what the tester knows about the data behind it.
+//! The service under test: its base URL, the credentials, and what the tester knows about its data.
 
 mod canary;
 mod contradiction;
@@ -30,7 +30,7 @@ pub struct Target {
     base: Url,
     /// The account's token.
     pub token: Secret,
-    /// What the tester knows; each fact unlocks checks.
+    /// What the tester knows. Each fact enables checks.
     pub facts: Facts,
 }
 
@@ -40,23 +40,22 @@ pub enum TargetError {
     /// Not a URL.
     #[error("invalid base URL ({0}); expected a URL such as https://api.example.com")]
     Url(String),
-    /// Plain http away from this machine.
+    /// Plain http to another machine.
     #[error("the base URL is plain http, which sends the token unencrypted; use https, or pass --allow-http")]
     PlainHttp,
-    /// A part that a base URL can't have.
+    /// A part that a base URL must not have.
     #[error("the base URL has {0}: expected scheme, host, port and perhaps a path only")]
     Part(&'static str),
     /// Facts that contradict each other, one sentence per line.
-    #[error("nothing was sent, because these facts cannot be true: {}", .0.join("; "))]
+    #[error("nothing was sent, because these facts are contradictory: {}", .0.join("; "))]
     Facts(Vec<String>),
 }
 
 impl Target {
-    /// A target at `base_url`. Plain http is rejected unless it stays on this machine or `allow_http` is set.
+    /// A target at `base_url`. Plain http is only allowed on this machine, or if `allow_http` is set.
     ///
     /// # Errors
-    /// When the URL is not valid, not http(s), carries a user, a query or a fragment, or is plain http; and when facts
-    /// contradict each other.
+    /// When the URL is invalid, not http(s), or contains a user, a query or a fragment, and when facts contradict each other.
     pub fn new(base_url: &str, token: Secret, facts: Facts, allow_http: bool) -> Result<Self, TargetError> {
         let base = Url::parse(base_url).map_err(|error| TargetError::Url(error.to_string()))?;
         match base.scheme() {
@@ -84,13 +83,12 @@ impl Target {
         Self { facts: self.facts.clone().over(facts), ..self.clone() }
     }
 
-    /// Where it is.
-    #[must_use]
+    /// The base URL.
     pub fn base(&self) -> &Url {
         &self.base
     }
 
-    /// Every secret that may travel or come back.
+    /// Every secret that requests or responses may contain.
     pub fn secrets(&self) -> impl Iterator<Item = &Secret> {
         std::iter::once(&self.token).chain(self.facts.secrets())
     }
@@ -116,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_base_url_cannot_have_is_named() {
+    fn an_invalid_base_url_is_rejected() {
         for wrong in
             ["ftp://api.invalid", "api.invalid", "https://a:b@api.invalid", "https://api.invalid?x=1"]
         {

@@ -62,7 +62,7 @@ fn judge_secrets(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>>
     {
         found.insert("a text that must never appear".to_owned());
     }
-    if let Some(body) = response.json().filter(|_| password::may_speak_of_one(response.body())) {
+    if let Some(body) = response.json().filter(|_| password::may_contain_one(response.body())) {
         // Members of a list are one finding, however many items it has.
         password::visit(body, &mut |above, shown| {
             let above: String = above.iter().map(|name| format!("/{name}")).collect();
@@ -155,7 +155,7 @@ fn judge_throttled(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding
     }
     let actual = match observed.response.header("Retry-After") {
         None => "429 without Retry-After".to_owned(),
-        Some(value) if RetryAfter::parse(&value).is_err() => format!("Retry-After: {value}"),
+        Some(value) if RetryAfter::parse(&value).is_none() => format!("Retry-After: {value}"),
         Some(_) => return Some(Vec::new()),
     };
     Some(vec![PassiveFinding {

@@ -291,5 +291,5 @@ async fn is_like_unknown(probe: &Probe<'_>, empty: &Exchange, request: &Request)
 pub(in crate::checks) fn tells_when(exchange: &Exchange) -> bool {
     let response = exchange.result.as_ref().ok();
     let header = response.and_then(|response| response.header("Retry-After"));
-    header.is_some_and(|value| RetryAfter::parse(&value).is_ok())
+    header.is_some_and(|value| RetryAfter::parse(&value).is_some())
 }
