@@ -51,6 +51,11 @@ impl Fault {
         Self { id, breaks, how: How::Request(Box::new(change)), when: Vec::new(), only: None }
     }
 
+    /// Takes the token out of the requests, so that the server rejects them.
+    pub(super) fn reject(id: &'static str, breaks: &'static str) -> Self {
+        Self::request(id, breaks, Context::reject)
+    }
+
     /// Changes every response of the operation of the clause (of all operations for `all.…`).
     #[must_use]
     pub fn reply(
