@@ -19,13 +19,15 @@ pub struct Variation {
     pub capitals: bool,
     /// Whether a server has to decide so for all of its responses, such as an order of items.
     pub is_consistent: bool,
+    /// Whether it leaves requests alone that are not about its operations.
+    is_limited: bool,
     serve: Serve,
 }
 
 type Serve = Box<dyn for<'a> Fn(&'a Context, ProxiedRequest) -> BoxFuture<'a, Reply> + Send + Sync>;
 
 impl Variation {
-    /// Whether a request of an operation may meet it: the first part of its id says what it is about.
+    /// Whether it is about an operation, as the first part of its id says.
     #[must_use]
     pub fn concerns(&self, operation: OperationId) -> bool {
         match self.id.split('.').next() {
@@ -102,13 +104,23 @@ impl Variation {
         decides: &'static str,
         serve: impl for<'a> Fn(&'a Context, ProxiedRequest) -> BoxFuture<'a, Reply> + Send + Sync + 'static,
     ) -> Self {
-        Self { id, decides, capitals: false, is_consistent: false, serve: Box::new(serve) }
+        Self { id, decides, capitals: false, is_consistent: false, is_limited: false, serve: Box::new(serve) }
     }
 
     /// Spells names of headers with capitals.
     #[must_use]
     pub fn with_capitals(self) -> Self {
         Self { capitals: true, ..self }
+    }
+
+    /// Leaves requests alone that are not about its operations.
+    pub(super) fn limited(self) -> Self {
+        Self { is_limited: true, ..self }
+    }
+
+    /// Changes the responses of all operations.
+    pub(super) fn everywhere(self) -> Self {
+        Self { is_limited: false, ..self }
     }
 
     /// Says that a server has to decide so for all of its responses.
@@ -129,7 +141,15 @@ pub struct VariedServer {
 
 impl Handler for VariedServer {
     fn handle<'a>(&'a self, seen: ProxiedRequest) -> BoxFuture<'a, Reply> {
-        (self.variation.serve)(&self.context, seen)
+        let Self { variation, context } = self;
+        let concerned = match context.operation(&seen) {
+            Some(id) => variation.concerns(id),
+            None => [OperationId::Extract, OperationId::Search].iter().all(|id| variation.concerns(*id)),
+        };
+        if concerned || !variation.is_limited {
+            return (variation.serve)(context, seen);
+        }
+        Box::pin(async move { context.upstream.call(&seen).await })
     }
 }
 

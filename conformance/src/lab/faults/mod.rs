@@ -1,22 +1,5 @@
 //! The faults, by the operation and the rule that they break.
 
-/// Faults whose ids begin with the same text, which the rows leave out: `success("code-null", …)` below `"groups.envelope/"` is the
-/// fault `groups.envelope/code-null`, made by `Fault::success`. A row may also call a function or a closure of its module.
-macro_rules! faults_of {
-    [$prefix:literal, $($kind:ident($id:literal $(, $argument:expr)+ $(,)?) $(.$method:ident($($value:expr),*))*),+ $(,)?] => {
-        vec![
-            $(faults_of!(@new $kind (concat!($prefix, $id) $(, $argument)+)) $(.$method($($value),*))*),+
-        ]
-    };
-    (@new request $arguments:tt) => { $crate::lab::Fault::request $arguments };
-    (@new reject $arguments:tt) => { $crate::lab::Fault::reject $arguments };
-    (@new reply $arguments:tt) => { $crate::lab::Fault::reply $arguments };
-    (@new success $arguments:tt) => { $crate::lab::Fault::success $arguments };
-    (@new rejection $arguments:tt) => { $crate::lab::Fault::rejection $arguments };
-    (@new serve $arguments:tt) => { $crate::lab::Fault::serve $arguments };
-    (@new $function:ident $arguments:tt) => { $function $arguments };
-}
-
 mod all;
 pub(crate) mod condition;
 pub(crate) mod edit;
