@@ -2,12 +2,11 @@
 //! in front of a service that does neither. [`Scenarios`] add what happens to requests one after the other: rejections, waits,
 //! interruptions.
 //!
-//! Whoever tests a client starts a `Sandbox`: the reference server behind a lab, with tokens and data, in one call (with the
-//! feature `embedded`, which is on by default).
+//! To test a client, start a `Sandbox`: the reference server behind a lab, with tokens and data (feature `embedded`, on by
+//! default).
 //!
-//! A [`Fault`] or a [`Variation`] sees each request before it goes on and each response before it goes back, so that a server
-//! that breaks exactly one clause can be had without a switch in the server itself. The proof of the suite runs the checks
-//! against all of them.
+//! A [`Fault`] or a [`Variation`] changes requests before they are forwarded and responses before they are returned, so that the
+//! server itself needs no switch to break a clause. The proof of the suite runs the checks against all of them.
 //!
 //! ```no_run
 //! use std::sync::Arc;

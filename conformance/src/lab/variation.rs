@@ -1,4 +1,4 @@
-//! What a variation is: a server that keeps every clause and decides what the contract leaves open in its own way.
+//! A variation: a conforming server that decides unspecified behaviour otherwise.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::exchange::{ProxiedRequest, Reply};
 use super::upstream::Handler;
 use crate::contract::OperationId;
 
-/// A conforming server that is not like ours.
+/// A conforming server that decides unspecified behaviour otherwise.
 pub struct Variation {
     /// What it decides otherwise.
     pub id: &'static str,
@@ -38,7 +38,7 @@ impl Variation {
         }
     }
 
-    /// Changes requests before they go on.
+    /// Changes requests before they are forwarded.
     #[must_use]
     pub fn request(
         id: &'static str,
@@ -53,7 +53,7 @@ impl Variation {
         })
     }
 
-    /// Changes responses before they go back.
+    /// Changes responses before they are returned.
     #[must_use]
     pub fn reply(
         id: &'static str,
@@ -69,7 +69,7 @@ impl Variation {
         })
     }
 
-    /// Changes successes before they go back.
+    /// Changes successes before they are returned.
     #[must_use]
     pub fn success(
         id: &'static str,
@@ -83,7 +83,7 @@ impl Variation {
         })
     }
 
-    /// Changes rejections before they go back, those that ask to wait apart.
+    /// Changes rejections (4xx) before they are returned.
     #[must_use]
     pub fn rejection(
         id: &'static str,
@@ -97,7 +97,7 @@ impl Variation {
         })
     }
 
-    /// Responses in its own way.
+    /// Responds by itself.
     #[must_use]
     pub fn serve(
         id: &'static str,

@@ -92,9 +92,9 @@ fn names(operations: &[OperationId]) -> Vec<&'static str> {
 
 /// `conformance proxy`: serves until Ctrl-C or SIGTERM.
 pub(crate) async fn proxy(arguments: ProxyArguments) -> Result<Verdict, UsageError> {
-    // Whoever starts it may end it at once.
+    // Before anything else, so that an early Ctrl-C ends it properly.
     let mut signals = Signals::listen()?;
-    // Mistakes end it before anything listens.
+    // Reject unknown ids before anything listens.
     let faults = arguments.fault.iter().map(|id| fault(id)).collect::<Result<Vec<_>, _>>()?;
     let variations = arguments.variation.iter().map(|id| variation(id)).collect::<Result<Vec<_>, _>>()?;
     let scenarios = match &arguments.scenario {

@@ -21,7 +21,7 @@ pub(crate) struct ObserveArguments {
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
     /// Read at most N bytes.
-    #[arg(long, value_name = "N", default_value_t = Archive::MOST_BYTES)]
+    #[arg(long, value_name = "N", default_value_t = Archive::MAX_BYTES)]
     pub(crate) max_bytes: u64,
     /// Also write reports, as `run` does, in any format but har.
     #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',')]

@@ -6,7 +6,7 @@ use super::quantity;
 use crate::check::Finding;
 use crate::run::{CheckResult, Diagnosis, FindingReference, LikelyFault, Report};
 
-/// A finding, and the check that it is of.
+/// A finding and its check.
 pub(super) type CheckFinding<'a> = (&'a CheckResult, &'a Finding);
 
 /// Findings with one likely cause: the first is shown, and the others fold beneath it.
@@ -46,7 +46,7 @@ pub(super) fn without_cause(report: &Report) -> Vec<(&CheckResult, Vec<&Finding>
     rest
 }
 
-/// What a cause looks like, a line for each known fault.
+/// Describes a cause, one line for each known fault.
 pub(super) fn headlines(diagnosis: &Diagnosis) -> Vec<String> {
     let line = |(number, fault): (usize, &LikelyFault)| {
         let LikelyFault { clause, breaks, agreeing, failing, missed, .. } = fault;
@@ -68,7 +68,7 @@ pub(super) fn headlines(diagnosis: &Diagnosis) -> Vec<String> {
     lines
 }
 
-/// The checks of folded findings, each with how many it has.
+/// The checks of the folded findings, each with its number of findings.
 pub(super) fn folded(cause: &Cause<'_>) -> Option<String> {
     let mut checks: BTreeMap<&str, usize> = BTreeMap::new();
     for (result, _) in &cause.folded {
