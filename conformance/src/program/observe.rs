@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &ObserveArguments) -> Result<Verdict, UsageError> {
     text.push_str(&report::summary(&report, &screen));
     let mut writer = reader.writer();
     let guard = CommandGuard::new(&arguments.report, &mut writer);
-    // A pipe that nobody reads any more is no error.
+    // A closed pipe is not an error.
     let _ = writer.write_all(text.as_bytes());
     guard.end(&mut writer);
     reports::write(&arguments.report, &report, &mut writer)?;

@@ -1,12 +1,12 @@
 use std::fmt::Write as _;
 
-use super::cause::{Cause, causes, folded, headlines, without_cause};
+use super::cause::{Cause, Unresolved, causes, folded, headlines, unresolved, without_cause};
 use super::terminal::{
     counted, detected, explored, inferred_from, not_judged, not_noticed, profile_and_budget, rests_on,
     run_again, suite_and_contract, throttled, verdict_words,
 };
 use super::{curl, plain, quantity};
-use crate::check::{Finding, Outcome};
+use crate::check::Finding;
 use crate::run::{CheckResult, ExpectationState, Report};
 
 /// Maximum length of a pull request comment on GitHub (65,536 characters), less some for what CI adds to it.
@@ -284,26 +284,19 @@ fn finding_text(
     text.push('\n');
 }
 
-/// Checks without a result, grouped by reason, so that a missing fact takes one line.
+/// A line for each reason without a result.
 fn reasons(report: &Report) -> Vec<String> {
-    let mut reasons: Vec<(&str, &str, Vec<&str>)> = Vec::new();
-    for result in &report.checks {
-        let (Outcome::Skipped(reason) | Outcome::Inconclusive(reason) | Outcome::Error(reason)) =
-            &result.outcome
-        else {
-            continue;
-        };
-        let word = result.outcome.name();
-        match reasons.iter_mut().find(|(known, same, _)| *known == word && same == reason) {
-            Some((_, _, checks)) => checks.push(result.id),
-            None => reasons.push((word, reason, vec![result.id])),
-        }
-    }
-    let line = |(word, reason, checks): (&str, &str, Vec<&str>)| {
+    let line = |Unresolved { outcome, reason, checks }: Unresolved<'_>| {
         let checks: Vec<_> = checks.iter().map(|check| format!("`{check}`")).collect();
-        format!("- {word}: {} — {}\n", escaped(reason), checks.join(", "))
+        format!(
+            "- {}: {} — {}
+",
+            outcome.name(),
+            escaped(reason),
+            checks.join(", ")
+        )
     };
-    reasons.into_iter().map(line).collect()
+    unresolved(report).into_iter().map(line).collect()
 }
 
 /// Checks of which some cases were skipped.

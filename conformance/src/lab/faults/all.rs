@@ -382,7 +382,7 @@ fn api_key(context: &Context) -> &str {
     &context.contract.extract.api_key.name
 }
 
-fn act_as_second(context: &Context, seen: &mut ProxiedRequest) {
+pub(super) fn act_as_second(context: &Context, seen: &mut ProxiedRequest) {
     if let Some(second) = &context.facts.second_token {
         context.act_as(seen, second.expose());
     }

@@ -4,7 +4,8 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use serde_json::json;
 
 use super::condition::{
-    in_text, of_empty_region, of_scarce_region, under, with_other_protocol, with_request_id,
+    COUNTRY, PROTOCOL, ParameterGetter, REGIONS, in_text, of_empty_region, of_scarce_region, sent, under,
+    with_other_protocol, with_request_id, without,
 };
 use super::edit::respond;
 use crate::lab::exchange::ProxiedRequest;
@@ -20,10 +21,10 @@ pub(crate) fn faults() -> Vec<Fault> {
 
 fn default_region() -> Vec<Fault> {
     let absent = |context: &Context, seen: &ProxiedRequest| {
-        regions(context, seen).is_none() && country(context, seen).is_none()
+        sent(context, seen, REGIONS).is_none() && sent(context, seen, COUNTRY).is_none()
     };
     let named = |context: &Context, seen: &ProxiedRequest| {
-        let sent = regions(context, seen);
+        let sent = sent(context, seen, REGIONS);
         sent.is_some_and(|sent| Some(sent.as_str()) == default(context))
     };
     let empty = |context: &Context, seen: &mut ProxiedRequest| {
@@ -51,12 +52,11 @@ fn default_region() -> Vec<Fault> {
 fn region() -> Vec<Fault> {
     let plentiful = |context: &Context, seen: &ProxiedRequest| {
         let region = &context.facts.plentiful_region;
-        region.is_some() && regions(context, seen) == *region
+        region.is_some() && sent(context, seen, REGIONS) == *region
     };
     let anywhere = |context: &Context, seen: &mut ProxiedRequest| {
-        let extract = &context.contract.extract;
-        seen.drop_param(&extract.regions.name);
-        seen.drop_param(&extract.country.name);
+        without(REGIONS)(context, seen);
+        without(COUNTRY)(context, seen);
     };
     // A region that no fact but the gateways names.
     let other = |context: &Context, seen: &mut ProxiedRequest| {
@@ -95,11 +95,9 @@ fn region() -> Vec<Fault> {
 
 fn alias() -> Vec<Fault> {
     let alone = |context: &Context, seen: &ProxiedRequest| {
-        regions(context, seen).is_none() && country(context, seen).is_some()
+        sent(context, seen, REGIONS).is_none() && sent(context, seen, COUNTRY).is_some()
     };
-    let ignored = |context: &Context, seen: &mut ProxiedRequest| {
-        seen.drop_param(&context.contract.extract.country.name)
-    };
+    let ignored = without(COUNTRY);
     faults_of![
         "extract.country-alias/",
         request("ignored", "country is ignored.", ignored).when(alone),
@@ -116,26 +114,22 @@ fn alias() -> Vec<Fault> {
         reject("rejected", "country alone is rejected.").when(alone),
         reject("rejected-in-text", "country alone is rejected in text.").when(alone).when(in_text),
         reject("rejected-default", "country does not take the default of regions.")
-            .when(|context, seen| country(context, seen).as_deref() == default(context))
+            .when(|context, seen| sent(context, seen, COUNTRY).as_deref() == default(context))
             .when(alone),
     ]
 }
 
 fn equal() -> Vec<Fault> {
     let differ = |context: &Context, seen: &ProxiedRequest| {
-        let (regions, country) = (regions(context, seen), country(context, seen));
+        let (regions, country) = (sent(context, seen, REGIONS), sent(context, seen, COUNTRY));
         regions.is_some() && country.is_some() && regions != country
     };
     let same = |context: &Context, seen: &ProxiedRequest| {
-        let regions = regions(context, seen);
-        regions.is_some() && regions == country(context, seen)
+        let regions = sent(context, seen, REGIONS);
+        regions.is_some() && regions == sent(context, seen, COUNTRY)
     };
-    let first = |context: &Context, seen: &mut ProxiedRequest| {
-        seen.drop_param(&context.contract.extract.country.name)
-    };
-    let second = |context: &Context, seen: &mut ProxiedRequest| {
-        seen.drop_param(&context.contract.extract.regions.name)
-    };
+    let first = without(COUNTRY);
+    let second = without(REGIONS);
     faults_of![
         "extract.country-equal/",
         request("regions-wins", "Of two regions, regions counts.", first).when(differ),
@@ -152,13 +146,14 @@ fn equal() -> Vec<Fault> {
         .when(with_other_protocol),
         request("default-gives-way", "A country beats the default of regions.", second)
             .when(differ)
-            .when(|context, seen| regions(context, seen).as_deref() == default(context)),
+            .when(|context, seen| sent(context, seen, REGIONS).as_deref() == default(context)),
         request("default-country-gives-way", "regions beats a country that is the default.", first)
             .when(differ)
-            .when(|context, seen| country(context, seen).as_deref() == default(context)),
+            .when(|context, seen| sent(context, seen, COUNTRY).as_deref() == default(context)),
         request("lengths-compared", "Two regions of one length count as equal.", first).when(differ).when(
             |context, seen| {
-                regions(context, seen).map(|text| text.len()) == country(context, seen).map(|text| text.len())
+                sent(context, seen, REGIONS).map(|text| text.len())
+                    == sent(context, seen, COUNTRY).map(|text| text.len())
             }
         ),
         reject("equal-rejected", "Two equal regions are rejected.").when(same),
@@ -167,31 +162,20 @@ fn equal() -> Vec<Fault> {
 }
 
 fn protocol() -> Vec<Fault> {
-    let sent = |context: &Context, seen: &ProxiedRequest| seen.param(&context.contract.extract.protocol.name);
-    let is = move |wanted: &'static str| {
-        move |context: &Context, seen: &ProxiedRequest| sent(context, seen).as_deref() == Some(wanted)
-    };
+    let is = |wanted| is(PROTOCOL, wanted);
     let unlisted = move |context: &Context, seen: &ProxiedRequest| {
-        sent(context, seen)
+        sent(context, seen, PROTOCOL)
             .is_some_and(|sent| !context.contract.extract.protocols.contains(&sent) && sent != "https")
     };
-    let ignored = |context: &Context, seen: &mut ProxiedRequest| {
-        seen.drop_param(&context.contract.extract.protocol.name)
-    };
-    let other = |context: &Context, seen: &mut ProxiedRequest| {
-        let extract = &context.contract.extract;
-        if let Some(last) = extract.protocols.last() {
-            seen.set_param(&extract.protocol.name, last);
-        }
-    };
+    let ignored = without(PROTOCOL);
     let https_as_http = |id, breaks| Fault::request(id, breaks, ignored).when(is("https"));
     let mut faults = faults_of![
         "extract.protocol/",
         https_as_http("https-as-http", "https means http."),
-        request("https-as-socks5", "https means socks5.", other).when(is("https")),
-        request("socks5h", "socks5h means socks5.", other).when(is("socks5h")),
-        request("socks4", "socks4 is a protocol.", other).when(is("socks4")),
-        request("socks", "socks means socks5.", other).when(is("socks")),
+        request("https-as-socks5", "https means socks5.", last_protocol).when(is("https")),
+        request("socks5h", "socks5h means socks5.", last_protocol).when(is("socks5h")),
+        request("socks4", "socks4 is a protocol.", last_protocol).when(is("socks4")),
+        request("socks", "socks means socks5.", last_protocol).when(is("socks")),
         request("unlisted", "An unknown protocol means the default.", ignored).when(unlisted),
         request(
             "beginnings-compared",
@@ -200,7 +184,7 @@ fn protocol() -> Vec<Fault> {
         )
         .when(unlisted)
         .when(move |context, seen| {
-            let sent = sent(context, seen).unwrap_or_default();
+            let sent = sent(context, seen, PROTOCOL).unwrap_or_default();
             context.contract.extract.protocols.iter().any(|protocol| sent.starts_with(protocol.as_str()))
         }),
         reject("default-rejected", "The default may not be named.").when(is("http")),
@@ -221,49 +205,42 @@ fn protocol() -> Vec<Fault> {
 }
 
 fn known_protocol() -> Vec<Fault> {
-    let first = |context: &Context, seen: &mut ProxiedRequest| {
-        let extract = &context.contract.extract;
-        if let Some(first) = extract.protocols.first() {
-            seen.set_param(&extract.protocol.name, first);
-        }
-    };
-    let last = |context: &Context, seen: &mut ProxiedRequest| {
-        let extract = &context.contract.extract;
-        if let Some(last) = extract.protocols.last() {
-            seen.set_param(&extract.protocol.name, last);
-        }
-    };
     let default = |context: &Context, seen: &ProxiedRequest| {
         let extract = &context.contract.extract;
         seen.param(&extract.protocol.name).is_none_or(|sent| Some(&sent) == extract.protocols.first())
     };
     faults_of![
         "extract.protocol/",
-        request("last-gives-first", "Gateways of the first protocol are returned for the last.", first)
-            .when(with_other_protocol),
+        request(
+            "last-gives-first",
+            "Gateways of the first protocol are returned for the last.",
+            first_protocol
+        )
+        .when(with_other_protocol),
         request(
             "last-gives-first-in-text",
             "Plain text returns gateways of the first protocol for the last.",
-            first
+            first_protocol
         )
         .when(with_other_protocol)
         .when(in_text),
-        request("first-gives-last", "Gateways of the last protocol are returned for the first.", last)
-            .when(default),
+        request(
+            "first-gives-last",
+            "Gateways of the last protocol are returned for the first.",
+            last_protocol
+        )
+        .when(default),
         reject("last-rejected", "The last protocol is rejected.").when(with_other_protocol),
     ]
 }
 
 fn form() -> Vec<Fault> {
-    let sent =
-        |context: &Context, seen: &ProxiedRequest| seen.param(&context.contract.extract.return_type.name);
-    let is = move |wanted: &'static str| {
-        move |context: &Context, seen: &ProxiedRequest| sent(context, seen).as_deref() == Some(wanted)
-    };
-    let absent = move |context: &Context, seen: &ProxiedRequest| sent(context, seen).is_none();
+    let form: ParameterGetter = |extract| &extract.return_type;
+    let is = |wanted| is(form, wanted);
+    let absent = move |context: &Context, seen: &ProxiedRequest| sent(context, seen, form).is_none();
     let unlisted = move |context: &Context, seen: &ProxiedRequest| {
         let extract = &context.contract.extract;
-        sent(context, seen).is_some_and(|sent| sent != extract.json && sent != extract.text)
+        sent(context, seen, form).is_some_and(|sent| sent != extract.json && sent != extract.text)
     };
     let as_json = |context: &Context, seen: &mut ProxiedRequest| {
         let extract = &context.contract.extract;
@@ -274,7 +251,7 @@ fn form() -> Vec<Fault> {
         seen.set_param(&extract.return_type.name, &extract.text);
     };
     let json_by_name = move |context: &Context, seen: &ProxiedRequest| {
-        sent(context, seen).as_ref() == Some(&context.contract.extract.json)
+        sent(context, seen, form).as_ref() == Some(&context.contract.extract.json)
     };
     faults_of![
         "extract.return-type/",
@@ -312,16 +289,30 @@ fn form() -> Vec<Fault> {
     ]
 }
 
-fn regions(context: &Context, seen: &ProxiedRequest) -> Option<String> {
-    seen.param(&context.contract.extract.regions.name)
-}
-
-fn country(context: &Context, seen: &ProxiedRequest) -> Option<String> {
-    seen.param(&context.contract.extract.country.name)
+/// A parameter has this value.
+fn is(
+    which: ParameterGetter,
+    value: &'static str,
+) -> impl Fn(&Context, &ProxiedRequest) -> bool + Copy + Send + Sync {
+    move |context, seen| sent(context, seen, which).as_deref() == Some(value)
 }
 
 fn default(context: &Context) -> Option<&str> {
     context.contract.extract.regions.schema.default.as_ref()?.as_str()
+}
+
+fn first_protocol(context: &Context, seen: &mut ProxiedRequest) {
+    let extract = &context.contract.extract;
+    if let Some(first) = extract.protocols.first() {
+        seen.set_param(&extract.protocol.name, first);
+    }
+}
+
+fn last_protocol(context: &Context, seen: &mut ProxiedRequest) {
+    let extract = &context.contract.extract;
+    if let Some(last) = extract.protocols.last() {
+        seen.set_param(&extract.protocol.name, last);
+    }
 }
 
 fn set_region(context: &Context, seen: &mut ProxiedRequest, region: Option<&str>) {

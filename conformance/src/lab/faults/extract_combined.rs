@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use super::condition::{at_maximum, by_bearer, by_header, in_text, num, request_id};
+use super::condition::{
+    COUNTRY, LB, at_maximum, by_bearer, by_header, in_text, num, request_id, sent, without,
+};
 use super::edit::put;
 use super::separator;
 use crate::contract::OperationId;
@@ -30,7 +32,7 @@ fn region() -> Vec<Fault> {
         request(
             "country-first",
             "Differing regions are noticed only when regions stands before country.",
-            |context, seen| seen.drop_param(&context.contract.extract.country.name)
+            without(COUNTRY)
         )
         .when(move |context, seen| {
             matches!(names(context, seen), (Some(regions), Some(country)) if country < regions)
@@ -57,7 +59,6 @@ fn number() -> Vec<Fault> {
 }
 
 fn text() -> Vec<Fault> {
-    let lb = |context: &Context, seen: &ProxiedRequest| seen.param(&context.contract.extract.lb.name);
     faults_of![
         "extract./",
         request(
@@ -81,7 +82,7 @@ fn text() -> Vec<Fault> {
         )
         .when(move |context, seen| {
             let is_longer = |lb: String| lb.len() == 2 && lb.bytes().all(|byte| byte.is_ascii_digit());
-            lb(context, seen).is_some_and(is_longer)
+            sent(context, seen, LB).is_some_and(is_longer)
         })
         .when(in_text),
         reply(

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::all::credentials;
-use super::condition::{in_text, num, of_empty_region};
+use super::condition::{COUNTRY, PROTOCOL, SB, in_text, num, of_empty_region, sent, with, without};
 use super::edit::respond;
 use super::extract_access::{LINK_CREDENTIAL, NOT_ENTITLED, NOT_VERIFIED, carries, served};
 use crate::lab::exchange::{ProxiedRequest, Reply};
@@ -35,7 +35,7 @@ fn inputs() -> Vec<Fault> {
             as_max
         )
         .when(above)
-        .when(|context, seen| seen.param(&context.contract.extract.sb.name).is_some()),
+        .when(with(SB)),
         request("num-range/letters-behind", "Letters behind num are ignored.", |context, seen| {
             let name = &context.contract.extract.num.name;
             let sent = seen.param(name).unwrap_or_default();
@@ -50,18 +50,10 @@ fn inputs() -> Vec<Fault> {
             as_max
         )
         .when(above)
-        .when(|context, seen| seen.param(&context.contract.extract.country.name).is_some()),
-        request("protocol/capitals", "HTTPS in capitals is accepted.", |context, seen| {
-            seen.drop_param(&context.contract.extract.protocol.name);
-        })
-        .when(|context, seen| {
-            seen.param(&context.contract.extract.protocol.name).as_deref() == Some("HTTPS")
-        }),
+        .when(with(COUNTRY)),
+        request("protocol/capitals", "HTTPS in capitals is accepted.", without(PROTOCOL))
+            .when(|context, seen| sent(context, seen, PROTOCOL).as_deref() == Some("HTTPS")),
     ]
-}
-
-fn sb(context: &Context, seen: &ProxiedRequest) -> Option<String> {
-    seen.param(&context.contract.extract.sb.name)
 }
 
 /// Lets another text take the place of `sb`.
@@ -71,7 +63,7 @@ fn altered(
     how: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
 ) -> Fault {
     Fault::request(id, breaks, move |context, seen| {
-        if let Some(text) = sb(context, seen).and_then(|text| how(&text)) {
+        if let Some(text) = sent(context, seen, SB).and_then(|text| how(&text)) {
             seen.set_param(&context.contract.extract.sb.name, &text);
         }
     })
@@ -91,8 +83,11 @@ fn separators() -> Vec<Fault> {
         altered("separator/composed", "A letter and its accent become one character in sb.", |text| text
             .contains("e\u{301}")
             .then(|| text.replace("e\u{301}", "\u{e9}"))),
-        reject("sb-required/zero", "An sb of 0 counts as empty.")
-            .when(|context, seen| sb(context, seen).as_deref() == Some("0")),
+        reject("sb-required/zero", "An sb of 0 counts as empty.").when(|context, seen| sent(
+            context, seen, SB
+        )
+        .as_deref()
+            == Some("0")),
         request(
             "separator-range/itself",
             "An lb that is not listed is the separator itself.",
@@ -120,7 +115,7 @@ fn link() -> Vec<Fault> {
         request(
             "country-alias/link-credential",
             "With a link credential country is ignored.",
-            |context, seen| seen.drop_param(&context.contract.extract.country.name)
+            without(COUNTRY)
         )
         .when(carries(LINK_CREDENTIAL)),
         rejection(

@@ -19,10 +19,9 @@ pub(crate) fn faults() -> Vec<Fault> {
 }
 
 fn required() -> Vec<Fault> {
-    let name = |context: &Context| context.contract.extract.num.name.clone();
-    let absent = move |context: &Context, seen: &ProxiedRequest| seen.param(&name(context)).is_none();
-    let empty =
-        move |context: &Context, seen: &ProxiedRequest| seen.param(&name(context)).as_deref() == Some("");
+    let sent = |context: &Context, seen: &ProxiedRequest| seen.param(&context.contract.extract.num.name);
+    let absent = move |context: &Context, seen: &ProxiedRequest| sent(context, seen).is_none();
+    let empty = move |context: &Context, seen: &ProxiedRequest| sent(context, seen).as_deref() == Some("");
     faults_of![
         "extract.num-required/",
         request("defaults", "num may be absent.", fewest).when(absent),

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::condition::{at_maximum, num, of_scarce_region, request_id};
+use super::condition::{COUNTRY, LB, SB, at_maximum, num, of_scarce_region, request_id, with};
 use super::edit::put;
 use super::extract_access::{NOT_ENTITLED, NOT_VERIFIED, NOT_WHITELISTED, carries, served};
 use crate::lab::exchange::ProxiedRequest;
@@ -21,9 +21,6 @@ fn claimed(seen: &ProxiedRequest, header: &str) -> Option<String> {
 }
 
 fn access() -> Vec<Fault> {
-    let by_other_name = |context: &Context, seen: &ProxiedRequest| {
-        seen.param(&context.contract.extract.country.name).is_some()
-    };
     let by_name = |context: &Context, seen: &ProxiedRequest| {
         let extract = &context.contract.extract;
         seen.param(&extract.return_type.name).as_ref() == Some(&extract.json)
@@ -38,13 +35,13 @@ fn access() -> Vec<Fault> {
     faults_of![
         "extract./",
         served("whitelist/not-with-country", "The whitelist is ignored beside country.", NOT_WHITELISTED)
-            .when(by_other_name),
+            .when(with(COUNTRY)),
         served(
             "whitelist/not-with-a-separator",
             "The whitelist is ignored when a separator is asked for.",
             NOT_WHITELISTED
         )
-        .when(|context, seen| seen.param(&context.contract.extract.lb.name).is_some()),
+        .when(with(LB)),
         served(
             "whitelist/not-with-return-type",
             "The whitelist is ignored when JSON is asked for by name.",
@@ -90,7 +87,7 @@ fn access() -> Vec<Fault> {
             "A custom separator needs no real-name verification.",
             NOT_VERIFIED
         )
-        .when(|context, seen| seen.param(&context.contract.extract.sb.name).is_some()),
+        .when(with(SB)),
         served("entitlement/not-for-many", "More than ten gateways need no entitlement.", NOT_ENTITLED)
             .when(many),
         served(
@@ -186,9 +183,10 @@ fn text() -> Vec<Fault> {
         respelt("quotes-stripped", "Quotes around sb are taken off.", |text| {
             text.trim_matches(['"', '\'']).to_owned()
         }),
-        respelt("unbreaking-spaces", "Spaces that do not break are taken off around sb.", |text| text
-            .trim_matches('\u{a0}')
-            .to_owned()),
+        respelt("unbreaking-spaces", "Spaces that do not break are taken off around sb.", |text| {
+            let trimmed = text.trim_matches('\u{a0}');
+            trimmed.to_owned()
+        }),
         respelt("without-width", "Characters of sb without width are left out.", |text| {
             text.replace(['\u{200b}', '\u{feff}'], "")
         }),

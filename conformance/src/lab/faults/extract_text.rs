@@ -1,6 +1,8 @@
 //! Faults in plain-text responses and their separators.
 
-use super::condition::{by_header, in_text, num, of_scarce_region, with_other_protocol};
+use super::condition::{
+    LB, SB, by_header, in_text, num, of_scarce_region, sent, with_other_protocol, without,
+};
 use super::edit::respond;
 use super::separator;
 use crate::lab::exchange::{ProxiedRequest, Reply};
@@ -18,7 +20,7 @@ fn named() -> Vec<Fault> {
             .when(in_text)
             .when(move |context, seen| !is_custom(context, seen) && separator(context, seen) == text)
     };
-    let absent = |context: &Context, seen: &ProxiedRequest| lb(context, seen).is_none();
+    let absent = |context: &Context, seen: &ProxiedRequest| sent(context, seen, LB).is_none();
     faults_of![
         "extract.separator/",
         wrong("crlf-as-lf", "CRLF comes as LF.", "\r\n", "\n"),
@@ -78,6 +80,9 @@ fn custom() -> Vec<Fault> {
         .when(in_text)
         .when(is_custom)
     };
+    let basic_plane = |text: &str| text.chars().filter(|c| u32::from(*c) <= 0xffff).collect();
+    let encoded_twice = |text: &str| text.bytes().map(char::from).collect();
+    let first_character = |text: &str| text.chars().take(1).collect();
     faults_of![
         "extract.separator/",
         changed("custom-as-default", "The value of sb is ignored.", |_| "\r\n".to_owned()),
@@ -87,18 +92,9 @@ fn custom() -> Vec<Fault> {
         changed("custom-ascii", "Wide characters of sb become question marks.", |text| {
             text.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect()
         }),
-        changed("custom-basic-plane", "Characters of sb beyond 16 bits are lost.", |text| text
-            .chars()
-            .filter(|c| u32::from(*c) <= 0xffff)
-            .collect()),
-        changed("custom-twice-encoded", "Wide characters of sb are encoded twice.", |text| text
-            .bytes()
-            .map(char::from)
-            .collect()),
-        changed("custom-first-character", "Only the first character of sb is used.", |text| text
-            .chars()
-            .take(1)
-            .collect()),
+        changed("custom-basic-plane", "Characters of sb beyond 16 bits are lost.", basic_plane),
+        changed("custom-twice-encoded", "Wide characters of sb are encoded twice.", encoded_twice),
+        changed("custom-first-character", "Only the first character of sb is used.", first_character),
         changed("custom-plus", "A plus in sb becomes a space.", |text| text.replace('+', " ")),
         changed("custom-percent", "A percent sign in sb is lost.", |text| text.replace('%', "")),
         changed("custom-html", "An ampersand in sb is escaped for HTML.", |text| {
@@ -115,13 +111,14 @@ fn custom() -> Vec<Fault> {
 }
 
 fn range() -> Vec<Fault> {
-    let number =
-        |context: &Context, seen: &ProxiedRequest| lb(context, seen).and_then(|lb| lb.parse::<i64>().ok());
+    let number = |context: &Context, seen: &ProxiedRequest| {
+        sent(context, seen, LB).and_then(|lb| lb.parse::<i64>().ok())
+    };
     let word = move |context: &Context, seen: &ProxiedRequest| {
-        lb(context, seen).is_some() && number(context, seen).is_none()
+        sent(context, seen, LB).is_some() && number(context, seen).is_none()
     };
     let listed = |context: &Context, seen: &ProxiedRequest| {
-        lb(context, seen)
+        sent(context, seen, LB)
             .is_none_or(|lb| context.contract.extract.lb.schema.values.iter().any(|value| *value == lb))
     };
     let codes = |context: &Context| {
@@ -134,8 +131,7 @@ fn range() -> Vec<Fault> {
     let above = move |context: &Context, seen: &ProxiedRequest| {
         number(context, seen).is_some_and(|lb| codes(context).iter().all(|code| lb > *code))
     };
-    let default =
-        |context: &Context, seen: &mut ProxiedRequest| seen.drop_param(&context.contract.extract.lb.name);
+    let default = without(LB);
     faults_of![
         "extract.separator-range/",
         request("below", "An lb below the list means the default.", default).when(below),
@@ -153,7 +149,7 @@ fn range() -> Vec<Fault> {
         .when(above)
         .when(with_other_protocol),
         request("two-digits", "Only the first digit of lb counts.", move |context, seen| {
-            let lb = lb(context, seen).filter(|lb| lb.len() > 1);
+            let lb = sent(context, seen, LB).filter(|lb| lb.len() > 1);
             if let Some(first) = lb.and_then(|lb| lb.chars().next()) {
                 seen.set_param(&context.contract.extract.lb.name, &first.to_string());
             }
@@ -169,16 +165,15 @@ fn range() -> Vec<Fault> {
 }
 
 fn required() -> Vec<Fault> {
-    let sb = |context: &Context, seen: &ProxiedRequest| seen.param(&context.contract.extract.sb.name);
     let absent = move |context: &Context, seen: &ProxiedRequest| {
-        is_custom(context, seen) && sb(context, seen).is_none()
+        is_custom(context, seen) && sent(context, seen, SB).is_none()
     };
     let empty = move |context: &Context, seen: &ProxiedRequest| {
-        is_custom(context, seen) && sb(context, seen).as_deref() == Some("")
+        is_custom(context, seen) && sent(context, seen, SB).as_deref() == Some("")
     };
     let default = |context: &Context, seen: &mut ProxiedRequest| {
-        seen.drop_param(&context.contract.extract.lb.name);
-        seen.drop_param(&context.contract.extract.sb.name);
+        without(LB)(context, seen);
+        without(SB)(context, seen);
     };
     let several = |context: &Context, seen: &ProxiedRequest| num(context, seen).is_some_and(|num| num > 1);
     faults_of![
@@ -203,9 +198,7 @@ fn required() -> Vec<Fault> {
 }
 
 fn length() -> Vec<Fault> {
-    let sb = |context: &Context, seen: &ProxiedRequest| {
-        seen.param(&context.contract.extract.sb.name).unwrap_or_default()
-    };
+    let sb = |context: &Context, seen: &ProxiedRequest| sent(context, seen, SB).unwrap_or_default();
     let limit = |context: &Context| context.contract.extract.separator_bytes;
     let cut = move |context: &Context, seen: &mut ProxiedRequest| {
         let mut sb = sb(context, seen);
@@ -252,12 +245,8 @@ fn length() -> Vec<Fault> {
     ]
 }
 
-fn lb(context: &Context, seen: &ProxiedRequest) -> Option<String> {
-    seen.param(&context.contract.extract.lb.name)
-}
-
 fn is_custom(context: &Context, seen: &ProxiedRequest) -> bool {
-    lb(context, seen).as_ref() == Some(&context.contract.extract.custom_separator)
+    sent(context, seen, LB).as_ref() == Some(&context.contract.extract.custom_separator)
 }
 
 fn rejoin(context: &Context, seen: &ProxiedRequest, reply: &mut Reply, instead: &str) {

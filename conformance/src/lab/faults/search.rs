@@ -103,6 +103,11 @@ pub(crate) fn value(context: &Context, seen: &ProxiedRequest, which: PropertyGet
     value.filter(|value| !value.is_null())
 }
 
+/// The value of a property that is a text.
+pub(crate) fn text(context: &Context, seen: &ProxiedRequest, which: PropertyGetter) -> Option<String> {
+    value(context, seen, which)?.as_str().map(str::to_owned)
+}
+
 /// A property is sent and not null.
 pub(crate) fn asks(which: PropertyGetter) -> impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync {
     move |context, seen| value(context, seen, which).is_some()

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::search::{
-    CITY, COUNTRY, FROM, GROUP, NOBODY, ORDER, PAGE, PropertyGetter, SIZE, STATUS, TO, asks, bare, count,
-    distinct, edit_ips, has_port, ignore, ips, is_v6, put, value, with_empty_ips,
+    CITY, COUNTRY, FROM, GROUP, NOBODY, ORDER, PAGE, SIZE, STATUS, TO, asks, bare, count, distinct, edit_ips,
+    has_port, ignore, ips, is_v6, put, text, value, with_empty_ips,
 };
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
@@ -14,10 +14,6 @@ use crate::lab::{Context, Fault};
 /// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [filters(), times(), items(), batches(), matches(), bodies()].into_iter().flatten().collect()
-}
-
-fn text(context: &Context, seen: &ProxiedRequest, which: PropertyGetter) -> Option<String> {
-    value(context, seen, which)?.as_str().map(str::to_owned)
 }
 
 fn filters() -> Vec<Fault> {

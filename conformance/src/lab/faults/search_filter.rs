@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
+use super::all::act_as_second;
 use super::edit::respond;
 use super::search::{
     CITY, COUNTRY, GROUP, NOBODY, ORDER, PropertyGetter, STATUS, all_with_ports, asks, edit_ips, filters,
-    has, ignore, items, lacks, lose, lose_where, of_v6, put, value,
+    has, ignore, items, lacks, lose, lose_where, of_v6, put, text, value,
 };
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
@@ -13,10 +14,6 @@ use crate::lab::{Context, Fault};
 /// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [status(), group(), country(), city(), order()].into_iter().flatten().collect()
-}
-
-fn text(context: &Context, seen: &ProxiedRequest, which: PropertyGetter) -> Option<String> {
-    value(context, seen, which)?.as_str().map(str::to_owned)
 }
 
 /// Replaces a text by another one, when there is another one.
@@ -201,7 +198,7 @@ fn group() -> Vec<Fault> {
             move |context, mut seen| {
                 Box::pin(async move {
                     if foreign(context, &seen) {
-                        as_second(context, &mut seen);
+                        act_as_second(context, &mut seen);
                     }
                     context.upstream.call(&seen).await
                 })
@@ -331,7 +328,7 @@ fn order() -> Vec<Fault> {
             move |context, mut seen| {
                 Box::pin(async move {
                     if foreign(context, &seen) {
-                        as_second(context, &mut seen);
+                        act_as_second(context, &mut seen);
                     }
                     context.upstream.call(&seen).await
                 })
@@ -350,10 +347,4 @@ fn order() -> Vec<Fault> {
         request("boolean", "true is taken for an order number.", ignore(ORDER))
             .when(has(ORDER, Value::is_boolean)),
     ]
-}
-
-fn as_second(context: &Context, seen: &mut ProxiedRequest) {
-    if let Some(second) = &context.facts.second_token {
-        context.act_as(seen, second.expose());
-    }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::edit::respond;
 use super::search::{
-    FROM, NOBODY, PropertyGetter, TO, all_with_ports, asks, edit_ips, has, ignore, lose, of_v6, put, value,
+    FROM, NOBODY, PropertyGetter, TO, all_with_ports, asks, edit_ips, has, ignore, lose, of_v6, put, text,
 };
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
@@ -16,10 +16,6 @@ pub(crate) fn faults() -> Vec<Fault> {
 }
 
 const NANOSECOND: SignedDuration = SignedDuration::from_nanos(1);
-
-fn text(context: &Context, seen: &ProxiedRequest, which: PropertyGetter) -> Option<String> {
-    value(context, seen, which)?.as_str().map(str::to_owned)
-}
 
 fn time(context: &Context, seen: &ProxiedRequest, which: PropertyGetter) -> Option<Timestamp> {
     text(context, seen, which)?.parse().ok()

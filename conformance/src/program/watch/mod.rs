@@ -4,7 +4,6 @@ mod arguments;
 mod pages;
 mod serve;
 
-use std::io::Write as _;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -22,7 +21,7 @@ use serve::Server;
 use super::run::{print, with_target};
 use super::setup::Setup;
 use super::signals::stop_on_signals;
-use super::{UsageError, atomic_file};
+use super::{UsageError, atomic_file, warn};
 
 /// The page that is written beside the history.
 const PAGE: &str = "index.html";
@@ -186,9 +185,4 @@ fn line(record: &RunRecord, report: &Report) -> String {
         record.elapsed_ms as f64 / 1000.0
     );
     format!("{}\n", plain(&text))
-}
-
-fn warn(text: &str) {
-    // A closed pipe is not an error.
-    let _ = writeln!(std::io::stderr(), "conformance: warning: {}", plain(text));
 }
