@@ -77,8 +77,34 @@ type RunCase = Arc<dyn for<'p> Fn(&'p Probe<'p>) -> CaseFuture<'p> + Send + Sync
 /// The future of a running case.
 pub type CaseFuture<'p> = BoxFuture<'p, Result<(), Stop>>;
 
-/// Maximum number of requests and gateways of a case, including its control request, without retries. A control that is only
-/// sent when a request is not accepted does not count: it takes the gateways that the request did not get.
+/// An `async fn` that runs a case: it takes the probe and, as `Args`, nothing (`()`) or the data of the case (`(T,)`).
+pub trait CaseFn<'p, Args>: Send + Sync + 'static {
+    /// Runs the case.
+    fn call(&self, probe: &'p Probe<'p>, args: Args) -> CaseFuture<'p>;
+}
+
+impl<'p, F, R> CaseFn<'p, ()> for F
+where
+    F: Fn(&'p Probe<'p>) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<(), Stop>> + Send + 'p,
+{
+    fn call(&self, probe: &'p Probe<'p>, (): ()) -> CaseFuture<'p> {
+        Box::pin(self(probe))
+    }
+}
+
+impl<'p, F, R, T> CaseFn<'p, (T,)> for F
+where
+    F: Fn(&'p Probe<'p>, T) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<(), Stop>> + Send + 'p,
+{
+    fn call(&self, probe: &'p Probe<'p>, (data,): (T,)) -> CaseFuture<'p> {
+        Box::pin(self(probe, data))
+    }
+}
+
+/// Maximum number of requests and gateways of a case, its control request included, without retries. A control that is
+/// sent only when a request is not accepted does not count: it takes the gateways that the request did not get.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Requests.
@@ -106,7 +132,19 @@ pub enum Stop {
 }
 
 impl Check {
-    /// Its cases; none for a passive check.
+    /// No operation, no facts, and no cases: what a check does not define itself. A test rejects a check without an id, a
+    /// title, clauses or cases.
+    pub(crate) const TEMPLATE: Self = Self {
+        id: "",
+        title: "",
+        why: "",
+        operation: None,
+        clauses: &[],
+        needs: &[],
+        run: Run::Cases(|_| Vec::new()),
+    };
+
+    /// Its cases in a scope; none for a passive check.
     pub fn cases(&self, scope: &Scope<'_>) -> Vec<Case> {
         match self.run {
             Run::Cases(cases) => cases(scope),
@@ -125,8 +163,34 @@ impl Check {
 }
 
 impl Case {
-    /// A case. `label` is unique within its check and describes the request.
-    pub fn new(
+    /// A case. `label` is unique within its check and says what is special about the request.
+    pub fn new(label: impl Into<Cow<'static, str>>, cost: Cost, run: impl for<'p> CaseFn<'p, ()>) -> Self {
+        Self::from_closure(label, cost, move |probe| run.call(probe, ()))
+    }
+
+    /// A case with a copy of some data, such as the value that it sends.
+    pub fn for_data<T: Clone + Send + Sync + 'static>(
+        label: impl Into<Cow<'static, str>>,
+        cost: Cost,
+        data: T,
+        run: impl for<'p> CaseFn<'p, (T,)>,
+    ) -> Self {
+        Self::from_closure(label, cost, move |probe| run.call(probe, (data.clone(),)))
+    }
+
+    /// Like [`Case::for_data`], for a closure: it boxes its future, since the lifetimes of a closure's future can't be inferred.
+    pub fn with<T: Clone + Send + Sync + 'static>(
+        label: impl Into<Cow<'static, str>>,
+        cost: Cost,
+        data: T,
+        run: for<'p> fn(&'p Probe<'p>, T) -> CaseFuture<'p>,
+    ) -> Self {
+        Self::from_closure(label, cost, move |probe| run(probe, data.clone()))
+    }
+
+    /// Like [`Case::new`], for a closure, such as one that captures data; it boxes its future.
+    #[must_use]
+    pub fn from_closure(
         label: impl Into<Cow<'static, str>>,
         cost: Cost,
         run: impl for<'p> Fn(&'p Probe<'p>) -> CaseFuture<'p> + Send + Sync + 'static,
@@ -134,21 +198,8 @@ impl Case {
         Self { label: label.into(), cost, needs: Vec::new(), controls: Vec::new(), run: Arc::new(run) }
     }
 
-    /// A case with a copy of some data, such as the value that it sends.
-    pub fn with<T: Clone + Send + Sync + 'static>(
-        label: impl Into<Cow<'static, str>>,
-        cost: Cost,
-        data: T,
-        run: for<'p> fn(&'p Probe<'p>, T) -> CaseFuture<'p>,
-    ) -> Self {
-        Self::new(label, cost, move |probe| run(probe, data.clone()))
-    }
-
     /// The only case of a check; it has no label.
-    pub fn single(
-        cost: Cost,
-        run: impl for<'p> Fn(&'p Probe<'p>) -> CaseFuture<'p> + Send + Sync + 'static,
-    ) -> Vec<Self> {
+    pub fn single(cost: Cost, run: impl for<'p> CaseFn<'p, ()>) -> Vec<Self> {
         vec![Self::new("", cost, run)]
     }
 

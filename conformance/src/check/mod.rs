@@ -7,7 +7,7 @@ mod passive;
 mod probe;
 mod sending;
 
-pub use definition::{Case, CaseFuture, Check, Cost, Run, Scope, SharedControl, Stop};
+pub use definition::{Case, CaseFn, CaseFuture, Check, Cost, Run, Scope, SharedControl, Stop};
 pub use finding::{CaseResult, Evidence, Finding, InferredClauses, Observation, Outcome, Severity};
 pub use log::{LoggedExchange, RunLog};
 pub use passive::{ObservedExchange, PassiveFinding};

@@ -155,6 +155,17 @@ impl Occurrence {
 }
 
 impl PassiveFinding {
+    /// A failure.
+    pub(crate) fn fail(
+        clause: Clause,
+        key: impl Into<String>,
+        expected: impl Into<String>,
+        actual: impl Into<String>,
+    ) -> Self {
+        let (key, expected, actual) = (key.into(), expected.into(), actual.into());
+        Self { clause, key, severity: Severity::Fail, expected, actual }
+    }
+
     /// The sentences that presuppose its clause, when the contract does not state it.
     pub(crate) fn inferred_from<'a>(&self, contract: &'a Contract) -> Option<&'a str> {
         contract.catalogue.clause(self.clause).inferred_from(self.key.ends_with(Violation::NULL))

@@ -1,6 +1,6 @@
 //! Facts that the suite finds out by itself, so that a run with a token alone judges more.
 
-use super::extract::tells_when;
+use super::extract::has_retry_after;
 use crate::contract::Contract;
 use crate::response::gateways;
 use crate::target::{Facts, Target};
@@ -72,7 +72,7 @@ async fn send(contract: &Contract, wire: &Wire, request: &Request) -> Option<Sup
     let response = exchange.result.as_ref().ok()?;
     Some(match gateways::count(contract, request, &exchange.result) {
         GatewayCount::Counted(0) if response.status == 429 => Supply::Throttled,
-        GatewayCount::Counted(0) if tells_when(&exchange) => Supply::Shortage,
+        GatewayCount::Counted(0) if has_retry_after(&exchange) => Supply::Shortage,
         GatewayCount::Counted(0) => Supply::Nothing,
         GatewayCount::Counted(_) | GatewayCount::Unknown | GatewayCount::Unbounded => Supply::Gateways,
     })

@@ -13,7 +13,6 @@ mod requests;
 mod schema;
 mod search;
 mod state;
-mod success;
 mod token;
 
 pub use registry::{UNCOVERED, registry, registry_of};

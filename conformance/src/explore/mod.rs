@@ -84,7 +84,7 @@ impl Exploration {
     pub(crate) fn case(self, progress: &Arc<Progress>) -> Case {
         let max = u32::try_from(self.requests).unwrap_or(u32::MAX);
         let progress = Arc::clone(progress);
-        Case::new(format!("seed {}", self.seed), Cost::requests(max), move |probe| {
+        Case::from_closure(format!("seed {}", self.seed), Cost::requests(max), move |probe| {
             let progress = Arc::clone(&progress);
             Box::pin(async move { run::explore(probe, self, &progress).await })
         })

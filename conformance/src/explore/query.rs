@@ -77,7 +77,7 @@ impl Query {
 
     /// The surveyed instances that it should find.
     pub(super) fn expected(&self, survey: &Survey) -> BTreeSet<i64> {
-        survey.where_(|instance| {
+        survey.ids_where(|instance| {
             self.items.iter().any(|item| item.matches(instance))
                 && self.filters.iter().all(|wanted| wanted.filter.admits(instance, &survey.orders))
         })

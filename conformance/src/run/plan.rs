@@ -147,7 +147,7 @@ mod tests {
     }
 
     fn nothing(cost: Cost, labels: &[&'static str]) -> Vec<Case> {
-        labels.iter().map(|label| Case::new(*label, cost, |_| Box::pin(async { Ok(()) }))).collect()
+        labels.iter().map(|label| Case::from_closure(*label, cost, |_| Box::pin(async { Ok(()) }))).collect()
     }
 
     const TEMPLATE: Check = Check {
