@@ -253,7 +253,7 @@ build_images() {
     is_composed=
   fi
   # Nothing is built where the tests have run before.
-  cargo test --workspace --locked --no-run --quiet 2>/dev/null
+  cargo test --workspace --locked --no-run --quiet
   (
     trap remove_images EXIT
     mkdir "$images/programs"
