@@ -189,7 +189,6 @@ impl Case {
     }
 
     /// Like [`Case::new`], for a closure, such as one that captures data; it boxes its future.
-    #[must_use]
     pub fn from_closure(
         label: impl Into<Cow<'static, str>>,
         cost: Cost,
