@@ -157,19 +157,29 @@ impl<'de> serde::Deserialize<'de> for Address {
     }
 }
 
-macro_rules! try_from_text {
-    ($($text:ty),*) => {$(
-        impl TryFrom<$text> for Address {
-            type Error = InvalidArgument;
+impl TryFrom<&str> for Address {
+    type Error = InvalidArgument;
 
-            fn try_from(text: $text) -> Result<Self, InvalidArgument> {
-                text.parse()
-            }
-        }
-    )*};
+    fn try_from(text: &str) -> Result<Self, InvalidArgument> {
+        text.parse()
+    }
 }
 
-try_from_text!(&str, String, &String);
+impl TryFrom<String> for Address {
+    type Error = InvalidArgument;
+
+    fn try_from(text: String) -> Result<Self, InvalidArgument> {
+        text.parse()
+    }
+}
+
+impl TryFrom<&String> for Address {
+    type Error = InvalidArgument;
+
+    fn try_from(text: &String) -> Result<Self, InvalidArgument> {
+        text.parse()
+    }
+}
 
 impl From<IpAddr> for Address {
     fn from(ip: IpAddr) -> Self {
