@@ -11,7 +11,6 @@ use super::search::{
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [disclosures(), shown(), changed(), limited()].into_iter().flatten().collect()
 }

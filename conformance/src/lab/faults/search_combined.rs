@@ -11,7 +11,6 @@ use super::search::{
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [filters(), times(), items(), batches(), matches(), bodies()].into_iter().flatten().collect()
 }
@@ -243,10 +242,7 @@ fn matches() -> Vec<Fault> {
                 let Value::Object(mut rest) = seen.json() else { return };
                 rest.insert(context.contract.search.ips.name.clone(), json!([items.first(), items.len()]));
                 let key = format!("{:?} {}", seen.query, Value::Object(rest));
-                match context.memory.recall(&key) {
-                    Some(first) => *reply = first,
-                    None => context.memory.keep(&key, reply),
-                }
+                context.memory.repeat_first(&key, reply);
             }
         ),
         success(

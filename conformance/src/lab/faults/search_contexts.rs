@@ -13,7 +13,6 @@ use crate::contract::OperationId;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [items_of_batches(), limits(), results(), fields(), changes(), headers()].into_iter().flatten().collect()
 }

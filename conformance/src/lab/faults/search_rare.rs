@@ -13,7 +13,6 @@ use crate::contract::Search;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [malformed(), limits(), ignored_filters(), times(), responses()].into_iter().flatten().collect()
 }
