@@ -59,7 +59,7 @@ fn number() -> Vec<Fault> {
 
 fn text() -> Vec<Fault> {
     faults_of![
-        "extract./",
+        "extract.",
         request(
             "return-type/accept-wins",
             "The header Accept decides the form, whatever return_type says.",
@@ -123,7 +123,7 @@ fn response() -> Vec<Fault> {
 
 fn identity() -> Vec<Fault> {
     faults_of![
-        "extract./",
+        "extract.",
         reply(
             "idempotent/last-characters",
             "Only the last four characters of a request id are compared.",

@@ -28,7 +28,7 @@ fn above(context: &Context, seen: &ProxiedRequest) -> bool {
 
 fn inputs() -> Vec<Fault> {
     faults_of![
-        "extract./",
+        "extract.",
         request(
             "num-range/above-beside-a-custom-separator",
             "Beside a custom separator a num above the largest value is taken for it.",
@@ -77,7 +77,7 @@ fn separators() -> Vec<Fault> {
         }
     };
     faults_of![
-        "extract./",
+        "extract.",
         altered("separator/up-to-semicolon", "sb ends before a semicolon.", up_to(';')),
         altered("separator/up-to-ampersand", "sb ends before an ampersand.", up_to('&')),
         altered("separator/composed", "A letter and its accent become one character in sb.", |text| text
@@ -112,7 +112,7 @@ fn forget(context: &Context, seen: &mut ProxiedRequest) {
 
 fn link() -> Vec<Fault> {
     faults_of![
-        "extract./",
+        "extract.",
         request(
             "country-alias/link-credential",
             "With a link credential country is ignored.",
@@ -178,7 +178,7 @@ fn accounts() -> Vec<Fault> {
         served(id, breaks, token).when(|context, seen| num(context, seen).is_some_and(|num| num > 1))
     };
     faults_of![
-        "extract./",
+        "extract.",
         several("real-name/several", "Verification is checked for one gateway only.", NOT_VERIFIED),
         several("entitlement/several", "The entitlement is checked for one gateway only.", NOT_ENTITLED),
     ]

@@ -32,7 +32,7 @@ fn access() -> Vec<Fault> {
         })
     };
     faults_of![
-        "extract./",
+        "extract.",
         served("whitelist/not-with-country", "The whitelist is ignored beside country.", NOT_WHITELISTED)
             .when(with(COUNTRY)),
         served(

@@ -25,7 +25,7 @@ fn items_of_batches() -> Vec<Fault> {
         })
     };
     faults_of![
-        "search./",
+        "search.",
         found("ips-item/prefix-64", "A network of 64 bits is accepted.", |item| item.ends_with("/64")),
         found("ips-item/behind-bracket", "Letters behind a bracket are overlooked.", |item| {
             item.split_once(']').is_some_and(|(_, rest)| {
@@ -105,7 +105,7 @@ fn limits() -> Vec<Fault> {
 
 fn results() -> Vec<Fault> {
     faults_of![
-        "search./",
+        "search.",
         request(
             "intersection/country-of-many",
             "Beside four other filters the country is ignored.",

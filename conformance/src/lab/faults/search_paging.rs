@@ -129,7 +129,7 @@ fn end() -> Vec<Fault> {
         })
     };
     faults_of![
-        "search./",
+        "search.",
         instead(
             "paging/past-end-is-last",
             "Past the end the last page comes.",
