@@ -144,6 +144,14 @@ impl Memory {
         bounded(&self.replies).get(key).cloned()
     }
 
+    /// Replaces a response by the first one that was kept under a key; keeps it when it is the first.
+    pub(super) fn repeat_first(&self, key: &str, reply: &mut Reply) {
+        match self.recall(key) {
+            Some(first) => *reply = first,
+            None => self.keep(key, reply),
+        }
+    }
+
     /// Keeps a response under a key, in place of an earlier one.
     pub fn keep(&self, key: &str, reply: &Reply) {
         bounded(&self.replies).insert(key.to_owned(), reply.clone());

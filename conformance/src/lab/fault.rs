@@ -33,8 +33,7 @@ enum How {
 
 type RequestChange = Box<dyn Fn(&Context, &mut ProxiedRequest) + Send + Sync>;
 
-/// A change of a response.
-pub(super) type ReplyChange = Box<dyn Fn(&Context, &ProxiedRequest, &mut Reply) + Send + Sync>;
+type ReplyChange = Box<dyn Fn(&Context, &ProxiedRequest, &mut Reply) + Send + Sync>;
 
 type Serve = Box<dyn for<'a> Fn(&'a Context, ProxiedRequest) -> BoxFuture<'a, Reply> + Send + Sync>;
 

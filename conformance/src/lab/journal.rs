@@ -239,9 +239,7 @@ impl Layer {
         let handler = Box::new(handler(Context::before(upstream, backend)));
         Self { name: name.into(), handler, backend: Arc::clone(backend) }
     }
-}
 
-impl Layer {
     /// The response when its change panicked.
     fn failed(&self) -> Reply {
         let message = format!("{} {CANNOT_ACT}", self.name);

@@ -1,8 +1,6 @@
 //! The history of repeated runs, as a page and as metrics.
 
-use minijinja::value::Serde;
 use minijinja::{Value, context};
-use serde::Serialize;
 
 use super::html::environment;
 use super::{Exposition, quantity};
@@ -11,41 +9,6 @@ use crate::watch::{Change, ClauseTrend, Rate, RunRecord, trends};
 
 /// Maximum number of runs that the page shows one by one. The rates cover all runs.
 const MAX_CELLS: usize = 96;
-
-#[derive(Serialize)]
-struct Cells {
-    titles: Vec<String>,
-    verdicts: Vec<Cell>,
-}
-
-#[derive(Serialize)]
-struct Cell {
-    tone: &'static str,
-    title: String,
-}
-
-#[derive(Serialize)]
-struct ClauseView {
-    id: &'static str,
-    rate: String,
-    is_broken_now: bool,
-    tones: Vec<&'static str>,
-}
-
-/// A run whose report is kept.
-#[derive(Serialize)]
-struct ReportView<'a> {
-    begun: String,
-    verdict: &'a str,
-    broken: String,
-    name: &'a str,
-}
-
-#[derive(Serialize)]
-struct VerdictCount {
-    name: &'static str,
-    rate: String,
-}
 
 /// The history of a target as one page for a browser: no other file, no network. Broken clauses come first.
 ///
@@ -60,18 +23,17 @@ pub fn history_page(
     environment.add_template("history.html", include_str!("html/history.html"))?;
     let shown = &records[records.len().saturating_sub(MAX_CELLS)..];
     let title = |record: &RunRecord| format!("{}: {}", record.begun, record.verdict);
-    let cells = Cells {
-        titles: shown.iter().map(title).collect(),
-        verdicts: shown
-            .iter()
-            .map(|record| Cell { tone: verdict_tone(record.verdict()), title: title(record) })
-            .collect(),
+    let cell =
+        |record: &RunRecord| context! { tone => verdict_tone(record.verdict()), title => title(record) };
+    let cells = context! {
+        titles => shown.iter().map(title).collect::<Vec<_>>(),
+        verdicts => shown.iter().map(cell).collect::<Vec<_>>(),
     };
     let mut trends = trends(records);
     trends.sort_by_key(|trend| (!trend.is_broken_now, std::cmp::Reverse(trend.broken.seen), trend.clause));
-    let clauses: Vec<ClauseView> = trends.into_iter().map(|trend| clause_view(trend, shown)).collect();
+    let clauses: Vec<Value> = trends.into_iter().map(|trend| clause_view(trend, shown)).collect();
     let latest = records.last();
-    let reports: Vec<ReportView> = records.iter().rev().filter_map(report_view).collect();
+    let reports: Vec<Value> = records.iter().rev().filter_map(report_view).collect();
     let time = |record: Option<&RunRecord>| {
         record.map_or_else(|| "none".to_owned(), |record| record.begun.to_string())
     };
@@ -84,35 +46,31 @@ pub fn history_page(
         first => time(records.first()),
         latest => time(latest),
         gateways => gateways_today,
-        verdicts => Value::from(Serde(verdict_counts(records))),
-        cells => Value::from(Serde(cells)),
-        clauses => Value::from(Serde(clauses)),
-        reports => Value::from(Serde(reports)),
+        verdicts => verdict_counts(records),
+        cells => cells,
+        clauses => clauses,
+        reports => reports,
     })
 }
 
-fn report_view(record: &RunRecord) -> Option<ReportView<'_>> {
-    Some(ReportView {
-        begun: record.begun.to_string(),
-        verdict: &record.verdict,
-        broken: record.broken.keys().cloned().collect::<Vec<_>>().join(", "),
-        name: record.report.as_deref()?,
-    })
+/// A run whose report is kept.
+fn report_view(record: &RunRecord) -> Option<Value> {
+    let name = record.report.as_deref()?;
+    let broken = record.broken.keys().cloned().collect::<Vec<_>>().join(", ");
+    Some(
+        context! { begun => record.begun.to_string(), verdict => record.verdict.as_str(), broken => broken, name => name },
+    )
 }
 
-fn clause_view(trend: ClauseTrend, shown: &[RunRecord]) -> ClauseView {
+fn clause_view(trend: ClauseTrend, shown: &[RunRecord]) -> Value {
     let ClauseTrend { clause, broken, is_broken_now } = trend;
     let tone = |record: &RunRecord| match record.is_broken(clause) {
         Some(true) => "failed",
         Some(false) => "passed",
         None => "",
     };
-    ClauseView {
-        id: clause.id(),
-        rate: broken.to_string(),
-        is_broken_now,
-        tones: shown.iter().map(tone).collect(),
-    }
+    let tones: Vec<_> = shown.iter().map(tone).collect();
+    context! { id => clause.id(), rate => broken.to_string(), is_broken_now => is_broken_now, tones => tones }
 }
 
 fn verdict_tone(verdict: Option<Verdict>) -> &'static str {
@@ -129,12 +87,10 @@ fn verdict_rate(records: &[RunRecord], verdict: Verdict) -> Rate {
     Rate { seen: seen as u64, runs: records.len() as u64 }
 }
 
-fn verdict_counts(records: &[RunRecord]) -> Vec<VerdictCount> {
-    let count = |verdict: Verdict| VerdictCount {
-        name: verdict.name(),
-        rate: verdict_rate(records, verdict).to_string(),
-    };
-    Verdict::ALL.into_iter().filter(|verdict| verdict_rate(records, *verdict).seen > 0).map(count).collect()
+fn verdict_counts(records: &[RunRecord]) -> Vec<Value> {
+    let rates = Verdict::ALL.map(|verdict| (verdict.name(), verdict_rate(records, verdict)));
+    let seen = rates.into_iter().filter(|(_, rate)| rate.seen > 0);
+    seen.map(|(name, rate)| context! { name => name, rate => rate.to_string() }).collect()
 }
 
 /// The history as metrics, beside those of the latest run.

@@ -4,7 +4,7 @@ use minijinja::value::Serde;
 use minijinja::{Environment, Value, context, escape_formatter};
 use serde::Serialize;
 
-use super::cause::{CheckFinding, Unresolved, causes, folded, headlines, unresolved, without_cause};
+use super::cause::{Cause, CheckFinding, Unresolved, causes, folded, headlines, unresolved, without_cause};
 use super::terminal::{
     counted, detected, discovered, explored, inferred_from, not_judged, not_noticed, profile_and_budget,
     rests_on, run_again, suite_and_contract, throttled, verdict_words,
@@ -41,12 +41,12 @@ pub fn html(report: &Report) -> Result<String, minijinja::Error> {
         throttled => throttled(report),
         run_again => run_again(report),
         seconds => format!("{:.2}", report.elapsed_ms as f64 / 1000.0),
-        causes => Value::from(Serde(cause_views(report))),
+        causes => cause_views(report),
         findings => Value::from(Serde(findings(report))),
         operations => Value::from(Serde(operations(report))),
-        unresolved => Value::from(Serde(unresolved_views(report))),
-        skipped_cases => Value::from(Serde(skipped_cases(report))),
-        observations => Value::from(Serde(observations(report))),
+        unresolved => unresolved_views(report),
+        skipped_cases => skipped_cases(report),
+        observations => observations(report),
     })
 }
 
@@ -58,14 +58,6 @@ pub(crate) fn environment() -> Environment<'static> {
         None => escape_formatter(out, state, value),
     });
     environment
-}
-
-#[derive(Serialize)]
-struct CauseView<'a> {
-    headlines: Vec<String>,
-    folded: Option<String>,
-    first: FindingView<'a>,
-    others: Vec<FindingView<'a>>,
 }
 
 #[derive(Serialize)]
@@ -117,44 +109,23 @@ struct CheckView<'a> {
     evidence: &'a [Evidence],
 }
 
-#[derive(Serialize)]
-struct UnresolvedView<'a> {
-    word: &'static str,
-    outcome: &'static str,
-    reason: &'a str,
-    checks: Vec<&'a str>,
-}
-
-#[derive(Serialize)]
-struct SkippedCasesView<'a> {
-    reason: &'a str,
-    cases: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct ObservationView<'a> {
-    unspecified: Unspecified,
-    text: &'a str,
-    checks: Vec<&'a str>,
-}
-
-fn cause_views(report: &Report) -> Vec<CauseView<'_>> {
-    let mut views = Vec::new();
-    for cause in causes(report) {
-        views.push(CauseView {
-            headlines: headlines(cause.diagnosis),
-            folded: folded(&cause),
-            first: finding_view(report, cause.first),
-            others: cause.folded.iter().map(|found| finding_view(report, *found)).collect(),
-        });
-    }
-    views
+fn cause_views(report: &Report) -> Vec<Value> {
+    let view = |finding: CheckFinding<'_>| Value::from(Serde(finding_view(report, finding)));
+    let cause = |cause: Cause<'_>| {
+        context! {
+            headlines => headlines(cause.diagnosis),
+            folded => folded(&cause),
+            first => view(cause.first),
+            others => cause.folded.iter().map(|found| view(*found)).collect::<Vec<_>>(),
+        }
+    };
+    causes(report).into_iter().map(cause).collect()
 }
 
 /// Every skipped case of a check that ran otherwise; whole checks stand among those without a result.
-fn skipped_cases(report: &Report) -> Vec<SkippedCasesView<'_>> {
+fn skipped_cases(report: &Report) -> Vec<Value> {
     let skips = Skips::from_results(&report.checks).into_iter().filter(|skips| !skips.cases.is_empty());
-    skips.map(|Skips { reason, cases, .. }| SkippedCasesView { reason, cases }).collect()
+    skips.map(|Skips { reason, cases, .. }| context! { reason => reason, cases => cases }).collect()
 }
 
 /// The findings without a likely cause.
@@ -229,17 +200,14 @@ fn check_view(check: &CheckResult) -> CheckView<'_> {
     }
 }
 
-fn unresolved_views(report: &Report) -> Vec<UnresolvedView<'_>> {
-    let view = |Unresolved { outcome, reason, checks }| UnresolvedView {
-        word: outcome.name(),
-        outcome: class(outcome),
-        reason,
-        checks,
+fn unresolved_views(report: &Report) -> Vec<Value> {
+    let view = |Unresolved { outcome, reason, checks }: Unresolved<'_>| {
+        context! { word => outcome.name(), outcome => class(outcome), reason => reason, checks => Value::from(Serde(checks)) }
     };
     unresolved(report).into_iter().map(view).collect()
 }
 
-fn observations(report: &Report) -> Vec<ObservationView<'_>> {
+fn observations(report: &Report) -> Vec<Value> {
     let mut views: BTreeMap<(Unspecified, &str), Vec<&str>> = BTreeMap::new();
     for check in &report.checks {
         for observation in &check.observations {
@@ -249,7 +217,9 @@ fn observations(report: &Report) -> Vec<ObservationView<'_>> {
             }
         }
     }
-    let view = |((unspecified, text), checks)| ObservationView { unspecified, text, checks };
+    let view = |((unspecified, text), checks): ((Unspecified, &str), Vec<&str>)| {
+        context! { unspecified => Value::from(Serde(unspecified)), text => text, checks => Value::from(Serde(checks)) }
+    };
     views.into_iter().map(view).collect()
 }
 

@@ -18,6 +18,7 @@ async fn a_token_alone_judges_what_an_empty_region_shows() {
     let known = reference.target();
     let target =
         Target::new(known.base().as_str(), known.token.clone(), Facts::default(), false).expect("a target");
+    let expected = known.facts.empty_region.as_ref().map(|region| format!("\"{region}\""));
     let profile = Profile::Production;
     let mut options = Options { budget: profile.budget(), profile, ..Options::default() };
     options.budget.rate = None;
@@ -28,7 +29,6 @@ async fn a_token_alone_judges_what_an_empty_region_shows() {
     let report = suite.run(&SilentObserver).await;
     reference.close().await;
 
-    let expected = known.facts.empty_region.as_ref().map(|region| format!("\"{region}\""));
     assert_eq!(discovered(&report), expected.into_iter().collect::<Vec<_>>());
     assert_eq!(report.verdict, Verdict::Conforms, "{:?} {:?}", report.totals, report.stopped);
     assert!(report.usage.gateways <= profile.budget().gateways, "{:?}", report.usage);

@@ -7,11 +7,10 @@ use futures::future::BoxFuture;
 use hyper::header::{HeaderValue, RETRY_AFTER};
 use serde_json::{Value, json};
 
-use super::condition::{in_text, request_id};
+use super::condition::{by_bearer, by_header, in_text, request_id};
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [prefix(), tokens(), accounts(), throttling()].into_iter().flatten().collect()
 }
@@ -93,32 +92,21 @@ fn tokens() -> Vec<Fault> {
             ]
         };
     }
+    let one_token = |context: &Context, seen: &ProxiedRequest| credentials(context, seen).len() == 1;
+    let no_token = |context: &Context, seen: &ProxiedRequest| credentials(context, seen).is_empty();
     let mut faults = faults_of![
         "all.token-required/",
-        served("extract-expired", "An extraction accepts an expired token.", Extract, expired),
-        served("groups-expired", "A listing accepts an expired token.", Groups, expired),
-        served("search-expired", "A search accepts an expired token.", Search, expired),
-        request("extract-unknown-header", "Any token is accepted in X-API-Key.", |context, seen| {
-            let extract = &context.contract.extract;
-            if seen.headers.contains_key(extract.api_key_header.as_str())
-                && credentials(context, seen).len() == 1
-            {
-                context.as_main(seen);
-            }
-        }),
-        request("extract-unknown-bearer", "Any token is accepted in Authorization.", |context, seen| {
-            if seen.headers.contains_key(hyper::header::AUTHORIZATION)
-                && credentials(context, seen).len() == 1
-            {
-                context.as_main(seen);
-            }
-        }),
-        request("extract-absent-text", "A plain-text extraction needs no token.", |context, seen| {
-            if context.wants_text(seen) && credentials(context, seen).is_empty() {
-                context.as_main(seen);
-            }
-        }),
+        request("extract-unknown-header", "Any token is accepted in X-API-Key.", Context::as_main)
+            .when(by_header)
+            .when(one_token),
+        request("extract-unknown-bearer", "Any token is accepted in Authorization.", Context::as_main)
+            .when(by_bearer)
+            .when(one_token),
+        request("extract-absent-text", "A plain-text extraction needs no token.", Context::as_main)
+            .when(in_text)
+            .when(no_token),
     ];
+    faults.extend(each!("expired", "accepts an expired token.", expired));
     faults.extend(each!("absent", "needs no token.", absent));
     faults.extend(each!("empty", "accepts an empty token.", empty));
     faults.extend(each!("unknown", "accepts any token.", unknown));
@@ -138,10 +126,7 @@ fn accounts() -> Vec<Fault> {
             |context, seen, reply| {
                 let Some(id) = request_id(context, seen).filter(|_| in_text(context, seen)) else { return };
                 if context.accepted(seen, reply) {
-                    match context.memory.recall(&id) {
-                        Some(earlier) => *reply = earlier,
-                        None => context.memory.keep(&id, reply),
-                    }
+                    context.memory.repeat_first(&id, reply);
                 }
             }
         )
@@ -175,12 +160,8 @@ fn accounts() -> Vec<Fault> {
             "all.own-account/groups-cached",
             "The first listing is given to every account.",
             |context, seen, reply| {
-                if context.operation(seen) != Some(OperationId::Groups) || !context.accepted(seen, reply) {
-                    return;
-                }
-                match context.memory.recall("groups") {
-                    Some(first) => *reply = first,
-                    None => context.memory.keep("groups", reply),
+                if context.operation(seen) == Some(OperationId::Groups) && context.accepted(seen, reply) {
+                    context.memory.repeat_first("groups", reply);
                 }
             }
         ),

@@ -8,7 +8,6 @@ use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
 use crate::target::{Facts, Secret};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [transport(), equal(), link(), whitelist(), real_name(), entitlement()].into_iter().flatten().collect()
 }

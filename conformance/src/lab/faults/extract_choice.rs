@@ -11,7 +11,6 @@ use super::edit::respond;
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [default_region(), region(), alias(), equal(), protocol(), known_protocol(), form()]
         .into_iter()

@@ -11,7 +11,6 @@ use crate::contract::OperationId;
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [region(), number(), text(), response(), identity(), spelling()].into_iter().flatten().collect()
 }
@@ -60,7 +59,7 @@ fn number() -> Vec<Fault> {
 
 fn text() -> Vec<Fault> {
     faults_of![
-        "extract./",
+        "extract.",
         request(
             "return-type/accept-wins",
             "The header Accept decides the form, whatever return_type says.",
@@ -124,7 +123,7 @@ fn response() -> Vec<Fault> {
 
 fn identity() -> Vec<Fault> {
     faults_of![
-        "extract./",
+        "extract.",
         reply(
             "idempotent/last-characters",
             "Only the last four characters of a request id are compared.",
@@ -134,10 +133,7 @@ fn identity() -> Vec<Fault> {
                 };
                 let start = id.chars().count().saturating_sub(4);
                 let key: String = id.chars().skip(start).collect();
-                match context.memory.recall(&key) {
-                    Some(first) => *reply = first,
-                    None => context.memory.keep(&key, reply),
-                }
+                context.memory.repeat_first(&key, reply);
             }
         ),
         reject("link-credential/one-gateway", "A legacy credential gets one gateway at a time only.").when(

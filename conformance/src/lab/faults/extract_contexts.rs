@@ -6,12 +6,12 @@ use super::all::credentials;
 use super::condition::{COUNTRY, PROTOCOL, SB, in_text, num, of_empty_region, sent, with, without};
 use super::edit::respond;
 use super::extract_access::{LINK_CREDENTIAL, NOT_ENTITLED, NOT_VERIFIED, carries, served};
+use super::extract_identity::{drop_header, drop_query};
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
-    [inputs(), separators(), link(), ids(), accounts(), tokens(), errors()].into_iter().flatten().collect()
+    [inputs(), separators(), link(), accounts(), tokens(), errors()].into_iter().flatten().collect()
 }
 
 fn max(context: &Context) -> i64 {
@@ -28,7 +28,7 @@ fn above(context: &Context, seen: &ProxiedRequest) -> bool {
 
 fn inputs() -> Vec<Fault> {
     faults_of![
-        "extract./",
+        "extract.",
         request(
             "num-range/above-beside-a-custom-separator",
             "Beside a custom separator a num above the largest value is taken for it.",
@@ -77,7 +77,7 @@ fn separators() -> Vec<Fault> {
         }
     };
     faults_of![
-        "extract./",
+        "extract.",
         altered("separator/up-to-semicolon", "sb ends before a semicolon.", up_to(';')),
         altered("separator/up-to-ampersand", "sb ends before an ampersand.", up_to('&')),
         altered("separator/composed", "A letter and its accent become one character in sb.", |text| text
@@ -104,14 +104,15 @@ fn separators() -> Vec<Fault> {
     ]
 }
 
+/// Removes the request id.
 fn forget(context: &Context, seen: &mut ProxiedRequest) {
-    seen.drop_param(&context.contract.extract.request_id.name);
-    seen.headers.remove(context.contract.extract.request_id_header.name.as_str());
+    drop_query(context, seen);
+    drop_header(context, seen);
 }
 
 fn link() -> Vec<Fault> {
     faults_of![
-        "extract./",
+        "extract.",
         request(
             "country-alias/link-credential",
             "With a link credential country is ignored.",
@@ -167,13 +168,7 @@ fn link() -> Vec<Fault> {
         .when(carries(LINK_CREDENTIAL)),
         request("idempotent/link-credential", "With a link credential no request id is remembered.", forget)
             .when(carries(LINK_CREDENTIAL)),
-    ]
-}
-
-fn ids() -> Vec<Fault> {
-    faults_of![
-        "extract.idempotent/",
-        request("one-entry", "For one entry no request id is remembered.", forget)
+        request("idempotent/one-entry", "For one entry no request id is remembered.", forget)
             .when(|context, seen| num(context, seen) == Some(1)),
     ]
 }
@@ -183,7 +178,7 @@ fn accounts() -> Vec<Fault> {
         served(id, breaks, token).when(|context, seen| num(context, seen).is_some_and(|num| num > 1))
     };
     faults_of![
-        "extract./",
+        "extract.",
         several("real-name/several", "Verification is checked for one gateway only.", NOT_VERIFIED),
         several("entitlement/several", "The entitlement is checked for one gateway only.", NOT_ENTITLED),
     ]

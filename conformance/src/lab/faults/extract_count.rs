@@ -10,10 +10,8 @@ use super::condition::{
 use super::edit::{respond, with_header, without_header};
 use super::separator;
 use crate::lab::exchange::{ProxiedRequest, Reply};
-use crate::lab::fault::ReplyChange;
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [required(), range(), count(), partial(), shortage()].into_iter().flatten().collect()
 }
@@ -125,27 +123,43 @@ fn count() -> Vec<Fault> {
     faults
 }
 
+const REQUESTED: &str = "x-proxy-requested-count";
+const RETURNED: &str = "x-proxy-returned-count";
+const FLAG: &str = "x-proxy-partial";
+
+/// Changes the headers of a partial result.
+fn header(
+    id: &'static str,
+    breaks: &'static str,
+    change: impl Fn(&Context, &ProxiedRequest, &mut Reply) + Send + Sync + 'static,
+) -> Fault {
+    Fault::reply(id, breaks, change).when(of_scarce_region)
+}
+
+/// Changes a count in a header.
+fn off(name: &'static str, by: i64) -> impl Fn(&Context, &ProxiedRequest, &mut Reply) + Send + Sync {
+    move |_, _, reply| {
+        let count = reply.headers.get(name).and_then(|value| value.to_str().ok()?.parse::<i64>().ok());
+        if let Some(count) = count {
+            reply.headers.insert(name, HeaderValue::from(count + by));
+        }
+    }
+}
+
+/// Gives a header the value of another one.
+fn copy(
+    from: &'static str,
+    to: &'static str,
+) -> impl Fn(&Context, &ProxiedRequest, &mut Reply) + Send + Sync {
+    move |_, _, reply| {
+        if let Some(value) = reply.headers.get(from).cloned() {
+            reply.headers.insert(to, value);
+        }
+    }
+}
+
 fn partial() -> Vec<Fault> {
-    const REQUESTED: &str = "x-proxy-requested-count";
-    const RETURNED: &str = "x-proxy-returned-count";
-    const FLAG: &str = "x-proxy-partial";
-    let header = |id, breaks, change: ReplyChange| Fault::reply(id, breaks, change).when(of_scarce_region);
-    let off = |name: &'static str, by: i64| -> ReplyChange {
-        Box::new(move |_, _, reply| {
-            let count = reply.headers.get(name).and_then(|value| value.to_str().ok()?.parse::<i64>().ok());
-            if let Some(count) = count {
-                reply.headers.insert(name, HeaderValue::from(count + by));
-            }
-        })
-    };
-    let copy = |from: &'static str, to: &'static str| -> ReplyChange {
-        Box::new(move |_, _, reply| {
-            if let Some(value) = reply.headers.get(from).cloned() {
-                reply.headers.insert(to, value);
-            }
-        })
-    };
-    let unflagged = |reply: &mut Reply| {
+    let unflagged = |_: &Context, _: &ProxiedRequest, reply: &mut Reply| {
         for name in [REQUESTED, RETURNED, FLAG] {
             reply.headers.remove(name);
         }
@@ -158,25 +172,20 @@ fn partial() -> Vec<Fault> {
                         entries.pop();
                     }
                 });
-                unflagged(reply);
+                unflagged(context, seen, reply);
             }
         })
     };
     faults_of![
         "extract.partial/",
-        reply("unsaid", "A partial result has none of the headers.", move |_, _, reply| unflagged(reply))
-            .when(of_scarce_region),
+        header("unsaid", "A partial result has none of the headers.", unflagged),
         header(
             "no-requested-count",
             "A partial result lacks the requested count.",
-            Box::new(without_header(REQUESTED))
+            without_header(REQUESTED)
         ),
-        header(
-            "no-returned-count",
-            "A partial result lacks the returned count.",
-            Box::new(without_header(RETURNED))
-        ),
-        header("no-flag", "A partial result lacks the flag.", Box::new(without_header(FLAG))),
+        header("no-returned-count", "A partial result lacks the returned count.", without_header(RETURNED)),
+        header("no-flag", "A partial result lacks the flag.", without_header(FLAG)),
         header("requested-off-by-one", "The requested count is one too low.", off(REQUESTED, -1)),
         header("returned-off-by-one", "The returned count is one too high.", off(RETURNED, 1)),
         header("returned-one-less", "The returned count is one too low.", off(RETURNED, -1)),
@@ -190,27 +199,14 @@ fn partial() -> Vec<Fault> {
             "The returned count is what was requested.",
             copy(REQUESTED, RETURNED)
         ),
-        header("requested-word", "The requested count is a word.", Box::new(with_header(REQUESTED, "many"))),
-        header(
-            "returned-fraction",
-            "The returned count has the form 3/100.",
-            Box::new(with_header(RETURNED, "3/100"))
-        ),
-        header(
-            "flag-says-no",
-            "The flag of a partial result says false.",
-            Box::new(with_header(FLAG, "false"))
-        ),
-        header(
-            "unsaid-in-text",
-            "A partial plain-text result lacks the headers.",
-            Box::new(move |_, _, reply| unflagged(reply))
-        )
-        .when(in_text),
+        header("requested-word", "The requested count is a word.", with_header(REQUESTED, "many")),
+        header("returned-fraction", "The returned count has the form 3/100.", with_header(RETURNED, "3/100")),
+        header("flag-says-no", "The flag of a partial result says false.", with_header(FLAG, "false")),
+        header("unsaid-in-text", "A partial plain-text result lacks the headers.", unflagged).when(in_text),
         header(
             "unsaid-other-protocol",
             "A partial result of the other protocol lacks the headers.",
-            Box::new(move |_, _, reply| unflagged(reply))
+            unflagged
         )
         .when(with_other_protocol),
         short("one-short", "One entry is missing and nothing says so."),

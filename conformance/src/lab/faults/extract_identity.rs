@@ -10,7 +10,6 @@ use super::edit::respond;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     source().into_iter().chain(idempotent()).collect()
 }
@@ -159,11 +158,11 @@ fn forget(context: &Context, seen: &mut ProxiedRequest) {
     }
 }
 
-fn drop_query(context: &Context, seen: &mut ProxiedRequest) {
+pub(super) fn drop_query(context: &Context, seen: &mut ProxiedRequest) {
     seen.drop_param(&context.contract.extract.request_id.name);
 }
 
-fn drop_header(context: &Context, seen: &mut ProxiedRequest) {
+pub(super) fn drop_header(context: &Context, seen: &mut ProxiedRequest) {
     seen.headers.remove(context.contract.extract.request_id_header.name.as_str());
 }
 

@@ -9,7 +9,6 @@ use super::extract_access::{NOT_ENTITLED, NOT_VERIFIED, NOT_WHITELISTED, carries
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [access(), request_ip(), identity(), text()].into_iter().flatten().collect()
 }
@@ -33,7 +32,7 @@ fn access() -> Vec<Fault> {
         })
     };
     faults_of![
-        "extract./",
+        "extract.",
         served("whitelist/not-with-country", "The whitelist is ignored beside country.", NOT_WHITELISTED)
             .when(with(COUNTRY)),
         served(

@@ -10,7 +10,6 @@ use super::edit::{change, put, remove, rename, set};
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     responses().into_iter().chain(posted()).collect()
 }

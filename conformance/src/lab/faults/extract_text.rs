@@ -9,7 +9,6 @@ use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 use serde_json::json;
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [named(), custom(), range(), required(), length()].into_iter().flatten().collect()
 }

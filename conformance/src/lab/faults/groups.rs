@@ -10,7 +10,6 @@ use super::edit::{change, remove, rename, set, with_header, with_status, without
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [token(), envelope(), headers(), order(), empty(), fields()].into_iter().flatten().collect()
 }

@@ -35,7 +35,6 @@ pub(crate) use all::credentials;
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
 
-/// Every fault.
 pub(crate) fn all() -> Vec<Fault> {
     let tables = [
         all::faults,

@@ -11,7 +11,6 @@ use super::search::{
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [disclosures(), shown(), changed(), limited()].into_iter().flatten().collect()
 }
@@ -243,7 +242,7 @@ fn limited() -> Vec<Fault> {
         Fault::success(id, breaks, change(path, set_size))
     };
     faults_of![
-        "search./",
+        "search.",
         lowered("max-batch-no-effect/lowered", "A low maxBatchSize lowers the limit of a search.", false),
         success(
             "max-batch-no-effect/left-out",

@@ -11,7 +11,6 @@ use super::search::{
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [filters(), times(), items(), batches(), matches(), bodies()].into_iter().flatten().collect()
 }
@@ -27,7 +26,7 @@ fn filters() -> Vec<Fault> {
         statuses.iter().find(|status| **status != asked && status.starts_with(&asked)).cloned()
     };
     faults_of![
-        "search./",
+        "search.",
         request("status/beginning", "The beginning of a status stands for it.", move |context, seen| {
             if let Some(status) = beginning(context, seen) {
                 put(context, seen, STATUS, status);
@@ -151,7 +150,7 @@ fn batches() -> Vec<Fault> {
     };
     let too_many = move |context: &Context, seen: &ProxiedRequest| distinct(context, seen) > most(context);
     faults_of![
-        "search./",
+        "search.",
         request("ips-dedup-limit/only-mixed", "The limit holds for batches with IPv4 in them only.", cut)
             .when(too_many)
             .when(|context, seen| ips(context, seen).iter().all(|item| is_v6(item))),
@@ -198,7 +197,7 @@ fn counts(items: &[String]) -> HashMap<String, usize> {
 
 fn matches() -> Vec<Fault> {
     faults_of![
-        "search./",
+        "search.",
         request(
             "match-any-port/last-raw-item",
             "The last of the most raw items is not searched.",
@@ -243,10 +242,7 @@ fn matches() -> Vec<Fault> {
                 let Value::Object(mut rest) = seen.json() else { return };
                 rest.insert(context.contract.search.ips.name.clone(), json!([items.first(), items.len()]));
                 let key = format!("{:?} {}", seen.query, Value::Object(rest));
-                match context.memory.recall(&key) {
-                    Some(first) => *reply = first,
-                    None => context.memory.keep(&key, reply),
-                }
+                context.memory.repeat_first(&key, reply);
             }
         ),
         success(
@@ -274,7 +270,7 @@ fn bodies() -> Vec<Fault> {
         page == Some(json!(search.pages.end())) && size == Some(json!(search.page_sizes.end()))
     };
     faults_of![
-        "search./",
+        "search.",
         fault("json-body/lines", "A body of several lines is rejected.", |seen| {
             seen.json().is_object() && seen.body.contains(&b'\n')
         }),

@@ -13,7 +13,6 @@ use crate::contract::OperationId;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [items_of_batches(), limits(), results(), fields(), changes(), headers()].into_iter().flatten().collect()
 }
@@ -26,7 +25,7 @@ fn items_of_batches() -> Vec<Fault> {
         })
     };
     faults_of![
-        "search./",
+        "search.",
         found("ips-item/prefix-64", "A network of 64 bits is accepted.", |item| item.ends_with("/64")),
         found("ips-item/behind-bracket", "Letters behind a bracket are overlooked.", |item| {
             item.split_once(']').is_some_and(|(_, rest)| {
@@ -106,7 +105,7 @@ fn limits() -> Vec<Fault> {
 
 fn results() -> Vec<Fault> {
     faults_of![
-        "search./",
+        "search.",
         request(
             "intersection/country-of-many",
             "Beside four other filters the country is ignored.",

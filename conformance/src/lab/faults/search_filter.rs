@@ -11,7 +11,6 @@ use super::search::{
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [status(), group(), country(), city(), order()].into_iter().flatten().collect()
 }

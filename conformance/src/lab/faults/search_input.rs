@@ -13,7 +13,6 @@ use super::search::{
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [required(), raw_limit(), dedup_limit(), all_or_nothing(), body(), token()]
         .into_iter()

@@ -9,7 +9,6 @@ use crate::contract::Search;
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     pairs().into_iter().chain(many()).chain(forms()).collect()
 }

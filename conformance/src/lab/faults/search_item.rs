@@ -6,7 +6,6 @@ use super::edit::respond;
 use super::search::{NOBODY, edit_ips, has_port, ips, is_v6, map_ips};
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [item(), item_rejected(), port()].into_iter().flatten().collect()
 }

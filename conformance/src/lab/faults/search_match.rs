@@ -12,7 +12,6 @@ use super::search::{
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     let tables = [port(), port_with_others(), any_port(), any_port_in_batches(), first_text()];
     tables.into_iter().flatten().collect()

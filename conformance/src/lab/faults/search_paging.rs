@@ -6,7 +6,6 @@ use super::search::{PAGE, SIZE, items, later_page, page, page_size, put, relist,
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [partition(), end(), order()].into_iter().flatten().collect()
 }
@@ -130,7 +129,7 @@ fn end() -> Vec<Fault> {
         })
     };
     faults_of![
-        "search./",
+        "search.",
         instead(
             "paging/past-end-is-last",
             "Past the end the last page comes.",

@@ -13,7 +13,6 @@ use crate::contract::Search;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [malformed(), limits(), ignored_filters(), times(), responses()].into_iter().flatten().collect()
 }
@@ -37,7 +36,7 @@ fn malformed() -> Vec<Fault> {
         })
     };
     faults_of![
-        "search./",
+        "search.",
         lenient("ips-port/zero-in-five-digits", "Port 00000 is accepted.", |item| {
             item.ends_with(":00000")
         }),
@@ -86,7 +85,7 @@ fn limits() -> Vec<Fault> {
         edit_ips(context, seen, |items| items.truncate(most));
     };
     faults_of![
-        "search./",
+        "search.",
         request(
             "ips-raw-limit/none-with-a-status",
             "With a status there may be more raw items.",
@@ -148,7 +147,7 @@ fn ignored_filters() -> Vec<Fault> {
         distinct(context, seen) > 100 && count(context, seen) > distinct(context, seen)
     };
     faults_of![
-        "search./",
+        "search.",
         request(
             "page/unchecked-for-unknown-addresses",
             "For addresses that nobody has, page may be anything.",
@@ -290,7 +289,7 @@ fn times() -> Vec<Fault> {
 
 fn responses() -> Vec<Fault> {
     faults_of![
-        "search./",
+        "search.",
         success(
             "envelope/earlier-result",
             "A search with the X-Request-Id of an earlier one gets its result.",

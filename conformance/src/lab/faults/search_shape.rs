@@ -8,7 +8,6 @@ use super::search::{CITY, asks, filtered, items, later_page};
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [envelope(), headers(), instance(), null(), capabilities(), terms()].into_iter().flatten().collect()
 }

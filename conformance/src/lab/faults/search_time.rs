@@ -10,7 +10,6 @@ use super::search::{
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [ends(), precision(), offsets(), never(), form(), order()].into_iter().flatten().collect()
 }

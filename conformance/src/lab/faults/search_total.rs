@@ -10,7 +10,6 @@ use crate::contract::OperationId;
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     let filtered = |context: &Context, seen: &ProxiedRequest| filters(context, seen) > 0;
     // The total of the same search with a change.

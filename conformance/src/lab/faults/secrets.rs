@@ -8,7 +8,6 @@ use serde_json::json;
 use super::edit::{put, visit};
 use crate::lab::{Context, Fault};
 
-/// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     let leak = |id, breaks, operation: OperationId, path: &'static str| {
         Fault::success(id, breaks, move |context, seen, body| {

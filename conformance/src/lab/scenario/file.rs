@@ -144,75 +144,84 @@ fn step(at: &Item<'_>, section: &Section<'_>, operation: Option<OperationId>) ->
     Ok(step)
 }
 
-/// Refuses a step of which a part could never show.
+/// Rejects a step of which a part could never show.
 fn coherent(at: &Item<'_>, step: &Step) -> Result<(), ConfigError> {
-    if step.fault.is_some() && step.variation.is_some() {
-        return Err(at.wrong("either `fault` or `variation`; put the other one before or after it"));
-    }
     let has_content = step.code.is_some() || step.body.is_some();
     let is_made = step.status.is_some() || has_content || step.redirect.is_some();
-    if step.message.is_some() && !is_made {
-        return Err(at.wrong("`status` or `code` beside `message`"));
-    }
-    if step.body.is_some() && (step.code.is_some() || step.message.is_some()) {
-        return Err(at.wrong("either `body`, or `code` and `message`, of which a JSON body is made"));
-    }
-    if is_made && (step.fault.is_some() || step.variation.is_some()) {
-        return Err(at.wrong(
-            "either a fault or variation, or a response of its own (`status`, `code`, `body`, `redirect-to`)",
-        ));
-    }
-    let has_content = has_content || step.message.is_some();
-    if step.redirect_query && step.redirect.is_none() {
-        return Err(at.wrong("`redirect-to` beside `redirect-query`"));
-    }
-    if step.redirect.is_some() {
-        if has_content {
-            return Err(at.wrong("`redirect-to` without `code`, `message` and `body`, which it sets itself"));
-        }
-        if step.status.is_some_and(|status| !matches!(status, 301 | 302 | 303 | 307 | 308)) {
-            return Err(at.wrong("`status` 301, 302, 303, 307 or 308 beside `redirect-to`"));
-        }
-    }
-    if has_content && step.status.is_some_and(Step::is_without_body) {
-        return Err(at.wrong("no `code`, `message` or `body` beside a `status` whose responses have no body"));
-    }
-    Ok(())
+    let has_layer = step.fault.is_some() || step.variation.is_some();
+    let has_text = has_content || step.message.is_some();
+    let is_no_redirect = |status| !matches!(status, 301 | 302 | 303 | 307 | 308);
+    expect(
+        at,
+        &[
+            (
+                step.fault.is_some() && step.variation.is_some(),
+                "either `fault` or `variation`; put the other one before or after it",
+            ),
+            (step.message.is_some() && !is_made, "`status` or `code` beside `message`"),
+            (
+                step.body.is_some() && (step.code.is_some() || step.message.is_some()),
+                "either `body`, or `code` and `message`, of which a JSON body is made",
+            ),
+            (
+                is_made && has_layer,
+                "either a fault or variation, or a response of its own (`status`, `code`, `body`, `redirect-to`)",
+            ),
+            (step.redirect_query && step.redirect.is_none(), "`redirect-to` beside `redirect-query`"),
+            (
+                step.redirect.is_some() && has_text,
+                "`redirect-to` without `code`, `message` and `body`, which it sets itself",
+            ),
+            (
+                step.redirect.is_some() && step.status.is_some_and(is_no_redirect),
+                "`status` 301, 302, 303, 307 or 308 beside `redirect-to`",
+            ),
+            (
+                has_text && step.status.is_some_and(Step::is_without_body),
+                "no `code`, `message` or `body` beside a `status` whose responses have no body",
+            ),
+        ],
+    )
 }
 
-/// Refuses a step that changes what its responses do not have, and a probability without an action.
+/// Rejects a step that changes what its responses do not have, and a probability without an action.
 fn effective(at: &Item<'_>, step: &Step, operation: Option<OperationId>) -> Result<(), ConfigError> {
     let nothing = Step { times: step.times, probability: step.probability, ..Step::default() };
-    if step.probability < 1.0 && *step == nothing {
-        return Err(at.wrong("an action, such as `status`, beside `probability`"));
-    }
-    if step.unknown_values && operation.is_some_and(|operation| operation != OperationId::Search) {
-        return Err(at.wrong("`unknown-values` in steps of searches, whose responses have instances"));
-    }
     let is_without_body = step.status.is_some_and(Step::is_without_body);
-    let frames_body = match step.framing {
-        Some(Framing::Whole | Framing::Silent(_) | Framing::Reset(None)) | None => false,
-        Some(_) => true,
-    };
+    let frames_body =
+        !matches!(step.framing, Some(Framing::Whole | Framing::Silent(_) | Framing::Reset(None)) | None);
     let changes_json = step.unknown_fields || step.unknown_values || step.numbers_as_text;
-    if is_without_body && (step.content_type.is_some() || frames_body || changes_json) {
-        return Err(at.wrong(
-            "no `content-type`, body framing or JSON change beside a `status` whose responses have no body",
-        ));
-    }
-    match &step.body {
-        Some(body) if changes_json && serde_json::from_str::<Value>(body).is_err() => {
-            Err(at.wrong("a `body` in JSON beside `unknown-fields`, `unknown-values` and `numbers-as-text`"))
-        }
-        None if (step.status.is_some() || step.code.is_some() || step.redirect.is_some())
-            && (step.unknown_values || step.numbers_as_text) =>
-        {
-            Err(at.wrong(
+    let is_text = step.body.as_ref().is_some_and(|body| serde_json::from_str::<Value>(body).is_err());
+    let has_code_only =
+        step.body.is_none() && (step.status.is_some() || step.code.is_some() || step.redirect.is_some());
+    expect(
+        at,
+        &[
+            (step.probability < 1.0 && *step == nothing, "an action, such as `status`, beside `probability`"),
+            (
+                step.unknown_values && operation.is_some_and(|operation| operation != OperationId::Search),
+                "`unknown-values` in steps of searches, whose responses have instances",
+            ),
+            (
+                is_without_body && (step.content_type.is_some() || frames_body || changes_json),
+                "no `content-type`, body framing or JSON change beside a `status` whose responses have no body",
+            ),
+            (
+                is_text && changes_json,
+                "a `body` in JSON beside `unknown-fields`, `unknown-values` and `numbers-as-text`",
+            ),
+            (
+                has_code_only && (step.unknown_values || step.numbers_as_text),
                 "neither `unknown-values` nor `numbers-as-text` beside a response that has a code and a message only",
-            ))
-        }
-        _ => Ok(()),
-    }
+            ),
+        ],
+    )
+}
+
+/// The error of the first mistake: what was expected instead.
+fn expect(at: &Item<'_>, mistakes: &[(bool, &str)]) -> Result<(), ConfigError> {
+    let mistake = mistakes.iter().find(|(is_made, _)| *is_made);
+    mistake.map_or(Ok(()), |(_, expected)| Err(at.wrong(expected)))
 }
 
 /// How the response is sent; one way at most.

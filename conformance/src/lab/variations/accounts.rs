@@ -2,7 +2,6 @@
 
 use crate::lab::Variation;
 
-/// All of them.
 pub(crate) fn variations() -> Vec<Variation> {
     variations_of![
 "accounts.",

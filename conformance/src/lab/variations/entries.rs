@@ -7,7 +7,6 @@ use crate::lab::Variation;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::faults::separator;
 
-/// All of them.
 pub(crate) fn variations() -> Vec<Variation> {
     [layout(), fields(), callers()].into_iter().flatten().collect()
 }

@@ -12,7 +12,6 @@ use crate::lab::faults::separator;
 
 const HEADERS: [&str; 3] = ["x-proxy-requested-count", "x-proxy-returned-count", "x-proxy-partial"];
 
-/// All of them.
 pub(crate) fn variations() -> Vec<Variation> {
     [text(), results(), parameters()].into_iter().flatten().collect()
 }

@@ -10,7 +10,6 @@ use crate::lab::Context;
 use crate::lab::Variation;
 use crate::lab::exchange::{Framing, ProxiedRequest, Reply};
 
-/// All of them.
 pub(crate) fn variations() -> Vec<Variation> {
     travel().into_iter().chain(headers()).chain(waiting()).collect()
 }

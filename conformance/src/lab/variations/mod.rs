@@ -9,7 +9,6 @@ mod search;
 
 use crate::lab::Variation;
 
-/// Every variation.
 pub(crate) fn all() -> Vec<Variation> {
     let tables = [
         accounts::variations,

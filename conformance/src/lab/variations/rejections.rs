@@ -10,7 +10,6 @@ use crate::lab::Context;
 use crate::lab::Variation;
 use crate::lab::exchange::ProxiedRequest;
 
-/// All of them.
 pub(crate) fn variations() -> Vec<Variation> {
     let with_status = |id, decides, status: StatusCode| {
         Variation::rejection(id, decides, move |_, _, reply| reply.status = status)

@@ -12,7 +12,6 @@ use crate::lab::Variation;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::faults::edit::{put, visit};
 
-/// All of them.
 pub(crate) fn variations() -> Vec<Variation> {
     [times(), responses(), leniency(), addresses(), results()].into_iter().flatten().collect()
 }
