@@ -40,8 +40,7 @@ use crate::{
 pub struct Address {
     ip: IpAddr,
     port: Option<u16>,
-    /// The text without brackets around an address without a port; `None` when it is the canonical spelling, as always for
-    /// IPv4.
+    /// The text as it is sent; `None` when it is the canonical spelling, which IPv4 addresses always have.
     written: Option<Box<str>>,
 }
 
@@ -146,7 +145,7 @@ impl serde::Serialize for Address {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.written {
             Some(text) => serializer.serialize_str(text),
-            // Without a text of its own for each address.
+            // Allocates no text.
             None => serializer.collect_str(self),
         }
     }
@@ -158,29 +157,19 @@ impl<'de> serde::Deserialize<'de> for Address {
     }
 }
 
-impl TryFrom<&str> for Address {
-    type Error = InvalidArgument;
+macro_rules! try_from_text {
+    ($($text:ty),*) => {$(
+        impl TryFrom<$text> for Address {
+            type Error = InvalidArgument;
 
-    fn try_from(text: &str) -> Result<Self, InvalidArgument> {
-        text.parse()
-    }
+            fn try_from(text: $text) -> Result<Self, InvalidArgument> {
+                text.parse()
+            }
+        }
+    )*};
 }
 
-impl TryFrom<String> for Address {
-    type Error = InvalidArgument;
-
-    fn try_from(text: String) -> Result<Self, InvalidArgument> {
-        text.parse()
-    }
-}
-
-impl TryFrom<&String> for Address {
-    type Error = InvalidArgument;
-
-    fn try_from(text: &String) -> Result<Self, InvalidArgument> {
-        text.parse()
-    }
-}
+try_from_text!(&str, String, &String);
 
 impl From<IpAddr> for Address {
     fn from(ip: IpAddr) -> Self {

@@ -146,7 +146,7 @@ macro_rules! options {
 
             /// Repeats the extraction that failed with `error`, under its request id: where the service has extracted
             /// already, it returns those gateways instead of extracting again (`extract.idempotent`). Pass the same count
-            /// and options. An error without a request id, which nothing was sent before, changes nothing.
+            /// and options. An error without a request id, before which nothing was sent, has no effect.
             pub fn resume(mut self, error: &Error) -> Self {
                 if let Some(id) = error.request_id() {
                     self.options.request_id = Some(id.to_owned());
@@ -156,8 +156,8 @@ macro_rules! options {
 
             /// The request id that this extraction will be sent with; makes one where none is set.
             ///
-            /// Call it before an await that may be cancelled: the future that is dropped takes a request id that only it
-            /// knows along, and gateways that the service extracted under it are lost.
+            /// Call it before an await that may be cancelled: without the request id, gateways that the service extracted
+            /// for a dropped future are lost.
             ///
             /// ```no_run
             /// # async fn run(client: sallyport_client::Client) -> Result<(), sallyport_client::Error> {

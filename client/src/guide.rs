@@ -9,16 +9,16 @@
 //! - [Cancel a call](#cancel-a-call)
 //!
 //! # Extract gateways with retries
-//! A call retries by itself what may succeed later, and waits as long as the service says. What is left to decide is what to
-//! do when the time is up. The error holds the request id, so that the same extraction can go on later, in another process
-//! if need be; the service returns what it extracted under that id instead of extracting again.
+//! A call retries by itself what may succeed later, and waits as long as the service says. Your code only decides what to do
+//! when the timeout is exceeded. The error holds the request id, so that the same extraction can be resumed later, even in
+//! another process; the service returns what it extracted under that id instead of extracting again.
 //!
 //! ```no_run
 //! use std::time::{Duration, Instant};
 //! use sallyport_client::{Client, Error};
 //!
 //! # async fn run(client: Client) -> Result<(), Box<dyn std::error::Error>> {
-//! // One deadline for both calls: the second one gets what the first one leaves.
+//! // One deadline for both calls: the second one gets the remaining time.
 //! let deadline = Instant::now() + Duration::from_secs(60);
 //! let extraction = match client.extract(20).region("USA").total_timeout(Duration::from_secs(40)).await {
 //!     Ok(extraction) => extraction,
@@ -27,9 +27,9 @@
 //!         let left = deadline.saturating_duration_since(Instant::now());
 //!         client.extract(20).region("USA").resume(&error).total_timeout(left).await?
 //!     }
-//!     // Nothing was extracted; `retry_after` says when to come back.
+//!     // Nothing was extracted; `retry_after` says when to try again.
 //!     Err(Error::Shortage(shortage)) => {
-//!         println!("come back in {:?}", shortage.retry_after);
+//!         println!("try again in {:?}", shortage.retry_after);
 //!         return Ok(());
 //!     }
 //!     Err(error) => return Err(error.into()),
@@ -58,9 +58,9 @@
 //! # Walk a big search
 //! One request takes [`IPS_MAX_DISTINCT`](crate::contract::SearchStaticInstances::IPS_MAX_DISTINCT) distinct addresses and
 //! returns [`PAGE_SIZE_MAXIMUM`](crate::contract::SearchStaticInstances::PAGE_SIZE_MAXIMUM) instances;
-//! [`pages`](crate::Search::pages) hands over page after page, and the total timeout counts for each of them.
+//! [`pages`](crate::Search::pages) returns one page at a time, and the total timeout applies to each of them.
 //! [`in_batches`](crate::Search::in_batches) splits more addresses over several requests, and [`stream`](crate::Search::stream) requests a page when the one before is consumed, so
-//! that memory holds one page however long the result is.
+//! that memory holds one page at a time.
 //!
 //! ```no_run
 //! use futures_util::TryStreamExt;
@@ -132,8 +132,8 @@
 //!
 //! # Code around each request
 //! A [`Middleware`](crate::Middleware) runs around each request, retries included. It sees the request before the token is
-//! added and the response after the token was removed, and cannot send it anywhere else. This one limits the requests that
-//! are under way at one time:
+//! added and the response after the token was removed, and cannot send it anywhere else. This one limits the number
+//! of concurrent requests:
 //!
 //! ```
 //! use sallyport_client::{Client, Error, Middleware, MiddlewareFuture, Next, bytes::Bytes, http};

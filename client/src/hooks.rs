@@ -94,8 +94,8 @@ pub(crate) async fn read<T: DeserializeOwned>(
     }
 }
 
-/// Checks for UTF-8 once, which takes less time than once for each string. Bytes that are not UTF-8 are replaced: a message in
-/// another encoding is no reason to lose what came beside it.
+/// Validates UTF-8 once, which is faster than for each string. Invalid bytes are replaced, so that a message in another
+/// encoding does not lose the rest of the response.
 fn parse<T: DeserializeOwned>(body: &[u8]) -> serde_json::Result<T> {
     match std::str::from_utf8(body) {
         Ok(text) => serde_json::from_str(text),
@@ -112,7 +112,7 @@ fn failed(error: Error, url: &Url) -> Response {
     response
 }
 
-/// Nobody reads `url`; without one, reqwest parses a constant for each response, which takes longer than all the rest of this.
+/// `url` is never read, but without one reqwest parses a constant for each response, which dominates the time of this function.
 fn into_response(RawResponse { status, headers, body }: RawResponse, url: &Url) -> Response {
     // Without a header there is nothing in it that could be invalid.
     let empty = http::Response::builder().url(url.clone()).body(()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Code of the caller around each request, out of reach of the token.
+//! Code of the caller around each request, without access to the token.
 
 use std::{fmt, mem, ops::Deref, pin::Pin, sync::Arc, time::Duration};
 
@@ -57,7 +57,7 @@ pub struct Attempt {
     pub number: u32,
 }
 
-/// The rest of the way to the service: the middleware that was added later, and at last the connection.
+/// The rest of the chain: the middleware that was added later, then the connection.
 #[must_use = "the request is sent by run()"]
 pub struct Next<'a> {
     rest: &'a [Arc<dyn Middleware>],
@@ -68,7 +68,7 @@ pub struct Next<'a> {
 #[derive(Clone, Default)]
 pub(crate) struct Chain(pub(crate) Vec<Arc<dyn Middleware>>);
 
-/// What it takes to send a request at the end of the chain.
+/// Sends a request at the end of the chain.
 #[derive(Clone, Copy)]
 struct Sender<'a> {
     transport: &'a Transport,

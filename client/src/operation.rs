@@ -15,8 +15,7 @@ pub(crate) struct Operation {
     pub(crate) path: &'static str,
     /// HTTP status of a success.
     pub(crate) status: u16,
-    /// Field of the body that holds the business code, and its value for a success. Empty where a success has no body: its
-    /// status says all.
+    /// Field of the body that holds the business code, and its value for a success. Empty where a success has no body.
     pub(crate) code_field: &'static str,
     pub(crate) code: i64,
     pub(crate) credential: Credential,
@@ -39,14 +38,14 @@ pub(crate) enum Retry {
     Safe,
     /// With the same request id it is the same call.
     IdempotencyKey,
-    /// Repeating it may do twice what was wanted once.
+    /// Repeating it may have its effect twice.
     Never,
 }
 
 impl Retry {
     /// Whether a call that ended with `error` may be repeated. A call of [`Retry::Never`] is repeated only where the service
-    /// has certainly done nothing: it says so (429), or it has received no request, because there was no connection or
-    /// because the token's source failed, which is asked before each request.
+    /// has certainly done nothing: it responded with 429, or no request was sent, because no connection was established or
+    /// the token source failed.
     pub(crate) fn allows(self, error: &Error) -> bool {
         match self {
             Retry::Safe | Retry::IdempotencyKey => true,

@@ -13,7 +13,7 @@ use crate::{
     operation::Credential,
 };
 
-/// Headers that belong to the connection, to the token or to the form of request and response.
+/// Headers that control the connection, authentication or the format of request and response.
 const RESERVED: [&str; 11] = [
     "accept",
     "accept-encoding",
@@ -28,7 +28,7 @@ const RESERVED: [&str; 11] = [
     "transfer-encoding",
 ];
 
-/// What one call does otherwise than its client; `None` where it does the same.
+/// Settings of one call that replace those of its client; `None` keeps the setting of the client.
 #[derive(Clone, Default)]
 pub(crate) struct CallOptions {
     pub(crate) request_timeout: Option<Duration>,
@@ -72,7 +72,7 @@ impl CallOptions {
     }
 }
 
-/// Refuses a setting that is zero, with which no call could succeed.
+/// Rejects a setting of zero, with which no call could succeed.
 pub(crate) fn not_zero(name: &str, is_zero: bool) -> Result<(), Error> {
     if is_zero {
         return Err(Error::configuration(format!("invalid `{name}`: expected more than 0, found 0")));
@@ -93,7 +93,7 @@ impl fmt::Debug for CallOptions {
     }
 }
 
-/// The same for each operation: a header that carries the token or the request id of one means it nowhere else.
+/// A header that carries the token or the request id of any operation is reserved for all of them.
 fn is_reserved(name: &HeaderName) -> bool {
     let is_token = OPERATIONS.iter().any(|operation| match operation.credential {
         Credential::Header(own) => name.as_str().eq_ignore_ascii_case(own),

@@ -10,9 +10,9 @@ use crate::Error;
 /// When and how often a failed request is retried: exponential backoff with jitter, and never before the response's
 /// `Retry-After`.
 ///
-/// All operations of today may be repeated: two only read, and an extraction keeps its request id. An operation whose
-/// repetition may do twice what was wanted once (`x-retry: never` of the document) is retried only where the service has
-/// done nothing: after HTTP 429, without a connection, and where the token's source failed.
+/// All present operations can be repeated safely: two only read, and an extraction keeps its request id. An operation that
+/// must not be repeated (`x-retry: never` in the document) is retried only where the service has certainly done nothing:
+/// after HTTP 429, when no connection was established, and when the token source failed.
 ///
 /// ```
 /// use std::time::Duration;
@@ -156,8 +156,8 @@ mod tests {
         let seconds = Duration::from_secs;
         let wait = |policy: &RetryPolicy, asked| policy.wait(0, &throttled(Some(seconds(asked))));
         let policy = RetryPolicy { max_retry_after: Some(seconds(30)), ..RetryPolicy::default() };
-        let most = seconds(30) + policy.initial_backoff / 2;
-        assert!(wait(&policy, 30).is_some_and(|wait| wait >= seconds(30) && wait <= most));
+        let max = seconds(30) + policy.initial_backoff / 2;
+        assert!(wait(&policy, 30).is_some_and(|wait| wait >= seconds(30) && wait <= max));
         assert_eq!(wait(&policy, 31), None);
         assert!(wait(&RetryPolicy::default(), 90).is_some_and(|wait| wait >= seconds(90)));
     }

@@ -82,7 +82,7 @@ pub(crate) fn path(base: &Url, operation: &Operation) -> String {
     format!("{}{}", base.path().trim_end_matches('/'), operation.path)
 }
 
-/// The future itself, and no `async fn` around it: that would hold it twice, as an argument and as what it waits for.
+/// Returns the future itself: an `async fn` around it would store it twice, as its argument and as the awaited value.
 #[cfg(not(feature = "tracing"))]
 pub(crate) fn in_span<F>(_: &'static Operation, _: &Url, _: &Request, future: F) -> F {
     future

@@ -1,4 +1,4 @@
-//! Stands in for the service in the tests of your program: no server, no socket, no waiting for a network.
+//! Replaces the service in the tests of your program, without a server or a network.
 //!
 //! [`Replies`] is a [`Middleware`] that serves each request with the next of the responses that a test wrote down, and keeps the
 //! requests. Everything else is the client as it runs in production: limits, retries, request ids, classification of errors.
@@ -56,7 +56,7 @@ const TIME: Timestamp = Timestamp::constant(1_769_846_400, 0);
 /// The service's id of each response here.
 const TRACE_ID: &str = "trace-of-a-test";
 
-/// Responses in the order in which they are given, and the requests that got them. Clones share both.
+/// Scripted responses in order, and the requests that received them. Clones share both.
 #[derive(Clone, Default)]
 #[must_use = "replies are given by the client of builder()"]
 pub struct Replies(Arc<Mutex<Script>>);
@@ -218,7 +218,7 @@ impl Replies {
         self.script().requests.clone()
     }
 
-    /// Number of responses that were not given yet.
+    /// Number of responses that are left.
     pub fn remaining(&self) -> usize {
         self.script().replies.len()
     }
@@ -373,7 +373,7 @@ impl fmt::Debug for Replies {
     }
 }
 
-/// Types of the document have text keys only, so this does not fail; an empty body would fail the test that it is for.
+/// Types of the document have text keys only, so this does not fail.
 fn serialize(value: &impl Serialize) -> Bytes {
     serde_json::to_vec(value).unwrap_or_default().into()
 }

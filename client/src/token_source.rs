@@ -1,4 +1,4 @@
-//! Where the token comes from, for programs that outlive a token.
+//! Sources of the token, for programs that run longer than a token is valid.
 
 use std::{
     env, fmt, fs,
@@ -16,7 +16,7 @@ use crate::{Error, secret::Token};
 /// Maximum length of a token file, in bytes; a longer one holds something else.
 const MAX_FILE: u64 = 16 << 10;
 
-/// Says nothing of the content.
+/// Does not repeat the content.
 const INVALID_CONTENT: &str =
     "expected one token of printable ASCII, found spaces, further lines or other characters";
 
@@ -45,8 +45,8 @@ pub trait TokenSource: Send + Sync + 'static {
     /// The token for the next request.
     ///
     /// # Errors
-    /// An error is taken to pass: it becomes an [`Error::Token`], after which the call is retried as its
-    /// [`RetryPolicy`](crate::RetryPolicy) says.
+    /// An error is treated as temporary: it becomes an [`Error::Token`], and the call is retried by its
+    /// [`RetryPolicy`](crate::RetryPolicy).
     fn token(&self) -> TokenFuture<'_>;
 
     /// Called when the service rejected the last token with HTTP 401 or 403. [`token`](Self::token) is called once more after
@@ -86,7 +86,7 @@ pub struct TokenFile {
     last: Mutex<LastToken>,
 }
 
-/// A token, and when its file was read; `None` to read it again in any case.
+/// A token, and when its file was read; `None` forces another read.
 struct LastToken {
     token: SecretString,
     read: Option<Instant>,
@@ -213,11 +213,11 @@ impl fmt::Debug for Tokens {
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic elsewhere leaves a whole value behind: each is replaced in one step.
+    // The value is complete even after a panic elsewhere, because each is replaced in one step.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The reason of a failure holds nothing of the file's content.
+/// Reads the token file. An error never repeats its content.
 fn load(path: &Path) -> Result<SecretString, String> {
     let file = fs::File::open(path).map_err(|error| error.to_string())?;
     let mut text = String::new();

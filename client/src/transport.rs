@@ -21,7 +21,7 @@ use crate::{
     token_source::Tokens,
 };
 
-/// Stands for longer durations: an instant plus this one does not overflow.
+/// Longer durations are cut to this one, so that adding them to an instant does not overflow.
 const MAX_DURATION: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// Connections and settings of a client, shared by its clones.
@@ -186,7 +186,7 @@ impl Transport {
         }
     }
 
-    /// Sets what all requests of a call have in common: headers of the caller, and a request id where there is none.
+    /// Sets the headers of the caller, and a request id where there is none; all requests of the call share them.
     fn prepare(
         &self,
         request: &mut Request,
@@ -262,10 +262,10 @@ fn transport_error(error: reqwest::Error, limit: Option<Duration>, token: &Token
         causes.push(inner.to_string());
         source = inner.source();
     }
-    // The first one says that a request failed, and the second one by whom it was sent, unless the response had begun.
+    // The outer errors only say that a request failed, and (before the response begins) which client sent it.
     let layers = if is_of_body { 1 } else { 2 };
-    let telling = causes.len().saturating_sub(1).min(layers);
-    let detail = causes.get(telling..).unwrap_or_default().join(": ");
+    let skipped = causes.len().saturating_sub(1).min(layers);
+    let detail = causes.get(skipped..).unwrap_or_default().join(": ");
     Error::Transport(Box::new(TransportError { is_connect, detail: token.scrub(&detail), request_id: None }))
 }
 

@@ -1,4 +1,4 @@
-//! What a single call may do otherwise than its client, and what its result tells.
+//! Settings of a single call, and its result.
 #![allow(clippy::unwrap_used, reason = "a server that cannot be set up fails its test")]
 
 mod faulty;
@@ -134,7 +134,7 @@ async fn headers_of_the_client_are_not_replaced() {
 }
 
 #[tokio::test]
-async fn timeouts_of_zero_are_refused() {
+async fn timeouts_of_zero_are_rejected() {
     let server = FaultyServer::start(vec![no_groups()]).await;
     let (client, zero) = (server.client(), Duration::ZERO);
     for (name, error) in [

@@ -27,7 +27,7 @@ use tokio::{
     task::yield_now,
 };
 
-/// Most await points of a call here; the responses come in few pieces.
+/// Maximum number of await points of a call in these tests.
 const LIMIT: usize = 1000;
 
 /// Polls `future` up to `limit` times; `None` when it was dropped at one of its await points.
@@ -74,7 +74,7 @@ enum Call {
 impl Call {
     const ALL: [Self; 5] = [Self::Extract, Self::ExtractText, Self::Groups, Self::Search, Self::Stream];
 
-    /// Sends it to its end, an extraction under `id`, and returns the number of what came.
+    /// Sends the call, an extraction under `id`, and returns the number of results.
     async fn send(self, client: &Client, id: &str) -> Result<usize, Error> {
         Ok(match self {
             Self::Extract => client.extract(1).request_id(id).await?.endpoints.len(),
@@ -240,7 +240,7 @@ fn at_each_await_point(test: impl FnMut(usize) -> bool) {
 }
 
 #[test]
-fn a_client_is_as_good_as_new_after_any_dropped_call() {
+fn a_client_works_after_any_dropped_call() {
     let servers = servers();
     for setup in [Setup::Plain, Setup::Middleware, Setup::TokenFile] {
         for call in Call::ALL {
@@ -255,8 +255,8 @@ fn a_client_is_as_good_as_new_after_any_dropped_call() {
                 });
                 let requests = service.server.seen();
                 // 503, 401 and the pages of the dropped call, then those of the next one.
-                let most = 2 * call.results() + 2;
-                assert!(requests.len() <= most, "{call:?}, {setup:?}, {polls}: {} requests", requests.len());
+                let max = 2 * call.results() + 2;
+                assert!(requests.len() <= max, "{call:?}, {setup:?}, {polls}: {} requests", requests.len());
                 let is_under_id = |request: &String| request.contains(&format!("request_id={id}"));
                 assert!(!call.is_extraction() || requests.iter().all(is_under_id), "{polls}: {requests:?}");
                 is_complete

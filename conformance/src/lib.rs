@@ -26,6 +26,7 @@ pub mod explain;
 pub mod explore;
 mod grammar;
 pub mod lab;
+mod lock;
 pub mod observe;
 mod quantity;
 pub mod report;

@@ -12,10 +12,12 @@
 #[path = "../tests/store/cluster.rs"]
 #[expect(dead_code, reason = "no bench kills its database")]
 mod cluster;
+#[path = "support/records.rs"]
+mod records;
 
 use std::{
-    io::{BufReader, Read as _, Write as _},
-    net::{IpAddr, Ipv6Addr, SocketAddr, TcpStream},
+    io::{Read as _, Write as _},
+    net::{IpAddr, SocketAddr, TcpStream},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -25,18 +27,13 @@ use sallyport_server::{
     Config,
     api::generated::{ListStaticGroups, SearchStaticInstances},
     data::import::import,
-    domain::{
-        instance::{Capabilities, Id, Status},
-        token::{Token, TokenKind},
-    },
+    domain::token::{Token, TokenKind},
     edge::operation::Operation,
     start,
-    store::{
-        Location, OpenMode, Store,
-        record::{AccountRecord, InstanceRecord, Record, TokenRecord},
-        sqlite::SqliteStore,
-    },
+    store::{Location, OpenMode, Store, sqlite::SqliteStore},
 };
+
+use self::records::ImportFile;
 
 /// A multiple of the number of orders.
 const ROUNDS: usize = 42 * 24;
@@ -80,7 +77,7 @@ fn measure(address: SocketAddr, tokens: &Tokens) -> Vec<String> {
     for batch in [1, 500] {
         let search = move |first: u64, filter: &str| {
             let numbers = (0..batch).map(move |n| first + n * (INSTANCES / batch));
-            let ips: Vec<IpAddr> = numbers.map(self::address).collect();
+            let ips: Vec<IpAddr> = numbers.map(records::address).collect();
             let body = format!("{{\"ips\":{}{filter}}}", serde_json::to_string(&ips).unwrap());
             request("POST", SearchStaticInstances::PATH, &tokens.own, &body)
         };
@@ -167,65 +164,20 @@ fn response(stream: &mut TcpStream) -> String {
     }
 }
 
-/// Address of the instance of this number; neighbours in number lie far apart.
-fn address(number: u64) -> IpAddr {
-    Ipv6Addr::from((0x2001_0db8 << 96) | u128::from(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))).into()
-}
-
 /// Two accounts with as many instances each.
 async fn fill(store: &dyn Store) -> Tokens {
     let token = || Token::generate(TokenKind::Api);
     let tokens = Tokens { own: token(), revoked: token(), expired: token() };
-    let mut file = tempfile::tempfile().unwrap();
-    {
-        let mut output = std::io::BufWriter::new(&mut file);
-        let mut write = |record: Record| {
-            serde_json::to_writer(&mut output, &record).unwrap();
-            output.write_all(b"\n").unwrap();
-        };
-        let ended = Some(Timestamp::UNIX_EPOCH);
-        for (account, token, expires_at, revoked_at) in [
-            ("own", &tokens.own, None, None),
-            ("other", &tokens.revoked, None, ended),
-            ("other", &tokens.expired, ended, None),
-        ] {
-            if revoked_at.is_some() || account == "own" {
-                let account = account.to_owned();
-                write(Record::Account(AccountRecord { name: account, real_name_verified: true }));
-            }
-            write(Record::Token(TokenRecord {
-                account: account.to_owned(),
-                sha256: token.digest(),
-                kind: TokenKind::Api,
-                created_at: Timestamp::UNIX_EPOCH,
-                expires_at,
-                revoked_at,
-            }));
-        }
-        for number in 1..=2 * INSTANCES {
-            write(Record::Instance(Box::new(InstanceRecord {
-                account: if number <= INSTANCES { "own" } else { "other" }.to_owned(),
-                order_no: None,
-                instance_id: Id::new(number.cast_signed()).unwrap(),
-                offer_id: Id::new(1).unwrap(),
-                status: Status::Active,
-                ip: address(number),
-                port: 20_001,
-                protocols: vec!["http".to_owned()],
-                country_code: "USA".to_owned(),
-                city_code: "NYC".to_owned(),
-                isp_type: 1,
-                expires_at: None,
-                activated_at: None,
-                capabilities: Capabilities::default(),
-                group_id: None,
-                username: None,
-                password: None,
-            })));
-        }
-        output.flush().unwrap();
+    let mut file = ImportFile::new();
+    let ended = Some(Timestamp::UNIX_EPOCH);
+    file.account("own");
+    file.token("own", &tokens.own, None, None);
+    file.account("other");
+    file.token("other", &tokens.revoked, None, ended);
+    file.token("other", &tokens.expired, ended, None);
+    for number in 1..=2 * INSTANCES {
+        file.instance(if number <= INSTANCES { "own" } else { "other" }, number);
     }
-    std::io::Seek::rewind(&mut file).unwrap();
-    import(store, BufReader::new(file), |_| {}).await.unwrap();
+    import(store, file.finish(), |_| {}).await.unwrap();
     tokens
 }

@@ -22,10 +22,10 @@ pub mod store;
 
 pub use running::{Config, RunningServer, Served, StartError, check_rates, start, start_api};
 
-/// The OpenAPI document that the running API gives through Dropshot. `cargo xtask check` holds it against the contract.
+/// The OpenAPI document that Dropshot emits for the API. `cargo xtask check` compares it with the contract.
 ///
 /// # Panics
-/// Never: the endpoints that it shows are those with which every server starts.
+/// Never: every server starts with the same endpoints.
 #[must_use]
 #[expect(
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! The program `server`: serves the API from a database, and looks after that database.
+//! The program `server`: serves the API from a database, and administers that database.
 
 mod cli;
 

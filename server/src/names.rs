@@ -3,7 +3,7 @@
 /// Maximum length of a text, in characters, that is compared with names.
 const MAX_LENGTH: usize = 40;
 
-/// The known name that is nearest to `name`, if it differs in letter case or in at most two letters.
+/// The known name that is most similar to `name`, if it differs only in letter case or in at most two letters.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     if name.chars().nth(MAX_LENGTH).is_some() {
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn near_names_are_found_and_far_ones_are_not() {
+    fn only_similar_names_are_suggested() {
         let known = ["num", "request_id", "pageSize"];
         assert_eq!(nearest("numm", &known), Some("num"));
         assert_eq!(nearest("requestId", &known), Some("request_id"));

@@ -1,4 +1,4 @@
-//! Escapes text of others, such as names of an import, for terminals and JSON.
+//! Escapes untrusted text, such as names of an import, for terminals and JSON.
 
 use std::{
     borrow::Cow,
@@ -9,16 +9,16 @@ use std::{
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-/// The text, safe to show on one line: characters that control a terminal or reorder a line are escaped as in Rust, such as
-/// `\u{1b}` or `\n`. Everything else stays as it is, whatever the language.
+/// The text, safe to print on one line: characters that control a terminal or reorder a line are escaped as in Rust, such as
+/// `\u{1b}` or `\n`. All other characters of any language are unchanged.
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_steering) {
+    if !text.contains(is_control_character) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
-        if is_steering(letter) { shown.extend(letter.escape_default()) } else { shown.push(letter) }
+        if is_control_character(letter) { shown.extend(letter.escape_default()) } else { shown.push(letter) }
     }
     Cow::Owned(shown)
 }
@@ -34,8 +34,7 @@ pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> Strin
     }
 }
 
-/// Writes a value as compact JSON and ends the line. Characters that control a terminal are escaped as JSON does it, so that
-/// nothing is lost.
+/// Writes a value as one line of compact JSON. Characters that control a terminal are escaped in JSON's own way.
 ///
 /// # Errors
 /// The output cannot be written, or the value cannot be written as JSON.
@@ -45,7 +44,7 @@ pub fn write_json(mut output: impl Write, value: &impl Serialize) -> io::Result<
 }
 
 /// Control characters (C0, DEL, C1), line and paragraph separators, and the controls of the bidirectional algorithm.
-fn is_steering(letter: char) -> bool {
+fn is_control_character(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -59,9 +58,11 @@ impl Formatter for Plain {
             return writer.write_all(fragment.as_bytes());
         }
         let mut rest = fragment;
-        while let Some((place, letter)) = rest.char_indices().find(|(_, letter)| is_steering(*letter)) {
+        while let Some((place, letter)) =
+            rest.char_indices().find(|(_, letter)| is_control_character(*letter))
+        {
             let (before, after) = rest.split_at(place);
-            // All of them lie below U+10000, so one escape is enough.
+            // All control characters are below U+10000, so one escape is enough.
             write!(writer, "{before}\\u{:04x}", u32::from(letter))?;
             rest = after.get(letter.len_utf8()..).unwrap_or_default();
         }
@@ -73,13 +74,13 @@ impl Formatter for Plain {
 mod tests {
     use super::*;
 
-    const STEERING: &str = "\u{1b}[2J\u{9b}31m\u{7f}\0\r\n\t\u{85}\u{2028}\u{202e}\u{2066}\u{200f}\u{61c}";
+    const CONTROLS: &str = "\u{1b}[2J\u{9b}31m\u{7f}\0\r\n\t\u{85}\u{2028}\u{202e}\u{2066}\u{200f}\u{61c}";
     const ORDINARY: &str = "a b\"'\\ Zu\u{308}rich 👩\u{200d}🔧 1\u{a0}000 نمی\u{200c}دانم 北京";
 
     #[test]
-    fn only_what_steers_is_escaped() {
+    fn only_control_characters_are_escaped() {
         let shown = r"\u{1b}[2J\u{9b}31m\u{7f}\u{0}\r\n\t\u{85}\u{2028}\u{202e}\u{2066}\u{200f}\u{61c}";
-        assert_eq!(printable(STEERING), shown);
+        assert_eq!(printable(CONTROLS), shown);
         assert_eq!(printable(shown), shown);
         assert_eq!(printable(ORDINARY), ORDINARY);
     }
@@ -94,12 +95,12 @@ mod tests {
     }
 
     #[test]
-    fn json_is_safe_and_loses_nothing() {
-        let text = format!("{ORDINARY}{STEERING}{ORDINARY}");
+    fn json_is_safe_and_lossless() {
+        let text = format!("{ORDINARY}{CONTROLS}{ORDINARY}");
         let mut line = Vec::new();
         write_json(&mut line, &[&text]).unwrap();
         let line = String::from_utf8(line).unwrap();
-        assert!(!line.trim_end_matches('\n').contains(is_steering), "{line}");
+        assert!(!line.trim_end_matches('\n').contains(is_control_character), "{line}");
         assert_eq!(serde_json::from_str::<[String; 1]>(&line).unwrap(), [text]);
         assert!(line.contains("北京") && line.contains(r"\u009b"), "{line}");
     }

@@ -28,7 +28,7 @@ impl FromStr for ProxyNet {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let net = text.parse().or_else(|_| text.parse().map(|ip: IpAddr| IpNet::from(ip.to_canonical())));
         match net {
-            // Callers are compared in their canonical family, so a network of mapped addresses would contain nobody.
+            // Callers are compared in their canonical form, so a network of mapped addresses would never match.
             Ok(IpNet::V6(net)) if net.addr().to_ipv4_mapped().is_some() => Err(ProxyNetError),
             Ok(net) => Ok(Self(net)),
             Err(_) => Err(ProxyNetError),
@@ -57,7 +57,7 @@ impl TrustedProxies {
     }
 }
 
-/// The address that counts as one caller: a caller with one IPv6 address has the other 2⁶⁴ of its network as well.
+/// The address, or for IPv6 the /64 network, that counts as one caller: who has one IPv6 address has all of its network.
 pub(crate) fn network(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V4(ip) => ip.into(),
@@ -65,7 +65,7 @@ pub(crate) fn network(ip: IpAddr) -> IpAddr {
     }
 }
 
-/// The address as a whitelist contains it: IPv4, mapped or not; `None` for any other.
+/// The IPv4 address, mapped or not, for a comparison with whitelists; `None` for IPv6.
 #[must_use]
 pub fn ipv4(ip: IpAddr) -> Option<Ipv4Addr> {
     match ip.to_canonical() {
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn networks_that_contain_nobody_are_rejected() {
+    fn networks_that_never_match_are_rejected() {
         for text in ["", "10.0.0.0/33", "10.0.0.256", "::ffff:10.0.0.0/104", "a.example"] {
             assert_eq!(text.parse::<ProxyNet>(), Err(ProxyNetError), "{text}");
         }

@@ -1,4 +1,4 @@
-//! Retention: extractions that were stored under a request id long enough ago are deleted, a few at a time.
+//! Retention: deletes old extractions that are stored under a request id, in small transactions.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,10 +10,10 @@ use crate::{
     store::{StoreError, Upkeep},
 };
 
-/// Interval between two searches for old extractions.
+/// Interval at which old extractions are looked for.
 const INTERVAL: Duration = Duration::from_secs(60);
 
-/// Pause between two transactions, so that callers come first.
+/// Pause between two transactions, which gives the requests of callers precedence.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Deletes old extractions until it is dropped.
@@ -56,7 +56,7 @@ pub(crate) async fn delete_all_old(
 }
 
 async fn delete_old(store: &dyn Upkeep, max_age: Duration, now: Timestamp) -> Result<u64, StoreError> {
-    // A retention longer than the calendar deletes nothing.
+    // With a retention that reaches before the calendar's first year nothing is deleted.
     let end = now.checked_sub(max_age).unwrap_or(Timestamp::MIN);
     store.delete_extractions(end).await
 }

@@ -1,4 +1,4 @@
-//! A running server: started on an address, closed within a deadline.
+//! Starts and stops a server.
 
 use std::{
     net::SocketAddr,
@@ -37,7 +37,7 @@ use crate::{
     store::Store,
 };
 
-/// How a server is started.
+/// The configuration of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Address to listen on; port 0 lets the system choose one.
@@ -46,16 +46,16 @@ pub struct Config {
     pub store: Arc<dyn Store>,
     /// Maximum time for receiving a request body.
     pub body_timeout: Duration,
-    /// Maximum time for which a connection may have no request under way, or not read a response to its end.
+    /// Maximum time for which a connection may be idle, or not read a response.
     pub connection_timeout: Duration,
-    /// Certificate and key; without them the server speaks plain http, with this machine and declared proxies alone.
+    /// Certificate and key. Without them the server speaks plain HTTP, and only with this machine and declared proxies.
     pub tls: Option<Identity>,
     /// Proxies whose forwarding headers are trusted.
     pub trusted_proxies: TrustedProxies,
     /// Rate limits of tokens and addresses.
     pub rates: Vec<RateRule>,
-    /// Maximum number of concurrent requests; more get 503. It also bounds memory: for each of them, one of the largest
-    /// bodies and half a MiB of responses that are being sent.
+    /// Maximum number of concurrent requests; more get 503. It also bounds memory: for each request a body of the maximum size
+    /// and half a MiB of unread responses.
     pub max_in_flight: usize,
     /// The operator's address, for health, readiness and metrics.
     pub admin: Option<SocketAddr>,
@@ -64,14 +64,13 @@ pub struct Config {
 }
 
 impl Config {
-    /// Default maximum number of concurrent requests. The storage serves one in milliseconds.
+    /// Default maximum number of concurrent requests, each of which takes milliseconds.
     pub const MAX_IN_FLIGHT: usize = 256;
 
-    /// Default deadline of connections. Dropshot's own for request heads over HTTP/1.1 is as long.
+    /// Default timeout of connections, the same as Dropshot's own for request heads over HTTP/1.1.
     pub const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
 
-    /// Default number of days for which an extraction is kept under its request id: long enough for any caller that was
-    /// interrupted.
+    /// Default number of days for which an extraction is kept under its request id, enough for an interrupted caller to retry.
     pub const REQUEST_ID_RETENTION_DAYS: u32 = 7;
 
     /// Serves `store` on a free port of the loopback interface.
@@ -119,11 +118,11 @@ pub enum StartError {
 /// Bytes of unread responses per concurrent request. A full page of instances takes less.
 const RESPONSE_BYTES: usize = 512 << 10;
 
-/// Bytes of bodies, and of responses, that one connection may hold at least, if that many are free: over HTTP/2 a
-/// well-behaved caller has several requests under way.
+/// Bytes of bodies, and of responses, that one connection may always hold if they are free: over HTTP/2 a caller normally has
+/// several requests in flight.
 const CONNECTION_BYTES: usize = 4 << 20;
 
-/// A running server. It stops when it is dropped, without waiting for requests under way.
+/// A running server. It stops when it is dropped, without waiting for requests in flight.
 pub struct RunningServer {
     server: HttpServer<Context>,
     admin: Option<HttpServer<Admin>>,
@@ -165,7 +164,7 @@ pub fn start_api(served: Served, config: Config) -> Result<RunningServer, StartE
     serve_api(served, config, Clock::system())
 }
 
-/// Starts a sandbox on its own database, whatever store `config` has: what makes it a sandbox comes with that database alone.
+/// Starts a sandbox on its own database, whatever store `config` has.
 pub(crate) fn start_sandbox(parts: Parts, config: Config) -> Result<RunningServer, StartError> {
     let (config, clock) = (Config { store: parts.store(), ..config }, parts.clock());
     let mut api = handlers::api().map_err(StartError::Api)?;
@@ -194,8 +193,8 @@ fn serve_api(served: Served, config: Config, clock: Clock) -> Result<RunningServ
         let total = max_in_flight.saturating_mul(each);
         connections::Limit { total, of_connection: (total / 32).max(CONNECTION_BYTES).min(total) }
     };
-    let memory = connections::Limits { bodies: limit(body::MAX_BYTES), responses: limit(RESPONSE_BYTES) };
-    let connections = Arc::new(Connections::new(memory, trusted_proxies.clone()));
+    let (bodies, responses) = (limit(body::MAX_BYTES), limit(RESPONSE_BYTES));
+    let connections = Arc::new(Connections::new(bodies, responses, trusted_proxies.clone()));
     let admission = AdmissionControl {
         proxies: trusted_proxies,
         is_encrypted: tls.is_some(),
@@ -210,7 +209,7 @@ fn serve_api(served: Served, config: Config, clock: Clock) -> Result<RunningServ
         Context { service: Service::new(measured).with_clock(clock.clone()), admission: Arc::new(admission) };
     let retention =
         request_id_retention.map(|kept_for| Retention::start(Arc::clone(&store) as _, kept_for, clock));
-    // The operator's address first: if it is in use, the server has not yet accepted a request.
+    // The operator's address first: if it is in use, no request has been accepted yet.
     let admin = admin
         .map(|address| {
             let api = admin::api().map_err(StartError::Api)?;
@@ -239,27 +238,27 @@ impl RunningServer {
         self.admin.as_ref().map(HttpServer::local_addr)
     }
 
-    /// The URL that callers put before the document's paths, without a slash at its end. Over https a certificate
-    /// names hosts, so callers may have to put such a name in the place of the address.
+    /// The base URL for callers, without a trailing slash. Over HTTPS they may have to replace the address by a host name of the
+    /// certificate.
     #[must_use]
     pub fn base_url(&self) -> String {
         let scheme = if self.server.using_tls() { "https" } else { "http" };
         format!("{scheme}://{}", self.address())
     }
 
-    /// Uses another certificate for new connections; open connections keep theirs. Returns `false` when the server speaks
-    /// plain HTTP.
+    /// Uses another certificate for new connections; open connections keep theirs. Returns `false` if the server speaks plain
+    /// HTTP.
     pub async fn renew(&self, identity: &Identity) -> bool {
         self.server.refresh_tls(&identity.config()).await.is_ok()
     }
 
-    /// Reports that the server is not ready, so that load balancers send no more calls; calls are still served.
+    /// Reports that the server is not ready, so that load balancers stop sending calls. Calls are still served.
     pub fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
     }
 
-    /// Accepts no more calls and waits for those under way. Returns `false` when some did not end within `deadline`; they are
-    /// left to the runtime. The operator's address is served until then.
+    /// Stops accepting calls and waits for those in flight. Returns `false` if some did not end within `deadline`; the runtime
+    /// drops them. The operator's address is served until then.
     pub async fn close(self, deadline: Duration) -> bool {
         self.drain();
         let Self { server, admin, stall_monitor, draining: _, retention } = self;
@@ -279,8 +278,8 @@ fn serve<C: ServerContext>(
     let dropshot = ConfigDropshot {
         bind_address: listen,
         default_request_body_max_bytes: body::MAX_BYTES,
-        // A handler only reads, or writes in one transaction on the store's own thread, so it may be dropped anywhere.
-        // This saves a task per request.
+        // Saves a task per request. A handler may be dropped anywhere: it only reads, or writes in one transaction on the store's
+        // own thread.
         default_handler_task_mode: HandlerTaskMode::CancelOnDisconnect,
         ..ConfigDropshot::default()
     };
@@ -292,7 +291,7 @@ fn serve<C: ServerContext>(
     })
 }
 
-/// Whether every rate limit names a known operation. [`start`] checks it as well.
+/// Checks that every rate limit names a known operation, as [`start`] does.
 ///
 /// # Errors
 /// [`StartError::UnknownOperation`]

@@ -306,30 +306,6 @@ fn of_commands_that_create_one_file_at_once_none_loses_what_it_stored() {
 }
 
 #[test]
-fn a_token_is_seen_once_and_then_known_by_its_number() {
-    let folder = Folder::new();
-    let path = folder.database();
-    let output = server(&["token", "issue", "--db", text(&path), "--account", "acme", "--kind", "link"]);
-    let token = done(&output).trim_end().to_owned();
-    assert!(token.starts_with("sally_link_") && !token.contains('\n'));
-    assert!(!String::from_utf8_lossy(&output.stderr).contains(&token));
-
-    let list = || done(&server(&["token", "list", "--db", text(&path)]));
-    assert!(list().contains("acme") && list().contains("valid") && !list().contains(&token));
-    let revoked = done(&server(&["token", "revoke", "--yes", "--db", text(&path), "1"]));
-    assert_eq!(revoked, "token 1 is revoked\n");
-    assert!(list().contains("revoked 20"));
-    assert!(
-        failure(&server(&["token", "revoke", "--yes", "--db", text(&path), "2"])).contains("unknown token 2")
-    );
-
-    let error = failed(&server(&["token", "revoke", "--db", text(&path), &token]), 2);
-    assert!(error.contains("number of a token") && !error.contains(&token), "{error}");
-    let stored = fs::read(&path).unwrap();
-    assert!(!stored.windows(token.len()).any(|window| window == token.as_bytes()));
-}
-
-#[test]
 fn seeding_prints_every_token_and_rejects_a_second_time() {
     let folder = Folder::new();
     let path = folder.path("sandbox.db");

@@ -73,28 +73,12 @@ fn no_option_of_the_sandbox_goes_with_a_database() {
         let config = folder.path().join("sallyport.toml");
         std::fs::write(&config, format!("{name} = '{value}'\ndb = '{db}'\n")).unwrap();
         let run = ["run", "--listen", "127.0.0.1:0"];
-        for mut command in [
-            {
-                let mut it = server(&run);
-                it.args(["--db", db, &flag, value]);
-                it
-            },
-            {
-                let mut it = server(&run);
-                it.args(["--db", db]).env(&variable, value);
-                it
-            },
-            {
-                let mut it = server(&run);
-                it.args([&flag, value]).env("SALLYPORT_DB", db);
-                it
-            },
-            {
-                let mut it = server(&run);
-                it.arg("--config").arg(&config);
-                it
-            },
-        ] {
+        let [mut flags, mut variable_set, mut database_set, mut configured] = [(); 4].map(|()| server(&run));
+        flags.args(["--db", db, &flag, value]);
+        variable_set.args(["--db", db]).env(&variable, value);
+        database_set.args([&flag, value]).env("SALLYPORT_DB", db);
+        configured.arg("--config").arg(&config);
+        for mut command in [flags, variable_set, database_set, configured] {
             let error = rejected(&command.output().unwrap());
             assert!(error.contains(&format!("`{name}` is for the sandbox")), "{error}");
         }

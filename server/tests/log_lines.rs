@@ -1,44 +1,27 @@
 //! What the log makes of other crates. To the server, this test is one of them.
 #![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
 
-use std::{
-    cell::Cell,
-    env, fmt,
-    io::{self, Write},
-    panic,
-    process::Command,
-    sync::{Arc, Mutex},
-};
+#[path = "support/shared_buffer.rs"]
+mod shared_buffer;
+
+use std::{cell::Cell, env, fmt, io, panic, process::Command};
 
 use sallyport_server::log::{self, Format};
 use serde_json::Value;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::EnvFilter;
 
+use self::shared_buffer::SharedBuffer;
+
 const SECRET: &str = "sally_api_secret";
-
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// The lines that are logged while `work` is done.
 fn logged(filter: &str, format: Format, work: impl FnOnce()) -> Vec<String> {
-    let lines = Lines::default();
-    let writer = lines.clone();
+    let buffer = SharedBuffer::default();
+    let writer = buffer.clone();
     let log = log::to(EnvFilter::new(filter), format, move || writer.clone());
     tracing::dispatcher::with_default(&log, work);
-    let bytes = lines.0.lock().unwrap().clone();
-    String::from_utf8(bytes).unwrap().lines().map(str::to_owned).collect()
+    buffer.text().lines().map(str::to_owned).collect()
 }
 
 /// Every way in which a text gets into an event, in a span with texts.

@@ -114,10 +114,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{document::Document, project::project};
+    use crate::{fixture, project::project};
 
     fn contract() -> Value {
-        project(&Document::parse(crate::fixture::CONTRACT).unwrap())
+        project(&fixture::contract())
     }
 
     /// The pointers that are reported when the server says `change` instead of the contract.

@@ -41,9 +41,9 @@ impl Document {
     pub(crate) fn parse(text: &str) -> Result<Document, Vec<Problem>> {
         let options = serde_saphyr::options! { strict_booleans: true, with_snippet: false };
         let node: Node = serde_saphyr::from_str_with_options(text, options)
-            .map_err(|error| vec![unreadable(&error, text)])?;
+            .map_err(|error| vec![invalid_yaml(&error, text)])?;
         let mut places = HashMap::new();
-        let root = node.settle(String::new(), None, &mut places);
+        let root = node.into_value(String::new(), None, &mut places);
         let sha256 = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Document { root, places, sha256 })
     }
@@ -136,14 +136,14 @@ pub(crate) fn join(pointer: &str, step: &str) -> String {
     format!("{pointer}/{}", step.replace('~', "~0").replace('/', "~1"))
 }
 
-fn unreadable(error: &serde_saphyr::Error, document: &str) -> Problem {
+fn invalid_yaml(error: &serde_saphyr::Error, document: &str) -> Problem {
     let place = error.location().map(|at| Place { line: at.line(), column: at.column() });
     let text = error.without_snippet().to_string();
     // The parser appends the position, which every message starts with.
     let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
     let index = place.and_then(|place| usize::try_from(place.line).ok()).unwrap_or_default();
     let line = document.lines().nth(index.saturating_sub(1)).unwrap_or_default();
-    let help = cause(&message, line);
+    let help = advice(&message, line);
     Problem {
         pointer: String::new(),
         place,
@@ -154,7 +154,7 @@ fn unreadable(error: &serde_saphyr::Error, document: &str) -> Problem {
 }
 
 /// What to do about a line that is no YAML, by what people usually get wrong in one.
-fn cause(message: &str, line: &str) -> &'static str {
+fn advice(message: &str, line: &str) -> &'static str {
     let content = line.trim_start();
     let indentation = &line[..line.len() - content.len()];
     let (_, value) = content.split_once(": ").unwrap_or_default();
@@ -191,18 +191,18 @@ enum Content {
 
 impl Node {
     /// Converts the node into a value and records the position of everything in it. `key` is the position of its key.
-    fn settle(self, pointer: String, key: Option<Place>, places: &mut HashMap<String, Place>) -> Value {
+    fn into_value(self, pointer: String, key: Option<Place>, places: &mut HashMap<String, Place>) -> Value {
         let value = match self.content {
             Content::Scalar(value) => value,
             Content::Sequence(items) => items
                 .into_iter()
                 .enumerate()
-                .map(|(index, item)| item.settle(join(&pointer, &index.to_string()), None, places))
+                .map(|(index, item)| item.into_value(join(&pointer, &index.to_string()), None, places))
                 .collect(),
             Content::Mapping(members) => {
                 let mut map = Map::new();
                 for (name, place, member) in members {
-                    let value = member.settle(join(&pointer, &name), Some(place), places);
+                    let value = member.into_value(join(&pointer, &name), Some(place), places);
                     map.insert(name, value);
                 }
                 Value::Object(map)
@@ -342,10 +342,10 @@ mod tests {
             ("a: b: c", "contains `: `"),
             ("  a b c", "check the indentation"),
         ] {
-            assert!(cause("x", line).contains(help), "{line:?}");
+            assert!(advice("x", line).contains(help), "{line:?}");
         }
-        assert_eq!(cause("x", "a: \"b"), "close the quotation");
-        assert_eq!(cause("x", "a: [1, 2"), "close the bracket");
+        assert_eq!(advice("x", "a: \"b"), "close the quotation");
+        assert_eq!(advice("x", "a: [1, 2"), "close the bracket");
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Mutates the document, as text and as a tree: no mutant may make a generator panic, and none may give code that does not
-//! compile unless a rule of the lint or a generator says so.
+//! Mutates the document, as text and as a tree: a generator must neither panic nor emit code that does not compile,
+//! unless the lint or a generator rejects the mutant.
 //!
-//! `XTASK_FUZZ=10000 cargo test -p xtask fuzz` tries so many; `XTASK_FUZZ_SEED` names the first of them.
+//! `XTASK_FUZZ=10000 cargo test -p xtask fuzz` tries 10,000 mutants; `XTASK_FUZZ_SEED` is the seed of the first one.
 
 use std::{collections::BTreeSet, panic::AssertUnwindSafe};
 
@@ -10,14 +10,14 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     diff,
-    document::{Document, join},
+    document::Document,
     emit,
-    fixture::CONTRACT,
+    fixture::{CONTRACT, contract, pointers},
     lint,
 };
 
-/// Mutants in an ordinary run of the tests.
-const FEW: u64 = 60;
+/// Number of mutants by default.
+const MUTANTS: u64 = 60;
 
 /// Words that have broken a generator, and values of every kind.
 const WORDS: [&str; 40] = [
@@ -175,7 +175,7 @@ fn mutate_tree(random: &mut Random, original: &Document, pointers: &[String], ro
     }
 }
 
-/// A small change of a value: the kind that people make.
+/// A small change of a value, such as a typing error.
 fn nudge(random: &mut Random, value: Option<&mut Value>) {
     match value {
         Some(Value::Number(number)) => {
@@ -191,7 +191,7 @@ fn nudge(random: &mut Random, value: Option<&mut Value>) {
     }
 }
 
-/// What is wrong with generated code, as far as that can be told without a compiler.
+/// What is wrong with generated code, as far as can be detected without a compiler.
 fn fault(path: &str, source: &str) -> Option<String> {
     if !path.ends_with(".rs") {
         return None;
@@ -254,7 +254,6 @@ fn repeated(items: &[syn::Item]) -> Option<String> {
     None
 }
 
-/// What became of a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MutantOutcome {
     Unreadable,
@@ -262,10 +261,10 @@ enum MutantOutcome {
     Generated,
 }
 
-fn tried(seed: u64, original: &Document, pointers: &[String]) -> Result<MutantOutcome, String> {
+fn run_mutant(seed: u64, original: &Document, pointers: &[String]) -> Result<MutantOutcome, String> {
     let Ok(document) = mutant(seed, original, pointers) else { return Ok(MutantOutcome::Unreadable) };
     let problems = lint::run(&document);
-    // Neither a broken document nor a sound one may stop the comparison.
+    // The comparison must not panic on any document.
     let _ = diff::compare(original, &document, date(2026, 6, 1));
     if let Some(problem) = problems.first() {
         return if problem.help.is_empty() {
@@ -284,40 +283,19 @@ fn tried(seed: u64, original: &Document, pointers: &[String]) -> Result<MutantOu
     }
 }
 
-fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
-    match value {
-        Value::Object(members) => {
-            for (name, member) in members {
-                let at = join(at, name);
-                pointers(member, &at, found);
-                found.push(at);
-            }
-        }
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                let at = join(at, &index.to_string());
-                pointers(item, &at, found);
-                found.push(at);
-            }
-        }
-        _ => {}
-    }
-}
-
 #[test]
 fn fuzzed_documents_never_panic_and_never_give_code_that_does_not_compile() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let (count, first) = (number("XTASK_FUZZ").unwrap_or(FEW), number("XTASK_FUZZ_SEED").unwrap_or(1));
-    let original = Document::parse(CONTRACT).unwrap();
-    let mut all = Vec::new();
-    pointers(original.root(), "", &mut all);
+    let (count, first) = (number("XTASK_FUZZ").unwrap_or(MUTANTS), number("XTASK_FUZZ_SEED").unwrap_or(1));
+    let original = contract();
+    let mut all = pointers(original.root(), "");
     // Clauses are half of the document, and one is like another.
     all.retain(|at| !at.starts_with("/x-clauses/") || at.len() < "/x-clauses/12/section".len());
-    let (mut fates, mut faults) = ([0u64; 3], Vec::new());
+    let (mut outcomes, mut faults) = ([0u64; 3], Vec::new());
     for seed in first..first + count {
-        let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| tried(seed, &original, &all)));
+        let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| run_mutant(seed, &original, &all)));
         match outcome {
-            Ok(Ok(fate)) => fates[fate as usize] += 1,
+            Ok(Ok(outcome)) => outcomes[outcome as usize] += 1,
             Ok(Err(fault)) => faults.push(format!("seed {seed}: {fault}")),
             Err(panic) => {
                 let said = panic.downcast_ref::<String>().cloned();
@@ -326,9 +304,12 @@ fn fuzzed_documents_never_panic_and_never_give_code_that_does_not_compile() {
             }
         }
     }
-    println!("{count} documents: {} unreadable, {} rejected, {} generated", fates[0], fates[1], fates[2]);
+    println!(
+        "{count} documents: {} unreadable, {} rejected, {} generated",
+        outcomes[0], outcomes[1], outcomes[2]
+    );
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
-    assert!(fates.iter().all(|fate| *fate > 0), "the mutants are all alike: {fates:?}");
+    assert!(outcomes.iter().all(|count| *count > 0), "the mutants are too similar: {outcomes:?}");
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! `cargo xtask`: generates code and reference pages from the document, and checks that they are up to date.
 
-mod artifact;
 mod compare;
 mod diff;
 mod document;
@@ -68,7 +67,7 @@ enum Task {
     /// Build the programs for a release: archives with checksums, completions, man pages and a list of all dependencies (SBOM).
     #[command(after_help = DIST_EXAMPLES)]
     Dist(task::dist::Arguments),
-    /// Begin something new.
+    /// Write stubs for something new, such as an operation.
     #[command(subcommand)]
     New(task::new::New),
 }

@@ -1,7 +1,8 @@
-//! Contract mutation: changes every keyword of the document, one at a time, and measures who notices. The ledger says on which
-//! sides a constraint is enforced; code that does not move there is a survivor, which is explained here or is a fault.
+//! Contract mutation: changes every keyword of the document, one at a time, and checks which generated code changes. The
+//! ledger says which sides enforce a constraint; where the code of such a side stays the same, the mutant survives, and
+//! needs a reason in `explained`.
 //!
-//! It takes minutes and runs by name: `cargo test -p xtask mutation -- --ignored --nocapture`.
+//! It takes minutes and is run by name: `cargo test -p xtask mutation -- --ignored --nocapture`.
 
 mod explained;
 mod mutants;
@@ -17,13 +18,13 @@ use self::mutants::{Mutant, mutants};
 use crate::{
     document::Document,
     emit,
-    fixture::{CONTRACT, bare},
+    fixture::{bare, contract},
     ledger::place,
     lint,
     model::{Constraint, Contract},
 };
 
-/// Who may notice a mutant.
+/// A side whose generated code may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Side {
     Server,
@@ -45,8 +46,8 @@ enum Outcome {
     Lint(BTreeSet<&'static str>),
     /// A generator rejects it.
     Generator,
-    /// The sides whose code moved, and those that the ledger names.
-    Generated { moved: BTreeSet<Side>, expected: BTreeSet<Side>, has_page: bool },
+    /// The sides whose code changed, and those that the ledger names.
+    Generated { changed: BTreeSet<Side>, expected: BTreeSet<Side>, has_page: bool },
 }
 
 fn generated(document: &Document) -> Option<Generated> {
@@ -90,22 +91,22 @@ fn tried(original: &Document, before: &Generated, mutant: &Mutant) -> Outcome {
         return Outcome::Lint(rules);
     }
     let Some(after) = generated(&document) else { return Outcome::Generator };
-    let moved = SIDES.into_iter().filter(|side| before.by_side[side] != after.by_side[side]).collect();
+    let changed = SIDES.into_iter().filter(|side| before.by_side[side] != after.by_side[side]).collect();
     // Where an entry of a list is gone, the next one has its place.
     let mut expected = enforcing(original, &mutant.pointer);
     if mutant.what != "dropped" {
         expected.extend(enforcing(&document, &mutant.pointer));
     }
-    Outcome::Generated { moved, expected, has_page: before.page != after.page }
+    Outcome::Generated { changed, expected, has_page: before.page != after.page }
 }
 
 #[test]
 #[ignore = "changes each keyword of the document, which takes minutes"]
-fn each_keyword_moves_the_sides_that_the_ledger_names() {
-    let original = Document::parse(CONTRACT).unwrap();
+fn each_keyword_changes_the_sides_that_the_ledger_names() {
+    let original = contract();
     let before = generated(&original).unwrap();
     let all = mutants(&original);
-    let (mut lint, mut generator, mut noticed, mut unmoved) = (BTreeMap::new(), 0, BTreeMap::new(), 0);
+    let (mut lint, mut generator, mut noticed, mut unchanged) = (BTreeMap::new(), 0, BTreeMap::new(), 0);
     let (mut faults, mut reasons) = (Vec::new(), BTreeMap::new());
     for mutant in &all {
         let outcome = catch_unwind(AssertUnwindSafe(|| tried(&original, &before, mutant)));
@@ -116,23 +117,23 @@ fn each_keyword_moves_the_sides_that_the_ledger_names() {
                 rules.into_iter().for_each(|rule| *lint.entry(rule).or_insert(0) += 1)
             }
             Ok(Outcome::Generator) => generator += 1,
-            Ok(Outcome::Generated { moved, expected, has_page }) => {
+            Ok(Outcome::Generated { changed, expected, has_page }) => {
                 for side in SIDES.into_iter().filter(|side| expected.contains(side)) {
                     let (of, seen) = noticed.entry(side).or_insert((0, 0));
                     *of += 1;
-                    if moved.contains(&side) {
+                    if changed.contains(&side) {
                         *seen += 1;
                     } else if let Some(reason) = explained::reason(mutant, side) {
                         *reasons.entry((side, reason)).or_insert(0) += 1;
                     } else {
                         faults.push(format!(
-                            "{shown}: the ledger names the {side:?}, whose code does not move"
+                            "{shown}: the ledger names the {side:?}, whose code does not change"
                         ));
                     }
                 }
-                if moved.is_empty() && !has_page {
-                    unmoved += 1;
-                    faults.push(format!("{shown}: nothing that is generated moves"));
+                if changed.is_empty() && !has_page {
+                    unchanged += 1;
+                    faults.push(format!("{shown}: no generated file changes"));
                 }
             }
         }
@@ -144,7 +145,7 @@ fn each_keyword_moves_the_sides_that_the_ledger_names() {
     for (side, (expected, seen)) in &noticed {
         println!("{side:?}: {seen} of {expected} that the ledger names");
     }
-    println!("unnoticed by all: {unmoved}");
+    println!("without any change: {unchanged}");
     for ((side, reason), count) in &reasons {
         println!("survivors, explained: {side:?} {count} times: {reason}");
     }
@@ -154,7 +155,7 @@ fn each_keyword_moves_the_sides_that_the_ledger_names() {
 /// A few mutants in each run of the tests, so that the bench does not break unnoticed.
 #[test]
 fn mutants_change_one_keyword_each_and_are_all_different() {
-    let original = Document::parse(CONTRACT).unwrap();
+    let original = contract();
     let all = mutants(&original);
     assert!(all.len() > 500, "only {} mutants", all.len());
     let mut seen = BTreeSet::new();
@@ -169,8 +170,8 @@ fn mutants_change_one_keyword_each_and_are_all_different() {
     }
     let before = generated(&original).unwrap();
     let limit = all.iter().find(|mutant| mutant.pointer.ends_with("/parameters/0/schema/maximum")).unwrap();
-    let Outcome::Generated { moved, expected, .. } = tried(&original, &before, limit) else {
+    let Outcome::Generated { changed, expected, .. } = tried(&original, &before, limit) else {
         panic!("a limit that is one larger is generated from")
     };
-    assert_eq!((moved.len(), expected.len()), (3, 3));
+    assert_eq!((changed.len(), expected.len()), (3, 3));
 }

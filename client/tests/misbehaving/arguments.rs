@@ -48,7 +48,7 @@ async fn addresses_come_in_every_type_and_go_as_they_were_written() {
 }
 
 #[tokio::test]
-async fn an_empty_request_id_is_none_and_a_number_is_made() {
+async fn an_empty_request_id_is_replaced_by_a_new_one() {
     let server = FaultyServer::start(vec![reply(500, &[], ""), one_gateway()]).await;
     let extraction = server.client().extract(1).request_id("").region("").await.unwrap();
     let seen = server.seen();

@@ -32,16 +32,16 @@ pub struct Check {
 /// How a check is run.
 #[derive(Debug, Clone, Copy)]
 pub enum Run {
-    /// Active: the cases, from what is known before anything is sent. They run one after another in one [`Probe`], so that
-    /// a control request is sent once for all of them.
+    /// Active: the cases, made before anything is sent. They run one after another in one [`Probe`], so that a control request is
+    /// sent once for all of them.
     Cases(fn(&Scope<'_>) -> Vec<Case>),
-    /// The same for one operation of the document that has no checks of its own.
+    /// Active, for one operation of the document that has no checks of its own.
     OtherCases(fn(&Scope<'_>, &OtherOperation) -> Vec<Case>),
-    /// Passive: judges the exchanges of other checks. None means that the exchange does not concern it.
+    /// Passive: judges the exchanges of other checks. None means that the check does not apply to the exchange.
     Passive(fn(&ObservedExchange<'_>) -> Option<Vec<PassiveFinding>>),
 }
 
-/// What cases are made from. The same scope gives the same cases, so that a plan knows labels and costs.
+/// What cases are made from. The same scope gives the same cases, so a plan knows labels and costs.
 #[derive(Debug, Clone, Copy)]
 pub struct Scope<'a> {
     /// The contract.
@@ -52,6 +52,7 @@ pub struct Scope<'a> {
 
 /// One request pattern of a check, with what it needs and costs.
 #[derive(Clone)]
+#[must_use]
 pub struct Case {
     label: Cow<'static, str>,
     cost: Cost,
@@ -60,19 +61,47 @@ pub struct Case {
     run: RunCase,
 }
 
-/// A control request that several cases need and that is sent once for all of them.
+/// A control request that is sent once for several cases.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedControl {
-    label: Cow<'static, str>,
-    cost: Cost,
-    /// Whether it is sent once in the run; otherwise once in the check.
-    is_in_run: bool,
+    /// Unique within the check or the run.
+    pub label: Cow<'static, str>,
+    /// Its cost.
+    pub cost: Cost,
+    /// Whether it is sent once in the run, or once in the check.
+    pub is_in_run: bool,
 }
 
 type RunCase = Arc<dyn for<'p> Fn(&'p Probe<'p>) -> CaseFuture<'p> + Send + Sync>;
 
 /// The future of a running case.
 pub type CaseFuture<'p> = BoxFuture<'p, Result<(), Stop>>;
+
+/// An `async fn` that runs a case: it takes the probe and, as `Args`, nothing (`()`) or the data of the case (`(T,)`).
+pub trait CaseFn<'p, Args>: Send + Sync + 'static {
+    /// Runs the case.
+    fn call(&self, probe: &'p Probe<'p>, args: Args) -> CaseFuture<'p>;
+}
+
+impl<'p, F, R> CaseFn<'p, ()> for F
+where
+    F: Fn(&'p Probe<'p>) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<(), Stop>> + Send + 'p,
+{
+    fn call(&self, probe: &'p Probe<'p>, (): ()) -> CaseFuture<'p> {
+        Box::pin(self(probe))
+    }
+}
+
+impl<'p, F, R, T> CaseFn<'p, (T,)> for F
+where
+    F: Fn(&'p Probe<'p>, T) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<(), Stop>> + Send + 'p,
+{
+    fn call(&self, probe: &'p Probe<'p>, (data,): (T,)) -> CaseFuture<'p> {
+        Box::pin(self(probe, data))
+    }
+}
 
 /// Maximum number of requests and gateways of a case, its control request included, without retries. A control that is
 /// sent only when a request is not accepted does not count: it takes the gateways that the request did not get.
@@ -86,8 +115,9 @@ pub struct Cost {
 
 /// Why a case ends early.
 #[derive(Debug, thiserror::Error)]
+#[must_use]
 pub enum Stop {
-    /// It does not apply here; the text says what is missing.
+    /// The case does not apply; the text says what is missing.
     #[error("{0}")]
     Skip(String),
     /// The target prevented a result.
@@ -96,14 +126,25 @@ pub enum Stop {
     /// An error of the suite or the network.
     #[error("{0}")]
     Error(String),
-    /// The budget is used up. This ends the whole check.
+    /// The budget is used up, which ends the whole check.
     #[error(transparent)]
     Budget(#[from] BudgetError),
 }
 
 impl Check {
+    /// No operation, no facts, and no cases: what a check does not define itself. A test rejects a check without an id, a
+    /// title, clauses or cases.
+    pub(crate) const TEMPLATE: Self = Self {
+        id: "",
+        title: "",
+        why: "",
+        operation: None,
+        clauses: &[],
+        needs: &[],
+        run: Run::Cases(|_| Vec::new()),
+    };
+
     /// Its cases in a scope; none for a passive check.
-    #[must_use]
     pub fn cases(&self, scope: &Scope<'_>) -> Vec<Case> {
         match self.run {
             Run::Cases(cases) => cases(scope),
@@ -116,7 +157,6 @@ impl Check {
     }
 
     /// Whether it judges the exchanges of other checks.
-    #[must_use]
     pub const fn is_passive(&self) -> bool {
         matches!(self.run, Run::Passive(_))
     }
@@ -124,8 +164,33 @@ impl Check {
 
 impl Case {
     /// A case. `label` is unique within its check and says what is special about the request.
+    pub fn new(label: impl Into<Cow<'static, str>>, cost: Cost, run: impl for<'p> CaseFn<'p, ()>) -> Self {
+        Self::from_closure(label, cost, move |probe| run.call(probe, ()))
+    }
+
+    /// A case with a copy of some data, such as the value that it sends.
+    pub fn for_data<T: Clone + Send + Sync + 'static>(
+        label: impl Into<Cow<'static, str>>,
+        cost: Cost,
+        data: T,
+        run: impl for<'p> CaseFn<'p, (T,)>,
+    ) -> Self {
+        Self::from_closure(label, cost, move |probe| run.call(probe, (data.clone(),)))
+    }
+
+    /// Like [`Case::for_data`], for a closure: it boxes its future, since the lifetimes of a closure's future can't be inferred.
+    pub fn with<T: Clone + Send + Sync + 'static>(
+        label: impl Into<Cow<'static, str>>,
+        cost: Cost,
+        data: T,
+        run: for<'p> fn(&'p Probe<'p>, T) -> CaseFuture<'p>,
+    ) -> Self {
+        Self::from_closure(label, cost, move |probe| run(probe, data.clone()))
+    }
+
+    /// Like [`Case::new`], for a closure, such as one that captures data; it boxes its future.
     #[must_use]
-    pub fn new(
+    pub fn from_closure(
         label: impl Into<Cow<'static, str>>,
         cost: Cost,
         run: impl for<'p> Fn(&'p Probe<'p>) -> CaseFuture<'p> + Send + Sync + 'static,
@@ -133,86 +198,62 @@ impl Case {
         Self { label: label.into(), cost, needs: Vec::new(), controls: Vec::new(), run: Arc::new(run) }
     }
 
-    /// A case with a copy of some data, such as the value that it sends.
-    #[must_use]
-    pub fn with<T: Clone + Send + Sync + 'static>(
-        label: impl Into<Cow<'static, str>>,
-        cost: Cost,
-        data: T,
-        run: for<'p> fn(&'p Probe<'p>, T) -> CaseFuture<'p>,
-    ) -> Self {
-        Self::new(label, cost, move |probe| run(probe, data.clone()))
-    }
-
     /// The only case of a check; it has no label.
-    #[must_use]
-    pub fn single(
-        cost: Cost,
-        run: impl for<'p> Fn(&'p Probe<'p>) -> CaseFuture<'p> + Send + Sync + 'static,
-    ) -> Vec<Self> {
+    pub fn single(cost: Cost, run: impl for<'p> CaseFn<'p, ()>) -> Vec<Self> {
         vec![Self::new("", cost, run)]
     }
 
     /// The case under another label.
-    #[must_use]
     pub fn relabelled(mut self, label: impl FnOnce(&str) -> String) -> Self {
         self.label = label(&self.label).into();
         self
     }
 
     /// Facts without which this case is skipped, beside those of its check.
-    #[must_use]
     pub fn needs(mut self, facts: impl IntoIterator<Item = Fact>) -> Self {
         self.needs.extend(facts);
         self
     }
 
-    /// A control request that the cases of this check with the same control label send once. Its cost is not part of the
-    /// case's own.
-    #[must_use]
+    /// Adds a control request that is sent once for all cases of this check with the same control label. Its cost is not part of
+    /// the case's own.
     pub fn sharing(mut self, control: impl Into<Cow<'static, str>>, cost: Cost) -> Self {
         self.controls.push(SharedControl { label: control.into(), cost, is_in_run: false });
         self
     }
 
-    /// The same for a control request that the cases of all checks with the same control label send once in a run.
-    #[must_use]
+    /// Adds a control request that is sent once in a run, for the cases of all checks with the same control label.
     pub fn sharing_in_run(mut self, control: impl Into<Cow<'static, str>>, cost: Cost) -> Self {
         self.controls.push(SharedControl { label: control.into(), cost, is_in_run: true });
         self
     }
 
-    /// What is special about its request; empty for the only case of a check.
-    #[must_use]
+    /// Describes its request; empty for the only case of a check.
     pub fn label(&self) -> &str {
         &self.label
     }
 
     /// Its cost, without the control requests that it shares.
-    #[must_use]
     pub const fn cost(&self) -> Cost {
         self.cost
     }
 
-    /// Its cost when no other case has sent the control requests that it shares.
-    #[must_use]
+    /// Its cost including the control requests that it shares.
     pub fn cost_alone(&self) -> Cost {
         Cost::of_cases([self])
     }
 
     /// The control requests that it shares.
-    #[must_use]
     pub fn controls(&self) -> &[SharedControl] {
         &self.controls
     }
 
-    /// Those of them that all checks of a run share.
+    /// The control requests that it shares with other checks.
     pub fn controls_in_run(&self) -> impl Iterator<Item = &SharedControl> {
         self.controls.iter().filter(|control| control.is_in_run)
     }
 
     /// Facts without which it is skipped, beside those of its check.
-    #[must_use]
     pub fn needed(&self) -> &[Fact] {
         &self.needs
     }
@@ -226,30 +267,23 @@ impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { label, cost, needs, controls, run: _ } = self;
         let mut shown = f.debug_struct("Case");
-        shown
-            .field("label", label)
-            .field("cost", cost)
-            .field("needs", needs)
-            .field("controls", controls)
-            .finish()
+        shown.field("label", label).field("cost", cost).field("needs", needs).field("controls", controls);
+        shown.finish_non_exhaustive()
     }
 }
 
 impl Cost {
     /// Requests without gateways.
-    #[must_use]
     pub const fn requests(requests: u32) -> Self {
         Self { requests, gateways: 0 }
     }
 
-    /// Extractions with the number of gateways that they request together.
-    #[must_use]
+    /// Extractions, with the total number of gateways that they request.
     pub const fn extraction(requests: u32, gateways: u32) -> Self {
         Self { requests, gateways }
     }
 
-    /// The cost of cases of one check together: each shared control request counts once.
-    #[must_use]
+    /// The total cost of cases of one check, in which each shared control request counts once.
     pub fn of_cases<'a>(cases: impl IntoIterator<Item = &'a Case>) -> Self {
         let mut labels = BTreeSet::new();
         let mut costs = Vec::new();
@@ -263,26 +297,8 @@ impl Cost {
 }
 
 impl SharedControl {
-    /// In place of a check's id, for exchanges that are no case's own but a control's of the run.
+    /// Replaces the check's id for exchanges of a control request of the run, which belong to no case.
     pub const SOURCE: &'static str = "shared control";
-
-    /// Label, unique within the check or the run.
-    #[must_use]
-    pub fn label(&self) -> &str {
-        &self.label
-    }
-
-    /// Its cost.
-    #[must_use]
-    pub const fn cost(&self) -> Cost {
-        self.cost
-    }
-
-    /// Whether all checks of a run share it.
-    #[must_use]
-    pub const fn is_in_run(&self) -> bool {
-        self.is_in_run
-    }
 }
 
 impl std::iter::Sum for Cost {

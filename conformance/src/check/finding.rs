@@ -4,20 +4,20 @@ use serde::Serialize;
 use crate::contract::{Clause, Unspecified};
 use crate::wire::{Exchange, Redactor};
 
-/// One way in which the target violates a clause. It holds no secret: every text went through the redactor.
+/// A violation of a clause by the target. Every text is redacted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Finding {
     /// The clause.
     pub clause: Clause,
     /// The clause's own words.
     pub requirement: String,
-    /// What was expected of a conforming service.
+    /// What a conforming service does.
     pub expected: String,
     /// What the target did.
     pub actual: String,
     /// Whether it fails the check.
     pub severity: Severity,
-    /// Numbers of the exchanges that show it, in the recording of its check.
+    /// Indexes of the exchanges that show it, in the recording of its check.
     pub exchanges: Vec<usize>,
     /// The label of its case; none when its check has one unnamed case.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,7 +29,7 @@ pub struct Finding {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub facts: Vec<&'static str>,
-    /// For a finding of a passive check: the checks and the labels of their cases in whose exchanges it was seen.
+    /// For a finding of a passive check: the checks and labels of the cases whose exchanges show it.
     #[serde(skip)]
     pub seen_in: Vec<(String, String)>,
 }
@@ -55,23 +55,22 @@ pub enum Severity {
     Warn,
 }
 
-/// How much findings on inferred clauses weigh.
+/// Severity of findings on inferred clauses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum InferredClauses {
-    /// As much as those on stated ones.
+    /// The same as on stated clauses.
     #[default]
     Fail,
-    /// They are warnings.
+    /// Warnings.
     Warn,
 }
 
 impl InferredClauses {
-    /// The names that arguments and configuration use.
+    /// The names in arguments and configuration.
     pub const NAMES: [&'static str; 2] = ["warn", "fail"];
 
-    /// The one of that name.
-    #[must_use]
+    /// The value with that name.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "warn" => Some(Self::Warn),
@@ -80,16 +79,13 @@ impl InferredClauses {
         }
     }
 
-    /// What a finding weighs that is inferred from something, or from nothing.
+    /// The severity of a finding, whose clause may be inferred from some sentences.
     pub(crate) fn severity(self, found: Severity, inferred_from: Option<&str>) -> Severity {
-        match (self, inferred_from) {
-            (Self::Warn, Some(_)) => Severity::Warn,
-            (Self::Fail, _) | (_, None) => found,
-        }
+        if self == Self::Warn && inferred_from.is_some() { Severity::Warn } else { found }
     }
 }
 
-/// How the target decides unspecified behaviour. It is never judged.
+/// How the target decides unspecified behaviour, which is never judged.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Observation {
     /// The unspecified behaviour.
@@ -109,11 +105,11 @@ pub enum Outcome {
     Failed,
     /// Doubtful.
     Warning,
-    /// A clause was violated once, but not when the check was run again; the text says how often.
+    /// A clause was violated, but not when the check was run again; the text says how often it was run.
     Flaky(String),
     /// A clause is violated, as the tester expects for the reason in the text.
     ExpectedFailure(String),
-    /// Not run; the text says what is missing and how to supply it.
+    /// Not run. The text says what is missing and how to supply it.
     Skipped(String),
     /// Run without a result, for example because the control request was not accepted.
     Inconclusive(String),
@@ -121,10 +117,10 @@ pub enum Outcome {
     Error(String),
 }
 
-/// One exchange in brief, as proof of what a check did. Holds no secret.
+/// A summary of one exchange, as evidence of what a check did. It is redacted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Evidence {
-    /// Method and path with its query, cut when it is long.
+    /// Method, path and query; cut if it is long.
     pub request: String,
     /// HTTP status, if there was a response.
     pub status: Option<u16>,
@@ -135,8 +131,7 @@ pub struct Evidence {
 }
 
 impl Finding {
-    /// Whether it is one of the case with that label.
-    #[must_use]
+    /// Whether it belongs to the case with that label.
     pub fn is_of(&self, label: &str) -> bool {
         self.case.as_deref().unwrap_or_default() == label
     }
@@ -155,10 +150,9 @@ impl CaseResult {
 impl Outcome {
     /// The outcome of a check with these cases: failed when one failed, then flaky, error, inconclusive, warning, passed
     /// when one passed, and skipped when all were.
-    #[must_use]
     pub fn of_cases(cases: &[CaseResult]) -> Self {
         let worst = cases.iter().map(|case| &case.outcome).min_by_key(|outcome| outcome.rank());
-        let Some(worst) = worst else { return Self::Skipped("no case of it applies here".to_owned()) };
+        let Some(worst) = worst else { return Self::Skipped("none of its cases applies here".to_owned()) };
         let alike = cases.iter().filter(|case| case.outcome.rank() == worst.rank());
         let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
         for case in alike {
@@ -168,7 +162,7 @@ impl Outcome {
                 None => reasons.push((reason, vec![&case.label])),
             }
         }
-        // A reason that all cases share needs no label, nor does that of the only case.
+        // Labels are left out where all cases have the same reason.
         let text = |(reason, labels): (&str, Vec<&str>)| match labels.len() == cases.len() {
             true => reason.to_owned(),
             false => format!("{}: {reason}", listed(&labels, ", ")),
@@ -188,79 +182,60 @@ impl Outcome {
         }
     }
 
-    /// The rank by which one of several outcomes decides, the smallest first.
-    fn rank(&self) -> u8 {
+    /// Rank, name and reason. Among several outcomes, the one with the lowest rank decides.
+    const fn parts(&self) -> (u8, &'static str, Option<&String>) {
         match self {
-            Self::Failed => 0,
-            Self::ExpectedFailure(_) => 1,
-            Self::Flaky(_) => 2,
-            Self::Error(_) => 3,
-            Self::Inconclusive(_) => 4,
-            Self::Warning => 5,
-            Self::Passed => 6,
-            Self::Skipped(_) => 7,
+            Self::Failed => (0, "failed", None),
+            Self::ExpectedFailure(reason) => (1, "expected failure", Some(reason)),
+            Self::Flaky(reason) => (2, "flaky", Some(reason)),
+            Self::Error(reason) => (3, "error", Some(reason)),
+            Self::Inconclusive(reason) => (4, "inconclusive", Some(reason)),
+            Self::Warning => (5, "warning", None),
+            Self::Passed => (6, "passed", None),
+            Self::Skipped(reason) => (7, "skipped", Some(reason)),
         }
+    }
+
+    fn rank(&self) -> u8 {
+        self.parts().0
     }
 
     /// Whether there is a result about the target.
-    #[must_use]
     pub fn concluded(&self) -> bool {
-        match self {
-            Self::Passed | Self::Failed | Self::Warning | Self::Flaky(_) | Self::ExpectedFailure(_) => true,
-            Self::Skipped(_) | Self::Inconclusive(_) | Self::Error(_) => false,
-        }
+        !matches!(self, Self::Skipped(_) | Self::Inconclusive(_) | Self::Error(_))
     }
 
     /// Its name in every report.
-    #[must_use]
     pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Warning => "warning",
-            Self::Flaky(_) => "flaky",
-            Self::ExpectedFailure(_) => "expected failure",
-            Self::Skipped(_) => "skipped",
-            Self::Inconclusive(_) => "inconclusive",
-            Self::Error(_) => "error",
-        }
+        self.parts().1
     }
 
     /// The reason, if the outcome has one.
-    #[must_use]
     pub fn reason(&self) -> Option<&str> {
-        match self {
-            Self::Passed | Self::Failed | Self::Warning => None,
-            Self::Flaky(reason)
-            | Self::ExpectedFailure(reason)
-            | Self::Skipped(reason)
-            | Self::Inconclusive(reason)
-            | Self::Error(reason) => Some(reason),
-        }
+        self.parts().2.map(String::as_str)
     }
 }
 
-/// The first of several texts, and the number of the others.
+/// The first texts, and the number of the others.
 fn listed(texts: &[impl AsRef<str>], between: &str) -> String {
-    const MOST: usize = 3;
-    let shown = texts.iter().take(MOST).map(AsRef::as_ref).collect::<Vec<&str>>().join(between);
-    match texts.len().saturating_sub(MOST) {
+    const MAX: usize = 3;
+    let shown = texts.iter().take(MAX).map(AsRef::as_ref).collect::<Vec<&str>>().join(between);
+    match texts.len().saturating_sub(MAX) {
         0 => shown,
         more => format!("{shown}{between}and {more} more"),
     }
 }
 
 impl Evidence {
-    /// An exchange in brief.
-    #[must_use]
+    /// Summarizes and redacts an exchange.
     pub fn new(exchange: &Exchange, redactor: &Redactor) -> Self {
-        const LONGEST: usize = 240;
+        const MAX_CHARACTERS: usize = 240;
         let request = format!("{} {}", exchange.request.method_name(), exchange.request.target());
         let failure = exchange.result.as_ref().err();
         Self {
-            request: redactor.excerpt(&request, LONGEST),
+            request: redactor.excerpt(&request, MAX_CHARACTERS),
             status: exchange.result.as_ref().ok().map(|response| response.status),
-            failure: failure.map(|failure| redactor.excerpt(&failure.to_string(), LONGEST)),
+            failure: failure.map(|failure| redactor.excerpt(&failure.to_string(), MAX_CHARACTERS)),
             elapsed_ms: u64::try_from(exchange.elapsed.as_millis()).unwrap_or(u64::MAX),
         }
     }
@@ -280,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_comes_to_what_its_cases_come_to() {
+    fn the_outcome_of_a_check_follows_from_its_cases() {
         let skipped = || Outcome::Skipped("no fact".to_owned());
         let unclear = || Outcome::Inconclusive("busy".to_owned());
         assert_eq!(combined(&[Outcome::Passed, Outcome::Failed, unclear()]), Outcome::Failed);

@@ -1,14 +1,13 @@
-//! What a check is, the probe that it runs with, and its findings and outcome.
+//! Checks and cases, the probe with which they run, findings and outcomes.
 
 mod definition;
 mod finding;
-mod lacking;
 mod log;
 mod passive;
 mod probe;
 mod sending;
 
-pub use definition::{Case, CaseFuture, Check, Cost, Run, Scope, SharedControl, Stop};
+pub use definition::{Case, CaseFn, CaseFuture, Check, Cost, Run, Scope, SharedControl, Stop};
 pub use finding::{CaseResult, Evidence, Finding, InferredClauses, Observation, Outcome, Severity};
 pub use log::{LoggedExchange, RunLog};
 pub use passive::{ObservedExchange, PassiveFinding};

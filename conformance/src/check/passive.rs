@@ -1,8 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
+use super::probe::MAX_TEXT;
 use super::{Check, Form, InferredClauses, ResponseClass, Run, Severity};
 use crate::contract::{Clause, Contract, OperationId, Violation};
+use crate::lock::lock;
 use crate::target::{Canaries, Facts};
 use crate::wire::{Exchange, RecordedExchange, Redactor, Request, Response};
 
@@ -13,7 +15,7 @@ pub struct ObservedExchange<'a> {
     pub contract: &'a Contract,
     /// What the tester knows.
     pub facts: &'a Facts,
-    /// The texts that must never appear in a response.
+    /// Texts that must never appear in a response.
     pub canaries: &'a Canaries,
     /// The operation that was called.
     pub operation: OperationId,
@@ -27,22 +29,22 @@ pub struct ObservedExchange<'a> {
     pub response: &'a Response,
 }
 
-/// What a passive check finds in an exchange. Findings of one clause and key are reported once.
+/// What a passive check finds in an exchange. Findings with the same clause and key are reported once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PassiveFinding {
     /// The clause.
     pub clause: Clause,
-    /// What makes two findings one; see [`Violation::key`](crate::contract::Violation::key) for findings about null.
+    /// Findings with the same key are one; see [`Violation::key`](crate::contract::Violation::key) for findings about null.
     pub key: String,
     /// Whether it fails the check.
     pub severity: Severity,
-    /// What was expected of a conforming service.
+    /// What a conforming service does.
     pub expected: String,
     /// What the target did.
     pub actual: String,
 }
 
-/// Passes every exchange of a run to its passive checks, and collects their findings.
+/// Passes every exchange of a run to the passive checks, and collects their findings.
 #[derive(Debug)]
 pub(crate) struct PassiveChecks {
     checks: Vec<Mutex<PassiveCheck>>,
@@ -57,7 +59,7 @@ pub(crate) struct PassiveCheck {
     pub(crate) findings: BTreeMap<FindingKey, Occurrence>,
 }
 
-/// Clause and key of a finding.
+/// Clause and [key](PassiveFinding::key).
 pub(crate) type FindingKey = (Clause, String);
 
 /// A finding, with the first exchange that shows it.
@@ -66,20 +68,19 @@ pub(crate) struct Occurrence {
     pub(crate) finding: PassiveFinding,
     pub(crate) times: u64,
     pub(crate) exchange: RecordedExchange,
-    /// The request.
     request: Request,
     /// The checks and cases whose exchanges show it.
     pub(crate) seen_in: BTreeSet<(&'static str, String)>,
-    /// It did not occur again when the request was repeated.
-    pub(crate) doubtful: bool,
+    /// Whether it did not occur again when the request was repeated.
+    pub(crate) is_flaky: bool,
 }
 
 impl PassiveChecks {
-    /// Selects the passive ones of the checks.
+    /// Ignores active checks.
     pub(crate) fn new(checks: &[&'static Check], inferred: InferredClauses) -> Self {
-        let chosen = checks.iter().filter(|check| check.is_passive());
+        let checks = checks.iter().filter(|check| check.is_passive());
         let passive = |check: &&'static Check| PassiveCheck { check, seen: 0, findings: BTreeMap::new() };
-        Self { checks: chosen.map(passive).map(Mutex::new).collect(), inferred }
+        Self { checks: checks.map(passive).map(Mutex::new).collect(), inferred }
     }
 
     /// Passes one exchange of a check's case to the passive checks. What is kept of it is redacted.
@@ -92,9 +93,11 @@ impl PassiveChecks {
     ) {
         for passive in &self.checks {
             let mut passive = lock(passive);
-            let concerns = passive.check.operation.is_none_or(|operation| operation == observed.operation);
+            if passive.check.operation.is_some_and(|operation| operation != observed.operation) {
+                continue;
+            }
             let Run::Passive(judge) = passive.check.run else { continue };
-            let Some(findings) = concerns.then(|| judge(observed)).flatten() else { continue };
+            let Some(findings) = judge(observed) else { continue };
             passive.seen += 1;
             for finding in findings {
                 let inferred_from = finding.inferred_from(observed.contract);
@@ -107,7 +110,7 @@ impl PassiveChecks {
                     exchange: RecordedExchange::new(exchange, redactor),
                     request: observed.request.clone(),
                     seen_in: BTreeSet::new(),
-                    doubtful: false,
+                    is_flaky: false,
                 });
                 noted.times += 1;
                 noted.seen_in.insert((check, label.to_owned()));
@@ -115,57 +118,61 @@ impl PassiveChecks {
         }
     }
 
-    /// The failures that occurred once, each with its check and its request.
+    /// The failures that occurred once, each with its check and request.
     pub(crate) fn seen_once(&self) -> Vec<(&'static Check, FindingKey, Request)> {
         let of_passive = |passive: &Mutex<PassiveCheck>| {
             let passive = lock(passive);
-            let once = passive.findings.iter().filter(|(_, noted)| noted.came_once());
+            let once = passive.findings.iter().filter(|(_, noted)| noted.is_single_failure());
             once.map(|(key, noted)| (passive.check, key.clone(), noted.request.clone())).collect::<Vec<_>>()
         };
         self.checks.iter().flat_map(of_passive).collect()
     }
 
-    /// How many responses a passive check has judged, and whether it has a failure that occurred only once so far.
-    pub(crate) fn standing(&self, check: &Check, key: &FindingKey) -> Option<(u64, bool)> {
+    /// Number of responses that a passive check has judged, and whether a failure occurred only once so far.
+    pub(crate) fn status(&self, check: &Check, key: &FindingKey) -> Option<(u64, bool)> {
         let passive = self.checks.iter().map(lock).find(|passive| passive.check.id == check.id)?;
-        Some((passive.seen, passive.findings.get(key).is_some_and(Occurrence::came_once)))
+        Some((passive.seen, passive.findings.get(key).is_some_and(Occurrence::is_single_failure)))
     }
 
-    /// Marks whether a failure is in doubt, because it did not occur again.
-    pub(crate) fn doubt(&self, check: &Check, key: &FindingKey, doubtful: bool) {
+    /// Marks whether a failure is flaky, because it did not occur again.
+    pub(crate) fn set_flaky(&self, check: &Check, key: &FindingKey, is_flaky: bool) {
         for mut passive in self.checks.iter().map(lock).filter(|passive| passive.check.id == check.id) {
             if let Some(noted) = passive.findings.get_mut(key) {
-                noted.doubtful = doubtful;
+                noted.is_flaky = is_flaky;
             }
         }
     }
 
-    /// The findings of each passive check.
     pub(crate) fn into_checks(self) -> impl Iterator<Item = PassiveCheck> {
         self.checks.into_iter().map(|passive| passive.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl Occurrence {
-    fn came_once(&self) -> bool {
+    fn is_single_failure(&self) -> bool {
         self.times == 1 && self.finding.severity == Severity::Fail
     }
 }
 
 impl PassiveFinding {
+    /// A failure.
+    pub(crate) fn fail(
+        clause: Clause,
+        key: impl Into<String>,
+        expected: impl Into<String>,
+        actual: impl Into<String>,
+    ) -> Self {
+        let (key, expected, actual) = (key.into(), expected.into(), actual.into());
+        Self { clause, key, severity: Severity::Fail, expected, actual }
+    }
+
     /// The sentences that presuppose its clause, when the contract does not state it.
     pub(crate) fn inferred_from<'a>(&self, contract: &'a Contract) -> Option<&'a str> {
         contract.catalogue.clause(self.clause).inferred_from(self.key.ends_with(Violation::NULL))
     }
 
     fn redacted(self, redactor: &Redactor) -> Self {
-        const LONGEST: usize = 1_000;
-        let shown = |text: &str| redactor.excerpt(text, LONGEST);
+        let shown = |text: &str| redactor.excerpt(text, MAX_TEXT);
         Self { expected: shown(&self.expected), actual: shown(&self.actual), ..self }
     }
-}
-
-/// A check that panicked leaves counters and findings consistent, so a poisoned lock can be used.
-fn lock(passive: &Mutex<PassiveCheck>) -> MutexGuard<'_, PassiveCheck> {
-    passive.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -11,6 +11,7 @@ use super::{
     ObservedExchange, Outcome, PassiveChecks, ResponseClass, Severity, SharedControl, Stop,
 };
 use crate::contract::{Clause, Contract, OperationId, Unspecified, Violation};
+use crate::lock::lock;
 use crate::response::{self, RegionSupply, gateways};
 use crate::target::{Canaries, Fact, Facts, Secret, Target};
 use crate::wire::{Exchange, RecordedExchange, Redactor, Request, ThrottlingPolicy, Wire};
@@ -25,11 +26,11 @@ pub(crate) struct ProbeContext<'a> {
     pub(crate) canaries: &'a Canaries,
     pub(crate) passive: &'a PassiveChecks,
     pub(crate) inferred: InferredClauses,
-    /// Keeps the exchanges, when that was asked for.
+    /// Keeps the exchanges, if requested.
     pub(crate) log: Option<&'a ExchangeLog>,
-    /// Whether the region that was supplied has gateways.
+    /// Whether the supplied region has gateways.
     pub(crate) region: &'a RegionSupply,
-    /// What the checks share, see [`Probe::state`].
+    /// State that the checks share; see [`Probe::state`].
     pub(crate) state: &'a (dyn Any + Send + Sync),
 }
 
@@ -49,28 +50,27 @@ pub(super) struct Notes {
     observations: Vec<Observation>,
     pub(super) accepted: Vec<Request>,
     misuse: Option<String>,
-    /// The running case.
     case: CaseStart,
 }
 
-/// The running case, and the length of the notes when it began.
+/// The running case, and the number of findings and requests when it began.
 #[derive(Debug, Default)]
 struct CaseStart {
     label: String,
-    /// The labels of the controls that it shares in the run.
+    /// The labels of the control requests that it shares in the run.
     shared: Vec<String>,
-    /// The one of them that it is sending.
+    /// The shared control request that it is sending.
     control: Option<String>,
     /// Variables of the facts that it needs.
     facts: Vec<&'static str>,
-    /// Whether a request for the region that was supplied got no gateway.
+    /// Whether a request for the supplied region got no gateway.
     is_without_gateways: bool,
     findings: usize,
     requests: usize,
 }
 
 /// Maximum length of a text of a finding, in characters.
-const LONGEST: usize = 1_000;
+pub(super) const MAX_TEXT: usize = 1_000;
 
 /// What a check has recorded.
 #[derive(Debug)]
@@ -80,17 +80,16 @@ pub(crate) struct ProbeRecord {
     pub(crate) exchanges: Vec<RecordedExchange>,
     pub(crate) evidence: Vec<Evidence>,
     pub(crate) requests: usize,
-    /// The data that it depends on has changed.
+    /// Whether the data that the check depends on has changed.
     pub(crate) stale: bool,
 }
 
 impl<'a> Probe<'a> {
     pub(crate) fn new(check: &'static Check, context: &'a ProbeContext<'a>) -> Self {
-        let stale = AtomicBool::new(false);
-        Self { check, context, stale, notes: Mutex::new(Notes::default()) }
+        Self { check, context, stale: AtomicBool::new(false), notes: Mutex::default() }
     }
 
-    /// The state that the checks of the run share, of the type with which the run was started.
+    /// The state that the checks of the run share.
     ///
     /// # Errors
     /// It has another type, which is a bug of the suite.
@@ -99,31 +98,27 @@ impl<'a> Probe<'a> {
         state.ok_or_else(|| Stop::Error("the run has no such state; this is a bug of the suite".to_owned()))
     }
 
-    /// Records that the data which the check depends on has changed, so that it is run again.
+    /// Records that data on which the check depends has changed, so that the check runs again.
     pub(crate) fn mark_stale(&self) {
         self.stale.store(true, Ordering::Relaxed);
     }
 
     /// The contract.
-    #[must_use]
     pub fn contract(&self) -> &'a Contract {
         self.context.contract
     }
 
     /// What the tester knows.
-    #[must_use]
     pub fn facts(&self) -> &'a Facts {
         &self.context.target.facts
     }
 
     /// The account's token.
-    #[must_use]
     pub fn token(&self) -> &'a Secret {
         &self.context.target.token
     }
 
     /// The target.
-    #[must_use]
     pub fn base(&self) -> &'a Url {
         self.context.target.base()
     }
@@ -138,7 +133,7 @@ impl<'a> Probe<'a> {
         self.report(Severity::Warn, (clause, false), expected, actual, exchanges);
     }
 
-    /// Reports a response that does not fit the document.
+    /// Reports a response that violates the document's schema.
     pub(crate) fn violation(&self, violation: &Violation, exchange: &Exchange) {
         let Violation { clause, schema_path, instance_path, message, is_null } = violation;
         let expected = format!("a response that fits the document at {schema_path}");
@@ -148,20 +143,36 @@ impl<'a> Probe<'a> {
 
     /// Records how the target decides unspecified behaviour.
     pub fn observe(&self, unspecified: Unspecified, text: &str) {
-        let text = self.context.redactor.excerpt(text, LONGEST);
+        let text = self.context.redactor.excerpt(text, MAX_TEXT);
         self.notes().observations.push(Observation { unspecified, text });
     }
 
-    /// Ends the case as inconclusive: what it needs changed meanwhile or cannot be determined.
-    #[must_use]
+    /// Ends the case as inconclusive, because what it needs changed meanwhile or cannot be determined.
     pub fn inconclusive(&self, reason: &str) -> Stop {
         Stop::Inconclusive(reason.to_owned())
     }
 
-    /// Ends the case as skipped: the available data does not allow it.
-    #[must_use]
+    /// Ends the case as skipped, because the available data does not allow it.
     pub fn skip(&self, reason: &str) -> Stop {
         Stop::Skip(reason.to_owned())
+    }
+
+    /// The value of a fact. A check that declares the fact in its `needs` always has it.
+    ///
+    /// # Errors
+    /// Skip when it was not supplied.
+    pub(crate) fn required<T>(
+        &self,
+        fact: Fact,
+        value: impl FnOnce(&'a Facts) -> Option<T>,
+    ) -> Result<T, Stop> {
+        value(self.facts()).ok_or_else(|| self.skip(&format!("supply {fact} to run this")))
+    }
+
+    /// Ends the case as skipped, because the supplied data does not contain what it needs: `lacks` says what that is, and
+    /// `add` what to add to the fact, such as "addresses of such instances".
+    pub(crate) fn skip_lacking(&self, lacks: &str, add: &str, fact: Fact) -> Stop {
+        self.skip(&format!("{lacks}; add {add} to {}", fact.variable()))
     }
 
     /// Begins a case, to which the following findings belong.
@@ -172,7 +183,7 @@ impl<'a> Probe<'a> {
         let facts = facts.into_iter().map(Fact::variable).collect();
         notes.case = CaseStart {
             label: case.label().to_owned(),
-            shared: case.controls_in_run().map(|control| control.label().to_owned()).collect(),
+            shared: case.controls_in_run().map(|control| control.label.to_string()).collect(),
             control: None,
             facts,
             is_without_gateways: false,
@@ -181,9 +192,9 @@ impl<'a> Probe<'a> {
         };
     }
 
-    /// Awaits work that sends a control request which the run shares. What passive checks find in its exchanges is attributed
-    /// to the control and not to the case, since any other case of the run could have sent it. One that the case does not share
-    /// belongs to the case: it sends it only when a request is not accepted.
+    /// Awaits work that sends a control request. If the case shares it in the run, what passive checks find in its exchanges is
+    /// attributed to the control and not to the case, since any other case could have sent it. One that the case does not share
+    /// is only sent when a request is not accepted, and belongs to the case.
     pub(crate) async fn as_control<T>(&self, control: &str, work: impl Future<Output = T>) -> T {
         {
             let case = &mut self.notes().case;
@@ -194,9 +205,9 @@ impl<'a> Probe<'a> {
         result
     }
 
-    /// Ends the case that was begun. The reason why it ended may quote a response, so it is redacted here.
+    /// Ends the case. The reason may quote a response, so it is redacted.
     pub(crate) fn end(&self, result: Result<(), Stop>) -> CaseResult {
-        let shown = |reason: &str| self.context.redactor.excerpt(reason, LONGEST);
+        let shown = |reason: &str| self.context.redactor.excerpt(reason, MAX_TEXT);
         let mut notes = self.notes();
         let misuse = notes.misuse.take();
         let case = std::mem::take(&mut notes.case);
@@ -223,35 +234,19 @@ impl<'a> Probe<'a> {
 
     /// What the check has recorded.
     pub(crate) fn conclude(self) -> ProbeRecord {
+        const MAX_EVIDENCE: usize = 24;
         let stale = self.stale.load(Ordering::Relaxed);
-        let notes = self.notes.into_inner().unwrap_or_else(PoisonError::into_inner);
-        const MOST_EVIDENCE: usize = 24;
-        let requests = notes.recording.len();
-        // Only what leaves the suite is searched for secrets: bodies are long, and most of them are never shown.
+        let Notes { recording, findings, observations, .. } =
+            self.notes.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // Only what reports show is redacted, because bodies are long and most of them are never shown.
         let redactor = self.context.redactor;
-        let evidence = notes
-            .recording
-            .iter()
-            .take(MOST_EVIDENCE)
-            .map(|exchange| Evidence::new(exchange, redactor))
-            .collect();
-        let cited = |exchange: &&Exchange| {
-            notes.findings.iter().any(|finding| finding.exchanges.contains(&exchange.index))
-        };
-        let exchanges = notes
-            .recording
-            .iter()
-            .filter(cited)
-            .map(|exchange| RecordedExchange::new(exchange, redactor))
-            .collect();
-        ProbeRecord {
-            findings: notes.findings,
-            observations: notes.observations,
-            exchanges,
-            evidence,
-            requests,
-            stale,
-        }
+        let evidence = recording.iter().take(MAX_EVIDENCE).map(|exchange| Evidence::new(exchange, redactor));
+        let is_cited =
+            |exchange: &&Exchange| findings.iter().any(|finding| finding.exchanges.contains(&exchange.index));
+        let cited = recording.iter().filter(is_cited);
+        let exchanges = cited.map(|exchange| RecordedExchange::new(exchange, redactor)).collect();
+        let (evidence, requests) = (evidence.collect(), recording.len());
+        ProbeRecord { findings, observations, exchanges, evidence, requests, stale }
     }
 
     pub(super) async fn send_with(
@@ -268,7 +263,7 @@ impl<'a> Probe<'a> {
         let record = |exchange: &mut Exchange| {
             self.record(exchange);
             if let Ok(response) = &exchange.result {
-                // Before the response is judged.
+                // Before the response is judged, so that findings do not show them.
                 response.reveal_passwords(context.redactor);
             }
             let case = self.notes().case.label.clone();
@@ -278,11 +273,10 @@ impl<'a> Probe<'a> {
             let judged =
                 ResponseClass::classify(contract, operation, form, &exchange.result, context.redactor);
             if let Ok(response) = &exchange.result {
-                let canaries = context.canaries;
                 let observed = ObservedExchange {
                     contract,
                     facts: self.facts(),
-                    canaries,
+                    canaries: context.canaries,
                     operation,
                     form,
                     class: &judged,
@@ -308,7 +302,7 @@ impl<'a> Probe<'a> {
         let exchange = context.wire.send(request, cost, policy, record).await?;
         match class {
             Some(ResponseClass::Unreachable(what)) => Err(Stop::Error(what)),
-            // The rest is unknown, so no check may treat this as a rejection or as no response.
+            // The content is unknown, so no check may treat this as a rejection or as a missing response.
             Some(class @ ResponseClass::TooLarge(_)) => Err(undecided(&class)),
             Some(class) => Ok((exchange, class)),
             None => Err(Stop::Error("an exchange was not recorded; this is a bug of the suite".to_owned())),
@@ -351,8 +345,8 @@ impl<'a> Probe<'a> {
             clause,
             requirement: entry.text.clone(),
             inferred_from: inferred_from.map(str::to_owned),
-            expected: self.context.redactor.excerpt(expected, LONGEST),
-            actual: self.context.redactor.excerpt(actual, LONGEST),
+            expected: self.context.redactor.excerpt(expected, MAX_TEXT),
+            actual: self.context.redactor.excerpt(actual, MAX_TEXT),
             severity,
             facts,
             seen_in: Vec::new(),
@@ -360,8 +354,7 @@ impl<'a> Probe<'a> {
         });
     }
 
-    /// A check that panicked leaves its notes consistent: each of them is pushed in one step.
     pub(super) fn notes(&self) -> MutexGuard<'_, Notes> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.notes)
     }
 }

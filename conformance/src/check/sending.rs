@@ -1,4 +1,4 @@
-//! Sends requests for a check and judges whether they were accepted or rejected.
+//! Sends requests of a check and judges whether they are accepted or rejected.
 
 use std::time::Duration;
 
@@ -19,13 +19,13 @@ impl Probe<'_> {
     /// Sends a request, waiting out 429 and 503.
     ///
     /// # Errors
-    /// Inconclusive when the service stays busy; when the budget is used up or no connection can be made.
+    /// Inconclusive when the service stays busy; also when the budget is used up or no connection can be made.
     pub async fn send(&self, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
         not_busy(self.send_with(request, ThrottlingPolicy::WaitOut).await?)
     }
 
-    /// Sends a request a few times without waiting as long as `Retry-After` says, because a shortage may come as 503 with a
-    /// long wait.
+    /// Sends a request a few times without waiting as long as `Retry-After` says, because a shortage may be a 503 with a long
+    /// `Retry-After`.
     ///
     /// # Errors
     /// As for [`Probe::send`].
@@ -33,8 +33,8 @@ impl Probe<'_> {
         not_busy(self.send_until_served(|| request.clone()).await?)
     }
 
-    /// Sends a request and returns the first response, whatever it is, also [`ResponseClass::Throttled`], from which no check
-    /// may conclude anything.
+    /// Sends a request and returns the first response, even [`ResponseClass::Throttled`], from which no check may conclude
+    /// anything.
     ///
     /// # Errors
     /// When the budget is used up or no connection can be made.
@@ -42,9 +42,9 @@ impl Probe<'_> {
         self.send_with(request, ThrottlingPolicy::FirstResponse).await
     }
 
-    /// Sends requests of one kind until the response is not 429 or 503, a few times at most and without waiting as long as
-    /// `Retry-After` says, and returns the last response. [`ResponseClass::Throttled`] does not show yet that a shortage
-    /// lasts; see [`Probe::confirm_unavailable`].
+    /// Sends requests of one kind until the response is neither 429 nor 503, at most a few times and without waiting as long as
+    /// `Retry-After` says, and returns the last response. [`ResponseClass::Throttled`] does not prove a shortage; see
+    /// [`Probe::confirm_unavailable`].
     ///
     /// # Errors
     /// As for [`Probe::send_once`].
@@ -52,21 +52,21 @@ impl Probe<'_> {
         &self,
         request: impl Fn() -> Request,
     ) -> Result<(Exchange, ResponseClass), Stop> {
-        const IN_A_ROW: u32 = 6;
+        const MAX_ATTEMPTS: u32 = 6;
         const PAUSE: Duration = Duration::from_millis(7);
-        let mut tries = 1;
+        let mut attempts = 1;
         loop {
             let (exchange, class) = self.send_once(&request()).await?;
-            if tries == IN_A_ROW || !matches!(class, ResponseClass::Throttled(_)) {
+            if attempts == MAX_ATTEMPTS || !matches!(class, ResponseClass::Throttled(_)) {
                 return Ok((exchange, class));
             }
-            tokio::time::sleep(PAUSE * tries).await;
-            tries += 1;
+            tokio::time::sleep(PAUSE * attempts).await;
+            attempts += 1;
         }
     }
 
-    /// Finds out whether this very request gets 503, and not every request: it and a control request are sent in turns,
-    /// without waiting. Returns the last response to the request.
+    /// Finds out whether only this request gets 503, by alternating it with a control request without waiting. Returns the last
+    /// response to the request.
     ///
     /// # Errors
     /// Inconclusive when the request is served after all, when it is throttled, or when a control request is not served.
@@ -75,22 +75,22 @@ impl Probe<'_> {
         request: impl Fn() -> Request,
         control: impl Fn() -> Request,
     ) -> Result<Exchange, Stop> {
-        // An order that no regular throttling would follow, with few controls: they take gateways.
+        // An order that no regular throttling follows, with few controls, since they take gateways.
         const IS_CONTROL: [bool; 12] =
             [true, false, false, true, false, false, false, false, true, false, false, false];
         let mut last = None;
         for is_control in IS_CONTROL {
             let sent = if is_control { control() } else { request() };
             let (exchange, class) = self.send_once(&sent).await?;
-            let throttled = exchange.result.as_ref().is_ok_and(|response| response.status == 429);
-            let as_supposed = match class {
+            let is_unavailable = exchange.result.as_ref().is_ok_and(|response| response.status != 429);
+            let is_as_expected = match class {
                 ResponseClass::Accepted => is_control,
-                ResponseClass::Throttled(_) => !is_control && !throttled,
+                ResponseClass::Throttled(_) => !is_control && is_unavailable,
                 _ => false,
             };
-            if !as_supposed {
+            if !is_as_expected {
                 return Err(
-                    self.inconclusive("the service is busy at times; run it again later, or with --rate")
+                    self.inconclusive("the service is sometimes busy; run it again later, or with --rate")
                 );
             }
             if !is_control {
@@ -103,19 +103,19 @@ impl Probe<'_> {
     /// Sends a request that may be accepted or rejected, and returns whether it was accepted.
     ///
     /// # Errors
-    /// Inconclusive when it was neither: the service is busy, short of gateways or broken.
+    /// Inconclusive when it was neither, because the service is busy, short of gateways or broken.
     pub async fn is_accepted(&self, request: &Request) -> Result<(Exchange, bool), Stop> {
         let (exchange, class) = self.send(request).await?;
         match class.decision() {
             Decision::Accepted => Ok((exchange, true)),
             Decision::Rejected => Ok((exchange, false)),
-            // A 5xx with a business code is doubtful, but still a rejection.
+            // A 5xx with a business code is doubtful, but a rejection.
             Decision::Failed if has_business_code(&exchange) => Ok((exchange, false)),
             Decision::Failed | Decision::Undecided => Err(undecided(&class)),
         }
     }
 
-    /// Sends a control request: one that a conforming service accepts, for comparison with the request under test.
+    /// Sends a control request.
     ///
     /// # Errors
     /// Inconclusive when it is not accepted.
@@ -141,18 +141,17 @@ impl Probe<'_> {
     /// # Errors
     /// As for [`Probe::control`].
     pub async fn control_once(&self, request: &Request) -> Result<(), Stop> {
-        let shown = self.notes().accepted.contains(request);
-        if !shown {
+        let is_known = self.notes().accepted.contains(request);
+        if !is_known {
             self.control(request).await?;
         }
         Ok(())
     }
 
-    /// Sends a request that must be accepted by the clause, and reports a finding when it is not. `why` says what is special
-    /// about the request.
+    /// Sends a request that must be accepted by the clause, and reports a finding when it is not. `why` describes the request.
     ///
     /// # Errors
-    /// Inconclusive when the service is busy all the time, short of gateways, or too slow for the suite.
+    /// Inconclusive when the service stays busy, is short of gateways, or times out.
     pub async fn accepts(
         &self,
         clause: Clause,
@@ -162,8 +161,8 @@ impl Probe<'_> {
         self.accepts_or_control(clause, why, request, async { Ok(()) }).await
     }
 
-    /// The same for a request that has a control: `control`, which sends it, is awaited only when the request is not accepted,
-    /// and there is a finding only when it succeeds. A run in which all is well takes one gateway for it in place of two.
+    /// Like [`Probe::accepts`], but reports a finding only when `control` succeeds, which sends a control request. It is only
+    /// awaited when the request is not accepted, so that a conforming service gives one gateway instead of two.
     ///
     /// # Errors
     /// As for [`Probe::accepts`], and those of the control.
@@ -186,8 +185,8 @@ impl Probe<'_> {
         Ok(accepted(&exchange, &class))
     }
 
-    /// Sends the control request unless this check has seen it accepted, then the invalid one, and reports a finding when that
-    /// is accepted too or breaks the service. `why` says what is wrong with the invalid one.
+    /// Sends the control request unless this check has seen it accepted, then the invalid one, and reports a finding when that is
+    /// accepted or causes a server error. `why` says what is invalid.
     ///
     /// # Errors
     /// Inconclusive when the control request is not accepted, or as for [`Probe::rejects`].
@@ -202,17 +201,17 @@ impl Probe<'_> {
         self.rejects(clause, why, invalid).await
     }
 
-    /// Sends a request that must be rejected, without a control request: only for checks that sent one in another way.
+    /// Sends a request that must be rejected, without a control request: only for checks that send one in another way.
     ///
     /// # Errors
-    /// Inconclusive when the service is busy all the time or short of gateways, which is no rejection.
+    /// Inconclusive when the service stays busy or is short of gateways.
     pub async fn rejects(&self, clause: Clause, why: &str, invalid: &Request) -> Result<(), Stop> {
         let (exchange, class) = self.send(&invalid.clone().giving_nothing()).await?;
         self.judge_rejection(clause, why, &exchange, &class)
     }
 
-    /// Judges the response to a request that must be rejected. A rejection by a 5xx with a business code is a warning: clients
-    /// may retry 500 and 503, so a final rejection should not look like a temporary failure. Without a code it is a failure.
+    /// Judges the response to a request that must be rejected. A 5xx with a business code is a warning: clients may retry 500 and
+    /// 503, so a final rejection should not look like a temporary failure. Without a code it is a failure.
     ///
     /// # Errors
     /// As for [`Probe::rejects`].
@@ -241,7 +240,7 @@ impl Probe<'_> {
         Ok(())
     }
 
-    /// Sends a request whose outcome the contract leaves open, and records the outcome. A server error is a warning.
+    /// Sends a request with an unspecified outcome, and records the outcome. A server error is a warning.
     ///
     /// # Errors
     /// When nothing can be sent.
@@ -262,7 +261,7 @@ impl Probe<'_> {
     }
 }
 
-/// Whether a response carries a code as rejections have it, a number or a string.
+/// Whether a response has the code of a rejection, a number or a string.
 fn has_business_code(exchange: &Exchange) -> bool {
     let code = exchange.result.as_ref().ok().and_then(|response| response.at("/code"));
     code.is_some_and(|code| code.is_number() || code.as_str().is_some_and(|code| !code.is_empty()))
@@ -284,12 +283,12 @@ fn not_busy((exchange, class): (Exchange, ResponseClass)) -> Result<(Exchange, R
     }
 }
 
-/// Why a response decides nothing, and what the tester can do about it.
+/// Why a response is inconclusive, and what the tester can do about it.
 pub(super) fn undecided(class: &ResponseClass) -> Stop {
     let what = class.description();
     Stop::Inconclusive(match class {
         ResponseClass::Throttled(_) => {
-            format!("the service was busy all the time: {what}; run it again later, or with --rate")
+            format!("the service stayed busy: {what}; run it again later, or with --rate")
         }
         ResponseClass::Shortage(_) => {
             format!(

@@ -2,6 +2,7 @@
 
 mod all;
 mod boundary;
+mod discovery;
 mod extract;
 mod generic;
 mod groups;
@@ -12,12 +13,12 @@ mod requests;
 mod schema;
 mod search;
 mod state;
-mod success;
 mod token;
 
 pub use registry::{UNCOVERED, registry, registry_of};
 pub use requests::{Requests, UNKNOWN_ADDRESS};
 
+pub(crate) use discovery::discover_empty_region;
 pub(crate) use generic::valid_request;
 pub(crate) use requests::first_requests;
 pub(crate) use state::State;

@@ -1,5 +1,5 @@
-//! Accounts that run out of gateways in the middle of a run: the rejection is then that of the quota, which the contract leaves
-//! open, and not of what a check asked for.
+//! Accounts whose quota is used up during a run. Later rejections are then due to the quota, which the contract leaves open,
+//! and not to what a check sends.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +9,11 @@ use super::Requests as _;
 use crate::check::{Decision, Finding, Probe, Severity};
 use crate::wire::RecordedExchange;
 
-/// What tells one rejection from another: the HTTP status, and the code if there is one.
+/// The HTTP status of a rejection, and its code if it has one.
 type Rejection = (u16, Option<String>);
 
-/// Why failures of an account that has extracted before show nothing: a plain extraction is now rejected just as theirs were.
-/// None when it is served, and for failures that rest on no rejected extraction. It may take one gateway.
+/// The reason why failures of an account that has extracted before show nothing: a plain extraction is now rejected with the
+/// same status and code. `None` when it is served, and when no failure cites a rejected extraction. May take one gateway.
 pub(crate) async fn has_run_out(
     probe: &Probe<'_>,
     findings: &[Finding],
@@ -38,7 +38,7 @@ pub(crate) async fn has_run_out(
     })
 }
 
-/// How the extractions that failures cite were rejected.
+/// The rejections of the extractions that failures cite.
 fn rejected_extractions(
     probe: &Probe<'_>,
     findings: &[Finding],

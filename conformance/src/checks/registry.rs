@@ -4,8 +4,8 @@ use super::{ALL, generic};
 use crate::check::Check;
 use crate::contract::{Clause, Contract};
 
-/// Clauses that HTTP responses can show and that no check cites yet. It may only shrink: a test keeps it exact, and what
-/// can't be observed says so, with its reason, in the document.
+/// Observable clauses that no check cites yet. The list may only shrink, and a test keeps it exact. The document marks the
+/// clauses that can't be observed, with a reason.
 pub static UNCOVERED: &[Clause] = &[];
 
 /// Every check, sorted by id.
@@ -16,8 +16,8 @@ pub fn registry() -> Vec<&'static Check> {
     with(&GENERIC)
 }
 
-/// Every check of another contract than the one that is built in. The checks of its further operations are made anew by each
-/// call, and live as long as the program.
+/// Every check for another contract than the embedded one. Each call creates the checks of its further operations, which live
+/// as long as the program.
 #[must_use]
 pub fn registry_of(contract: &Contract) -> Vec<&'static Check> {
     with(&generic::checks(contract))
@@ -42,7 +42,7 @@ mod tests {
     fn ids_are_unique_and_sorted() {
         let ids: Vec<_> = registry().iter().map(|check| check.id).collect();
         for pair in ids.windows(2) {
-            assert!(pair[0] < pair[1], "{} must stand before {}", pair[1], pair[0]);
+            assert!(pair[0] < pair[1], "{} must come before {}", pair[1], pair[0]);
         }
     }
 

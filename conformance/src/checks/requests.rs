@@ -7,12 +7,12 @@ use crate::contract::{Contract, Search};
 use crate::target::Target;
 use crate::wire::Request;
 
-/// An address of a documentation range (RFC 5737): in form, and of no instance.
+/// A valid address of a documentation range (RFC 5737), which no instance has.
 pub const UNKNOWN_ADDRESS: &str = "203.0.113.250";
 
-/// Valid requests, for checks to start from: they change one thing of them.
+/// Valid requests, of which checks change one thing.
 pub trait Requests<'a> {
-    /// An extraction of the fewest gateways, from the plentiful region when one is known.
+    /// An extraction of the minimum number of gateways, from the plentiful region when one is known.
     fn extract(&self) -> Request;
 
     /// The same without a token.
@@ -24,13 +24,13 @@ pub trait Requests<'a> {
     /// A search for these addresses.
     fn search<I: Into<Value>>(&self, ips: impl IntoIterator<Item = I>) -> Request;
 
-    /// A search for one address that may or may not be the account's, for checks that look at other things.
+    /// A search for one address, the account's own if one is known, for checks to which the result does not matter.
     fn any_search(&self) -> Request;
 
-    /// At most `most` of the account's own addresses, spread evenly over those that the tester supplied.
-    fn own_addresses(&self, most: usize) -> Vec<&'a str>;
+    /// Up to `max` of the account's own addresses, spread evenly over those that the tester supplied.
+    fn own_addresses(&self, max: usize) -> Vec<&'a str>;
 
-    /// A request id that no run has sent before: short and plain, as its form is unspecified.
+    /// A request id that no run has sent before. It is short ASCII, since the allowed form is unspecified.
     fn fresh_request_id(&self) -> String;
 }
 
@@ -64,9 +64,9 @@ impl<'a> Requests<'a> for Probe<'a> {
         self.search([own.unwrap_or(UNKNOWN_ADDRESS)])
     }
 
-    fn own_addresses(&self, most: usize) -> Vec<&'a str> {
+    fn own_addresses(&self, max: usize) -> Vec<&'a str> {
         let own = &self.facts().own_addresses;
-        let count = own.len().min(most);
+        let count = own.len().min(max);
         (0..count).map(|index| own[index * own.len() / count].as_str()).collect()
     }
 
@@ -77,8 +77,8 @@ impl<'a> Requests<'a> for Probe<'a> {
     }
 }
 
-/// A search for these addresses. Where the document asks for more items than there are, the last one is repeated, which counts
-/// once; and where it starts with another page than the first, the first is asked for.
+/// A search for these addresses. Where the document requires more items, the last one is repeated, which counts once. Where
+/// the default page is not the first one, the first one is requested.
 fn search(search: &Search, token: &str, mut ips: Vec<Value>) -> Request {
     if let Some(last) = ips.last().cloned() {
         ips.resize(ips.len().max(*search.raw_items.start()), last);
@@ -89,8 +89,8 @@ fn search(search: &Search, token: &str, mut ips: Vec<Value>) -> Request {
     if search.default_page == first { request } else { request.field(&search.page.name, first) }
 }
 
-/// One request to each operation, for finding out whether a service responds at all. None of them takes a gateway from a
-/// conforming service: the last one lacks what an extraction needs, so it is rejected.
+/// One request to each operation, to find out whether a service responds at all. None of them takes a gateway from a
+/// conforming service, which rejects the last one because it has no `num`.
 pub(crate) fn first_requests(contract: &Contract, target: &Target) -> [Request; 3] {
     let Contract { groups, search, extract, .. } = contract;
     let token = target.token.expose();

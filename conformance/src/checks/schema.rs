@@ -1,16 +1,17 @@
-//! Holds successful JSON responses against the document's response schemas, headers included.
+//! Compares successful responses with the document: status, body and headers.
 
 use serde::de::IgnoredAny;
 
-use crate::check::{Form, ObservedExchange, PassiveFinding, ResponseClass, Severity};
+use crate::check::{Form, ObservedExchange, PassiveFinding, Probe, ResponseClass, Stop};
 use crate::contract::Clause;
+use crate::wire::Request;
 
-/// Every constraint of the document that a successful response breaks; none for other responses.
+/// Every constraint of the document that a successful JSON response breaks; `None` for other responses.
 ///
-/// A response that is half a success is taken too: its envelope breaks the schema or the status.
+/// An ambiguous response counts as well: its envelope breaks the schema or the status.
 pub(super) fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let operation = observed.contract.operation(observed.operation);
-    if let Some(finding) = no_json(observed) {
+    if let Some(finding) = malformed_json(observed) {
         return Some(vec![finding]);
     }
     let successful = matches!(observed.class, ResponseClass::Accepted | ResponseClass::Ambiguous(_));
@@ -25,28 +26,23 @@ pub(super) fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFindin
     let mut findings: Vec<_> = violations
         .into_iter()
         .map(|violation| (violation.key(), violation))
-        .map(|(key, violation)| PassiveFinding {
-            clause: violation.clause,
-            expected: format!("a response that fits the document at {}", violation.schema_path),
-            actual: format!("at {}: {}", violation.instance_path, violation.message),
-            key,
-            severity: Severity::Fail,
+        .map(|(key, violation)| {
+            let expected = format!("a response that fits the document at {}", violation.schema_path);
+            let actual = format!("at {}: {}", violation.instance_path, violation.message);
+            PassiveFinding::fail(violation.clause, key, expected, actual)
         })
         .collect();
     if observed.response.status != operation.success.status {
-        findings.push(PassiveFinding {
-            clause: operation.success.clause(),
-            key: "status".to_owned(),
-            severity: Severity::Fail,
-            expected: format!("code {} under HTTP {} only", operation.success.code, operation.success.status),
-            actual: observed.class.description().to_owned(),
-        });
+        let success = &operation.success;
+        let expected = format!("code {} under HTTP {} only", success.code, success.status);
+        let actual = observed.class.description();
+        findings.push(PassiveFinding::fail(success.clause(), "status", expected, actual));
     }
     Some(findings)
 }
 
-/// A response under the status of a success that says it is JSON, and is none: no caller can read it, whatever it means.
-fn no_json(observed: &ObservedExchange<'_>) -> Option<PassiveFinding> {
+/// A response with the status of a success whose `Content-Type` says JSON and whose body is not JSON. No caller can read it.
+fn malformed_json(observed: &ObservedExchange<'_>) -> Option<PassiveFinding> {
     let success = &observed.contract.operation(observed.operation).success;
     let response = observed.response;
     let says_json = response.header("Content-Type").is_some_and(|kind| {
@@ -58,21 +54,18 @@ fn no_json(observed: &ObservedExchange<'_>) -> Option<PassiveFinding> {
         && says_json
         && !response.body().is_empty()
         && !is_json(response.body());
-    is_broken.then(|| PassiveFinding {
-        clause: success.clause(),
-        key: "no JSON".to_owned(),
-        severity: Severity::Fail,
-        expected: format!("JSON, as HTTP {} with Content-Type application/json says", response.status),
-        actual: "a body that is no JSON".to_owned(),
+    is_broken.then(|| {
+        let expected = format!("JSON, as HTTP {} with Content-Type application/json says", response.status);
+        PassiveFinding::fail(success.clause(), "no JSON", expected, "a body that is not JSON")
     })
 }
 
-/// Whether a text is JSON, however deep: what is too deep to be read here is left alone.
+/// Whether a text is JSON of any depth; JSON that is too deep to be parsed here is not judged.
 fn is_json(body: &[u8]) -> bool {
     std::str::from_utf8(body).is_ok() && serde_json::from_slice::<IgnoredAny>(body).is_ok()
 }
 
-/// A successful static response whose `X-Request-Id` is there and blank; its form is open, but a blank one is none.
+/// A successful static response with a blank `X-Request-Id`. The form of an id is unspecified, but a blank one identifies nothing.
 pub(super) fn judge_request_id(
     observed: &ObservedExchange<'_>,
     clause: Clause,
@@ -82,12 +75,24 @@ pub(super) fn judge_request_id(
     }
     let name = &observed.contract.extract.request_id_header.name;
     let id = observed.response.header(name)?;
-    let finding = PassiveFinding {
-        clause,
-        key: "blank".to_owned(),
-        severity: Severity::Fail,
-        expected: format!("{name} with an id"),
-        actual: format!("{name} is empty"),
-    };
-    Some(if id.trim().is_empty() { vec![finding] } else { Vec::new() })
+    let is_blank = id.trim().is_empty();
+    let finding =
+        || PassiveFinding::fail(clause, "blank", format!("{name} with an id"), format!("{name} is empty"));
+    Some(is_blank.then(finding).into_iter().collect())
+}
+
+/// Sends a valid request, and reports an ambiguous response. A rejection may have reasons that the suite can't know, such as
+/// a token that is no longer valid.
+pub(super) async fn succeeds(probe: &Probe<'_>, clause: Clause, request: &Request) -> Result<(), Stop> {
+    let (exchange, class) = probe.send(request).await?;
+    match &class {
+        ResponseClass::Accepted => Ok(()),
+        ResponseClass::Ambiguous(what) => {
+            probe.finding(clause, "the HTTP status and the code of a success together", what, &[&exchange]);
+            Ok(())
+        }
+        rejected => {
+            Err(probe.inconclusive(&format!("a valid request was rejected: {}", rejected.description())))
+        }
+    }
 }

@@ -5,7 +5,7 @@ use tokio::sync::{Mutex, OnceCell};
 use super::relation::Surveys;
 use crate::check::{Probe, Stop};
 
-/// What the checks of one run find out once and share. The engine keeps it without knowing what it holds.
+/// What the checks of a run find out once and share. The engine keeps it without knowing what it holds.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(super) surveys: Surveys,
@@ -14,8 +14,8 @@ pub(crate) struct State {
     pub(super) is_short: OnceCell<bool>,
 }
 
-/// Control requests, by label, that some check of the run has seen accepted. Locked while one is sent, so that checks that
-/// run at the same time do not send it twice.
+/// Labels of the control requests that some check of the run has seen accepted. Locked while a control request is sent, so
+/// that concurrent checks do not send it twice.
 #[derive(Debug, Default)]
 pub(super) struct SharedControls(pub(super) Mutex<BTreeSet<String>>);
 

@@ -5,106 +5,69 @@ use crate::contract::Clause;
 use crate::target::Secret;
 use crate::wire::{Exchange, QuerySpelling, Request};
 
-/// A token that no account has.
 pub(super) const UNKNOWN: &str =
     "sallyport-unknown-token-0000000000000000-which-is-longer-than-tokens-usually-are";
 
-/// A way in which a token is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WrongToken {
     Empty,
-    /// Spaces alone.
     Blank,
     Unknown,
-    /// Unknown, and as long as the account's token.
     SameLength,
-    /// The account's token without its last character.
     Cut,
-    /// The account's token with one more character.
     Longer,
-    /// The account's token with another last character.
     Altered,
-    /// The account's token with another first character.
     AlteredFirst,
-    /// The account's token with the case of its letters changed.
     OtherCase,
-    /// The account's token and, behind a NUL, one more character.
     BehindNul,
-    /// What databases match with any text.
     Wildcard,
-    /// What programs write for a token that they lack.
     Null,
     Undefined,
     Zero,
 }
 
 impl WrongToken {
-    pub(super) const ALL: [Self; 14] = [
-        Self::Empty,
-        Self::Blank,
-        Self::Unknown,
-        Self::SameLength,
-        Self::Cut,
-        Self::Longer,
-        Self::Altered,
-        Self::AlteredFirst,
-        Self::OtherCase,
-        Self::BehindNul,
-        Self::Wildcard,
-        Self::Null,
-        Self::Undefined,
-        Self::Zero,
+    /// Each kind with its label and the reason why it is wrong. Both are labels of cases, so they never change.
+    const TABLE: [(Self, &str, &str); 14] = [
+        (Self::Empty, "empty", "the token is empty"),
+        (Self::Blank, "blank", "the token is three spaces"),
+        (Self::Unknown, "unknown", "the token is unknown"),
+        (Self::SameLength, "same-length", "the token is unknown and as long as a known one"),
+        (Self::Cut, "cut", "the last character of the token is missing"),
+        (Self::Longer, "longer", "there is one more character behind the token"),
+        (Self::Altered, "altered", "the last character of the token is another"),
+        (Self::AlteredFirst, "altered-first", "the first character of the token is another"),
+        (Self::OtherCase, "other-case", "the letters of the token are in the other case"),
+        (Self::BehindNul, "behind-nul", "there is a NUL behind the token, and one more character"),
+        // What databases match with any text.
+        (Self::Wildcard, "wildcard", "the token is a percent sign"),
+        // What programs send when they have no token.
+        (Self::Null, "null", "the token is the word null"),
+        (Self::Undefined, "undefined", "the token is the word undefined"),
+        (Self::Zero, "zero", "the token is 0"),
     ];
+
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        Self::TABLE.into_iter().map(|(wrong, _, _)| wrong)
+    }
 
     /// Those that a header can carry.
     pub(super) fn in_header() -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(|wrong| *wrong != Self::BehindNul)
+        Self::all().filter(|wrong| *wrong != Self::BehindNul)
     }
 
-    /// For the label of a case.
     pub(super) const fn label(self) -> &'static str {
-        match self {
-            Self::Empty => "empty",
-            Self::Blank => "blank",
-            Self::Unknown => "unknown",
-            Self::SameLength => "same-length",
-            Self::Cut => "cut",
-            Self::Longer => "longer",
-            Self::Altered => "altered",
-            Self::AlteredFirst => "altered-first",
-            Self::OtherCase => "other-case",
-            Self::BehindNul => "behind-nul",
-            Self::Wildcard => "wildcard",
-            Self::Null => "null",
-            Self::Undefined => "undefined",
-            Self::Zero => "zero",
-        }
+        Self::TABLE[self as usize].1
     }
 
-    /// What is wrong with it.
     pub(super) const fn reason(self) -> &'static str {
-        match self {
-            Self::Empty => "the token is empty",
-            Self::Blank => "the token is three spaces",
-            Self::Unknown => "the token is unknown",
-            Self::SameLength => "the token is unknown and as long as a known one",
-            Self::Cut => "the last character of the token is missing",
-            Self::Longer => "there is one more character behind the token",
-            Self::Altered => "the last character of the token is another",
-            Self::AlteredFirst => "the first character of the token is another",
-            Self::OtherCase => "the letters of the token are in the other case",
-            Self::BehindNul => "there is a NUL behind the token, and one more character",
-            Self::Wildcard => "the token is a percent sign",
-            Self::Null => "the token is the word null",
-            Self::Undefined => "the token is the word undefined",
-            Self::Zero => "the token is 0",
-        }
+        Self::TABLE[self as usize].2
     }
 
     /// The token to send. The redactor knows each that is made of the account's.
     ///
     /// # Errors
-    /// Skip when there is none: some account has this token, or the account's token has no letters.
+    /// Skip when no such token exists: some account has it, or the account's token has no letters.
     pub(super) fn text(self, probe: &Probe<'_>) -> Result<String, Stop> {
         let token = probe.token();
         let text = match self {
@@ -125,7 +88,7 @@ impl WrongToken {
         };
         let mut known = std::iter::once(token).chain(probe.facts().secrets());
         if text.is_empty() || known.any(|secret| secret.expose() == text) {
-            return Err(probe.skip("the account's token leaves no token of this kind"));
+            return Err(probe.skip("no wrong token of this kind can be made from the account's token"));
         }
         Ok(text)
     }
@@ -134,7 +97,7 @@ impl WrongToken {
 /// Changes a request that carries the account's token in the query parameter of that name.
 pub(super) type TokenChange = fn(&Probe<'_>, &str, Request) -> Request;
 
-/// Ways in which a query does not have its one token: it has none under its own name, or more than one.
+/// Changes after which a query has no token under its name, or more than one.
 pub(super) const NOT_ONE: [(&str, TokenChange); 10] = [
     ("the token is absent", |_, name, good| good.without_query(name)),
     ("the token is sent twice", |probe, name, good| good.add_query(name, probe.token().expose())),
@@ -166,9 +129,8 @@ pub(super) const NOT_ONE: [(&str, TokenChange); 10] = [
 /// A query parameter that no operation has.
 const OTHER_PARAMETER: &str = "sallyport-other";
 
-/// A query means the same however it is written: with each of its bytes percent-encoded (RFC 3986, 2.1), and whatever
-/// stands before the token.
-pub(super) async fn read_anywhere(
+/// Percent-encoding every byte of a query (RFC 3986, 2.1) and parameters before the token do not change what the query means.
+pub(super) async fn accepts_other_spellings(
     probe: &Probe<'_>,
     clause: Clause,
     good: &Request,
@@ -177,7 +139,7 @@ pub(super) async fn read_anywhere(
     probe.control_once(good).await?;
     let encoded = good.clone().spelling(QuerySpelling::Encoded);
     probe.accepts(clause, "each byte of the query is percent-encoded", &encoded).await?;
-    // Other parameters may be rejected.
+    // The service may reject unknown parameters.
     let between = good.clone().add_query(OTHER_PARAMETER, 1);
     if !probe.is_accepted(&between).await?.1 {
         return Ok(());
@@ -185,12 +147,12 @@ pub(super) async fn read_anywhere(
     let token = good.query_value(name).unwrap_or_default().to_owned();
     let why = "the token is sent twice, with another parameter between";
     probe.rejects(clause, why, &between.add_query(name, &token)).await?;
-    let behind = good.clone().without_query(name).add_query(OTHER_PARAMETER, 1).add_query(name, token);
-    probe.accepts(clause, "the token stands behind another parameter", &behind).await?;
+    let after = good.clone().without_query(name).add_query(OTHER_PARAMETER, 1).add_query(name, token);
+    probe.accepts(clause, "the token follows another parameter", &after).await?;
     Ok(())
 }
 
-/// The token with another last character, one that tokens hardly have.
+/// The token with a last character that real tokens hardly have.
 pub(super) fn altered(token: &Secret) -> String {
     format!("{}~", token.without_last_character())
 }
@@ -202,4 +164,16 @@ pub(super) fn rejected_alike(one: &Exchange, other: &Exchange) -> bool {
         Some((response.status, response.at("/code").cloned()))
     };
     outline(one).is_some() && outline(one) == outline(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::WrongToken;
+
+    #[test]
+    fn the_table_has_each_kind_at_its_place() {
+        for (place, wrong) in WrongToken::all().enumerate() {
+            assert_eq!(wrong as usize, place);
+        }
+    }
 }

@@ -16,18 +16,18 @@ pub enum Expectation {
     Either,
 }
 
-/// Where the client is sent.
+/// The address that the client gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// The lab, on the loopback interface.
     Lab,
-    /// The lab by an address that is not of the loopback interface, although it leads there.
+    /// The lab, by an address that is not a loopback address, although it leads there.
     PlainHttp,
-    /// A port at which nobody listens.
+    /// A closed port.
     Nobody,
 }
 
-/// What the service gets and does in a case.
+/// What the service does in a case.
 #[derive(Debug, Clone)]
 pub(super) enum Stage {
     /// The steps of a scenario: the keys and tables after its name, in TOML. `{elsewhere}` stands for the URL of another
@@ -35,13 +35,13 @@ pub(super) enum Stage {
     Scenario(Cow<'static, str>),
     /// A variation, for all requests.
     Variation(&'static str),
-    /// Nothing happens.
+    /// It changes nothing.
     Plain,
 }
 
 pub(super) type Judge = fn(&Evidence) -> Vec<Problem>;
 
-/// One situation that a client has to cope with.
+/// One situation that a client has to handle.
 #[derive(Debug, Clone)]
 pub struct ClientCase {
     /// Unique id: the duty, and what happens.
@@ -56,7 +56,7 @@ pub struct ClientCase {
     pub expectation: Expectation,
     /// Time for the call.
     pub limit: Duration,
-    /// How often the command is executed, one after the other.
+    /// How often the command is executed, in sequence.
     pub executions: usize,
     pub(super) stage: Stage,
     pub(super) place: Place,
@@ -65,7 +65,7 @@ pub struct ClientCase {
 }
 
 impl ClientCase {
-    /// Time of a call unless a case is about time: enough for every wait that a case asks for.
+    /// Time limit of a call unless a case is about time: enough for every wait of a case.
     pub(super) const LIMIT: Duration = Duration::from_secs(12);
 
     pub(super) fn new(duty: Duty, name: &str, title: &str, call: Call) -> Self {
@@ -105,7 +105,7 @@ impl ClientCase {
         Self { limit, ..self }
     }
 
-    /// Whether the service does nothing unusual, so that what goes wrong is no answer to the situation of the case.
+    /// Whether the service does nothing unusual, so that a failure does not depend on the situation of the case.
     pub(super) fn is_plain(&self) -> bool {
         matches!((&self.stage, self.place), (Stage::Plain, Place::Lab)) && self.has_valid_token
     }

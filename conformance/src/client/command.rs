@@ -1,4 +1,4 @@
-//! One execution of the command: what it is told, what it writes, and its end.
+//! One execution of the command: its input, its output and its exit.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -15,17 +15,17 @@ use super::protocol::{Input, Output};
 use super::run::ClientSuiteError;
 use crate::target::Secret;
 
-/// A command that takes so much longer than the time of its call is killed. The time counts from its first request.
+/// How much longer than its call a command may run, counted from its first request, before it is killed.
 const KILLED_AFTER: Duration = Duration::from_secs(4);
 
-/// How long a command may take until its first request, in addition to the time of its call: an interpreter or a container
-/// has to start.
+/// How long a command may take until its first request, in addition to the time of its call, because an interpreter or a
+/// container has to start.
 const START: Duration = Duration::from_secs(10);
 
-/// What a command started may hold its output open for so long after its end.
+/// How long processes that the command started may keep its output open after its exit.
 const PIPES_AFTER: Duration = Duration::from_millis(500);
 
-/// What standard output may have, and what is kept of standard error, in bytes (1 MiB).
+/// Maximum size of standard output, and of what is kept of standard error, in bytes (1 MiB).
 pub(super) const MAX_OUTPUT: usize = 1 << 20;
 
 /// Runs the command once. `first_request` is when its first request arrived, if one did.
@@ -49,7 +49,7 @@ pub(super) async fn execute(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .kill_on_drop(true);
-    // A group of its own, so that what the command starts ends with it.
+    // A process group of its own, so that the processes it starts are killed with it.
     #[cfg(unix)]
     command.process_group(0);
     let begun = Instant::now();
@@ -64,7 +64,7 @@ pub(super) async fn execute(
     let work = async {
         let write = async {
             if let Some(mut stdin) = stdin {
-                // Who does not read its input fails by its answer.
+                // A command that does not read its input fails by its answer.
                 let _ = stdin.write_all(&input).await;
                 let _ = stdin.write_all(b"\n").await;
             }
@@ -75,7 +75,7 @@ pub(super) async fn execute(
             _ = &mut pipes => (child.wait().await, begun.elapsed()),
             status = child.wait() => {
                 let elapsed = begun.elapsed();
-                // What it left running may hold its output open.
+                // Processes that it left running may keep its output open.
                 let _ = tokio::time::timeout(PIPES_AFTER, pipes).await;
                 (status, elapsed)
             }
@@ -100,7 +100,7 @@ pub(super) async fn execute(
         let _ = child.kill().await;
         return Ok(Execution {
             exit: Exit::Killed,
-            // What it wrote until then may show the token.
+            // Its output until then may show the token.
             stdout: answered,
             stderr: logged,
             elapsed,
@@ -108,7 +108,7 @@ pub(super) async fn execute(
         });
     };
     let exit = status.ok().and_then(|status| status.code()).map_or(Exit::Signal, Exit::Code);
-    // What is wrong with an answer may quote it.
+    // The error of a malformed answer may quote it.
     let output = Output::parse(&answered).and_then(|output| output.of(case.call.operation));
     let output = match output {
         Err(reason) if outcome::shows(reason.as_bytes(), token) => Err("not as expected".to_owned()),
@@ -117,8 +117,8 @@ pub(super) async fn execute(
     Ok(Execution { exit, stdout: answered, stderr: logged, elapsed, output })
 }
 
-/// A command and what it starts in its process group. Killed when this is dropped: when the call has ended, when its time is
-/// over, and when the run is interrupted.
+/// The process group of a command. Dropping it kills the group: after the call, after its time limit, and when the run is
+/// interrupted.
 struct Group(Option<u32>);
 
 impl Drop for Group {
@@ -131,11 +131,10 @@ impl Drop for Group {
     }
 }
 
-/// Reads standard output up to one byte more than it may have, and closes it then: a command that writes on is ended by its
-/// pipe.
+/// Reads standard output up to one byte beyond its maximum and closes it, which ends a command that continues to write.
 async fn answer(source: Option<impl AsyncRead + Unpin>, text: &mut Vec<u8>) {
     if let Some(source) = source {
-        // What was read before an error is judged.
+        // Output before a read error is still judged.
         let _ = source.take(MAX_OUTPUT as u64 + 1).read_to_end(text).await;
     }
 }

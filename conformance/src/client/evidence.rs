@@ -17,7 +17,7 @@ use crate::response::gateways::denies;
 use crate::target::Secret;
 use crate::wire::RetryAfter;
 
-/// Timers of a client and of this process may differ by so much.
+/// How much the timers of a client and of this process may differ.
 const TOLERANCE: Duration = Duration::from_millis(30);
 
 /// A request that arrived, and its response.
@@ -112,7 +112,7 @@ pub struct Problem {
     pub expected: String,
     /// What happened.
     pub actual: String,
-    /// The responses that it came after, where it is a result or an error.
+    /// The responses before it, where it is a result or an error.
     pub after: Option<String>,
     /// A hash of what the command said of its error, which tells two mistakes apart; what it said may hold the token.
     pub(super) said: Option<u64>,
@@ -137,7 +137,7 @@ impl Problem {
         Self { said: Some(mistake::hash((execution.exit, words))), ..self }
     }
 
-    /// What happened came after these responses.
+    /// Names the responses before it.
     #[must_use]
     pub(super) fn after(self, responses: String) -> Self {
         Self { after: Some(responses), ..self }
@@ -272,14 +272,14 @@ impl Evidence {
             .after(self.summary(execution))
     }
 
-    /// Requests that came before the time of Retry-After was over.
+    /// Requests that arrived before the time of Retry-After was over.
     #[must_use]
     pub fn early_requests(&self, duty: Duty) -> Vec<Problem> {
         let mut problems = Vec::new();
         for pair in self.requests.windows(2) {
             let [before, after] = pair else { continue };
             let value = before.reply.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-            let Some(Ok(wait)) = value.map(RetryAfter::parse) else { continue };
+            let Some(wait) = value.and_then(RetryAfter::parse) else { continue };
             if before.execution != after.execution {
                 continue;
             }

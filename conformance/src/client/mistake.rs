@@ -1,5 +1,4 @@
-//! Which findings are one mistake. A client that gets something wrong in every call fails nearly all cases, and what it has to
-//! mend is one thing.
+//! Groups findings by mistake. A client with one bug in every call fails nearly all cases, although there is one thing to fix.
 
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 
@@ -19,12 +18,12 @@ impl Mistake {
     }
 }
 
-/// The same for a value each time.
+/// A hash that is the same in each process.
 pub(super) fn hash(value: impl Hash) -> u64 {
     BuildHasherDefault::<DefaultHasher>::new().hash_one(value)
 }
 
-/// The text with `#` for each number.
+/// The text with each number replaced by `#`.
 pub(super) fn without_numbers(text: &str) -> String {
     let mut words = String::with_capacity(text.len());
     for c in text.chars() {
@@ -51,7 +50,7 @@ pub(super) fn refer(cases: &[ClientCase], results: &mut [ClientCaseResult]) {
         .iter()
         .map(|result| cases.iter().find(|case| case.id == result.id).is_some_and(ClientCase::is_plain))
         .collect();
-    // A plain call says more than a case that happens to come first.
+    // A plain call is a better reference than a case that happens to run first.
     let (plain, others): (Vec<usize>, Vec<usize>) = (0..results.len()).partition(|place| is_plain[*place]);
     let mut known: Vec<Known> = Vec::new();
     for place in plain.into_iter().chain(others) {

@@ -21,7 +21,7 @@ use crate::target::Secret;
 /// Exit code of a command that does not support an operation.
 pub(super) const NOT_SUPPORTED: i32 = 64;
 
-/// A command may take so much longer than the time of the call: it has to write its answer and to end.
+/// How much longer than its call a command may take, to write its answer and to exit.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The problems of the case, and those that are judged in every case.
@@ -230,8 +230,8 @@ fn carries(request: &ProxiedRequest, token: &Secret) -> bool {
 /// The beginning and the end of what a command wrote, for the report; none where it shows the token, or is cut, since the cut
 /// may go through the token.
 pub(super) fn excerpt(text: &[u8], token: &Secret) -> Option<String> {
-    /// Characters of each: a program that crashes says why at the beginning or at the end.
-    const MOST: usize = 1_000;
+    /// Maximum length of each, in characters. A program that crashes says why at the beginning or at the end.
+    const MAX_CHARACTERS: usize = 1_000;
     if text.len() >= MAX_OUTPUT || shows(text, token) {
         return None;
     }
@@ -240,7 +240,8 @@ pub(super) fn excerpt(text: &[u8], token: &Secret) -> Option<String> {
     if text.is_empty() {
         return None;
     }
-    let (head, tail) = (text.char_indices().nth(MOST), text.char_indices().rev().nth(MOST - 1));
+    let (head, tail) =
+        (text.char_indices().nth(MAX_CHARACTERS), text.char_indices().rev().nth(MAX_CHARACTERS - 1));
     match (head, tail) {
         (Some((head, _)), Some((tail, _))) if head < tail => {
             // Whole lines, where they are not too long.

@@ -1,4 +1,4 @@
-//! What the command is told and what it answers: one JSON object each.
+//! The input of the command and its answer: one JSON object each.
 
 use std::time::Duration;
 

@@ -47,11 +47,11 @@ pub(super) struct OwnRequestIds {
 }
 
 impl OwnRequestIds {
-    /// Ids up to this length are replaced by others of 32 characters. Longer ones may be too long for the service.
-    const LONGEST: usize = 64;
+    /// Ids up to this length are replaced by ids of 32 characters. Longer ones may exceed what the service accepts.
+    const MAX_LENGTH: usize = 64;
 
     fn own(&self, id: &str) -> Option<String> {
-        let replaced = !id.is_empty() && id.len() <= Self::LONGEST;
+        let replaced = !id.is_empty() && id.len() <= Self::MAX_LENGTH;
         replaced
             .then(|| format!("{:016x}{:016x}", mistake::hash((&self.id, id)), mistake::hash((id, &self.id))))
     }

@@ -73,7 +73,7 @@ impl ClientSuite {
         Self { command, only: Vec::new(), concurrency: 8, inferred: InferredClauses::default() }
     }
 
-    /// Runs the cases. `finished` is told each result as it comes.
+    /// Runs the cases. `finished` receives each result.
     ///
     /// # Errors
     /// Nothing ran: the command cannot be started, or the lab cannot be set up.

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A configuration error: the position, and what to do.
+/// A configuration error, with its position and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct ConfigError {
     file: PathBuf,
     line: Option<usize>,
-    /// In characters, from 1; known where the line is.
+    /// In characters, from 1; meaningless without a line.
     column: usize,
     message: String,
 }
@@ -39,20 +39,22 @@ impl ConfigError {
     }
 }
 
-/// The text of a configuration, for errors to point into.
+/// The text of a configuration, for positions of errors.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Document<'a> {
     pub(crate) file: &'a Path,
     text: &'a str,
 }
 
-/// A table from which keys are taken; the remaining ones are unknown.
+/// A table. Every key that was not asked for is unknown.
 #[derive(Debug)]
 pub(crate) struct Section<'a> {
     document: Document<'a>,
     table: &'a DeTable<'a>,
     known: RefCell<Vec<String>>,
-    place: String,
+    /// Its key; empty for the root.
+    key: String,
+    offset: usize,
 }
 
 /// A value with its position.
@@ -75,10 +77,8 @@ impl<'a> Document<'a> {
             let offset = error.span().map_or(0, |span| span.start);
             document.error(offset, error.message())
         })?;
-        let section = Section::new(document, root.get_ref(), String::new());
-        let read = read(&section)?;
-        section.finish()?;
-        Ok(read)
+        Section { document, table: root.get_ref(), known: RefCell::default(), key: String::new(), offset: 0 }
+            .read_all(read)
     }
 
     fn error(&self, offset: usize, message: impl Into<String>) -> ConfigError {
@@ -90,18 +90,36 @@ impl<'a> Document<'a> {
 }
 
 impl<'a> Section<'a> {
-    fn new(document: Document<'a>, table: &'a DeTable<'a>, place: String) -> Self {
-        Self { document, table, known: RefCell::new(Vec::new()), place }
+    /// Reads the section with `read`, which must ask for every key.
+    fn read_all<T>(self, read: impl FnOnce(&Self) -> Result<T, ConfigError>) -> Result<T, ConfigError> {
+        let read = read(&self)?;
+        self.reject_unknown()?;
+        Ok(read)
     }
 
-    /// The value of a key, when there is one.
+    /// The item of a key, if it exists.
     pub(crate) fn get(&self, key: &str) -> Option<Item<'a>> {
         self.known.borrow_mut().push(key.to_owned());
         let (_, value) = self.table.iter().find(|(name, _)| name.get_ref() == key)?;
         Some(Item { document: self.document, value, key: key.to_owned() })
     }
 
-    /// The table of a key, when there is one; read it with `read`.
+    /// The item of a required key.
+    pub(crate) fn require(&self, key: &str) -> Result<Item<'a>, ConfigError> {
+        let missing = || self.document.error(self.offset, format!("`{}`: expected a key `{key}`", self.key));
+        self.get(key).ok_or_else(missing)
+    }
+
+    /// The value of a key, if it exists.
+    pub(crate) fn read<T>(
+        &self,
+        key: &str,
+        read: impl FnOnce(&Item<'a>) -> Result<T, ConfigError>,
+    ) -> Result<Option<T>, ConfigError> {
+        self.get(key).map(|item| read(&item)).transpose()
+    }
+
+    /// The table of a key, if it exists.
     pub(crate) fn section<T>(
         &self,
         key: &str,
@@ -110,7 +128,7 @@ impl<'a> Section<'a> {
         self.get(key).map(|item| item.section(read)).transpose()
     }
 
-    /// Every key that is not asked for by name, for tables whose keys are free.
+    /// All entries of a table with arbitrary keys.
     pub(crate) fn entries(&self) -> Vec<(String, Item<'a>)> {
         let entry = |(name, value): (&Spanned<_>, &'a Spanned<DeValue<'a>>)| {
             let key: &std::borrow::Cow<'_, str> = name.get_ref();
@@ -121,8 +139,7 @@ impl<'a> Section<'a> {
         entries
     }
 
-    /// Rejects an unknown key.
-    pub(crate) fn finish(&self) -> Result<(), ConfigError> {
+    fn reject_unknown(&self) -> Result<(), ConfigError> {
         let known = self.known.borrow();
         let unknown = self.table.iter().find(|(name, _)| !known.iter().any(|key| key == name.get_ref()));
         let Some((name, _)) = unknown else { return Ok(()) };
@@ -130,7 +147,7 @@ impl<'a> Section<'a> {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("expected one of {}", known.join(", ")),
         };
-        let place = if self.place.is_empty() { String::new() } else { format!(" in [{}]", self.place) };
+        let place = if self.key.is_empty() { String::new() } else { format!(" in [{}]", self.key) };
         let message = format!("unknown key `{}`{place}; {advice}", name.get_ref());
         Err(self.document.error(name.span().start, message))
     }
@@ -146,7 +163,7 @@ impl<'a> Item<'a> {
         self.document.error(self.value.span().start, format!("`{}`: expected {expected}", self.key))
     }
 
-    /// The error of a value that is not allowed, with the nearest allowed one.
+    /// The error of an invalid value, with the nearest valid one.
     pub(crate) fn not_one_of(&self, found: &str, allowed: &[&str]) -> ConfigError {
         let near = did_you_mean(found, allowed);
         self.wrong(&format!("one of {}, found `{found}`{near}", allowed.join(", ")))
@@ -219,16 +236,14 @@ impl<'a> Item<'a> {
         Ok(array.iter().map(item).collect())
     }
 
-    /// The value as a table; read it with `read`, which must take every key.
+    /// Reads a table with `read`, which must ask for every key.
     pub(crate) fn section<T>(
         &self,
         read: impl FnOnce(&Section<'a>) -> Result<T, ConfigError>,
     ) -> Result<T, ConfigError> {
         let table = self.value.get_ref().as_table().ok_or_else(|| self.wrong_type("a table"))?;
-        let section = Section::new(self.document, table, self.key.clone());
-        let read = read(&section)?;
-        section.finish()?;
-        Ok(read)
+        let (key, offset) = (self.key.clone(), self.value.span().start);
+        Section { document: self.document, table, known: RefCell::default(), key, offset }.read_all(read)
     }
 
     /// Whether it is a list, or several tables with one name.
@@ -252,11 +267,10 @@ fn did_you_mean(found: &str, known: &[&str]) -> String {
     near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }
 
-/// The known name that is most similar to another one; none when even that is hardly similar.
-#[must_use]
+/// The most similar known name; none if no name is similar.
 pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    const NEAR: f64 = 0.75;
+    const MIN_SIMILARITY: f64 = 0.75;
     let scored = known.into_iter().map(|name| (strsim::jaro_winkler(found, name), name));
     let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (best.0 >= NEAR).then_some(best.1)
+    (best.0 >= MIN_SIMILARITY).then_some(best.1)
 }

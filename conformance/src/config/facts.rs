@@ -7,14 +7,13 @@ use crate::target::{
     Secret, Source,
 };
 
-/// The key of a fact in `[facts]`: its variable, in lower case and without the prefix.
-#[must_use]
+/// The key of a fact in `[facts]`: its variable in kebab case, without the prefix.
 pub fn fact_key(fact: Fact) -> String {
     let variable = fact.variable();
     variable.strip_prefix("SALLYPORT_").unwrap_or(variable).to_ascii_lowercase().replace('_', "-")
 }
 
-/// Reads `[facts]`. Secrets are fetched from where the configuration says they are.
+/// Reads `[facts]`. Secrets are read from the variables or files that the configuration names.
 pub(super) fn facts(
     section: &Section<'_>,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -22,13 +21,13 @@ pub(super) fn facts(
     let mut facts = Facts::default();
     for fact in Fact::ALL {
         if let Some(item) = section.get(&fact_key(fact)) {
-            facts.supply(fact, &Entry { item: &item, variable })?;
+            facts.supply(fact, &Entry { item: &item, name: fact.variable(), variable })?;
         }
     }
     Ok(facts)
 }
 
-/// Text that must not stand in the configuration itself: `{ env = "NAME" }` or `{ file = "PATH" }`.
+/// A text that the configuration must not contain itself: `{ env = "NAME" }` or `{ file = "PATH" }`.
 pub(super) fn secret_text(
     item: &Item<'_>,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -37,11 +36,8 @@ pub(super) fn secret_text(
     if item.is_string() {
         return Err(item.wrong(&format!("{EXPECTED}; a secret has no place in the configuration itself")));
     }
-    let (env, file) = item.section(|source| {
-        let env = source.get("env").map(|name| name.string()).transpose()?;
-        let file = source.get("file").map(|path| path.string()).transpose()?;
-        Ok((env, file))
-    })?;
+    let (env, file) =
+        item.section(|source| Ok((source.read("env", Item::string)?, source.read("file", Item::string)?)))?;
     let text = match (env, file) {
         (Some(name), None) => variable(&name)
             .ok_or_else(|| item.wrong(&format!("the variable {name} to be set, found that it is not")))?,
@@ -58,6 +54,8 @@ pub(super) fn secret_text(
 /// An entry of `[facts]`.
 struct Entry<'a> {
     item: &'a Item<'a>,
+    /// Names secrets in reports.
+    name: &'static str,
     variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
@@ -68,24 +66,12 @@ impl Source for Entry<'_> {
         self.item.string()
     }
 
-    fn integer(&self) -> Result<i64, ConfigError> {
-        self.item.integer(1..=i64::MAX)
-    }
-
-    fn ip(&self) -> Result<Ipv4Addr, ConfigError> {
-        self.item.string()?.parse().map_err(|_| self.item.wrong("an IPv4 address"))
-    }
-
     fn texts(&self) -> Result<Vec<String>, ConfigError> {
         lines(self.item)
     }
 
-    fn orders(&self) -> Result<Vec<KnownOrder>, ConfigError> {
-        orders(self.item)
-    }
-
-    fn gateway_pools(&self) -> Result<Vec<GatewayPool>, ConfigError> {
-        gateway_pools(self.item)
+    fn integer(&self) -> Result<i64, ConfigError> {
+        self.item.integer(1..=i64::MAX)
     }
 
     fn integers(&self) -> Result<Vec<i64>, ConfigError> {
@@ -93,93 +79,82 @@ impl Source for Entry<'_> {
         items.iter().map(|item| item.integer(1..=i64::MAX)).collect()
     }
 
-    fn instances(&self) -> Result<Vec<KnownInstance>, ConfigError> {
-        const EXPECTED: &str = "{ file = \"PATH\" }";
-        let path = self
-            .item
-            .section(|source| source.get("file").ok_or_else(|| self.item.wrong(EXPECTED))?.string())?;
-        let path = beside(self.item.document().file, &path);
-        KnownInstance::read(&path).map_err(|reason| self.item.wrong(&reason))
+    fn ip(&self) -> Result<Ipv4Addr, ConfigError> {
+        self.item.string()?.parse().map_err(|_| self.item.wrong("an IPv4 address"))
     }
 
-    fn rejected_tokens(&self, variable: &'static str) -> Result<Vec<RejectedToken>, ConfigError> {
-        rejected_tokens(self, variable)
+    fn orders(&self) -> Result<Vec<KnownOrder>, ConfigError> {
+        let order = |order: &Section<'_>| {
+            let (number, addresses) = (order.require("number")?, order.require("addresses")?);
+            Ok(KnownOrder { number: number.string()?, addresses: lines(&addresses)? })
+        };
+        let items = self.item.items("a list of { number = \"…\", addresses = [\"…\"] }")?;
+        items.iter().map(|item| item.section(order)).collect()
     }
 
-    fn secret(&self) -> Result<String, ConfigError> {
-        secret_text(self.item, self.variable)
-    }
-
-    fn secrets(&self) -> Result<Vec<String>, ConfigError> {
-        let text = self.secret()?;
-        Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
-    }
-}
-
-fn rejected_tokens(entry: &Entry<'_>, name: &'static str) -> Result<Vec<RejectedToken>, ConfigError> {
-    let rejected = |item: &Item<'_>| {
-        item.section(|rejected| {
-            let need = |key: &str| {
-                rejected.get(key).ok_or_else(|| item.wrong(&format!("a key `{key}` in each rejected token")))
-            };
-            let (reason, token) = (need("reason")?, need("token")?);
-            let named = reason.string()?;
-            let reason = RejectionReason::named(&named)
-                .ok_or_else(|| reason.not_one_of(&named, &RejectionReason::ALL.map(RejectionReason::name)))?;
-            let note = rejected.get("note").map(|note| note.string()).transpose()?.unwrap_or_default();
-            let token = Secret::new(name, secret_text(&token, entry.variable)?);
-            Ok(RejectedToken { token, reason, note })
-        })
-    };
-    entry.item.items("a list of { reason = \"…\", token = … }")?.iter().map(rejected).collect()
-}
-
-/// A list of strings, or `{ file = "PATH" }` of a file with one on each line; a line that begins with # is a remark.
-fn lines(item: &Item<'_>) -> Result<Vec<String>, ConfigError> {
-    if !item.is_table() {
-        return item.strings();
-    }
-    let path = item.section(|source| {
-        let file =
-            source.get("file").ok_or_else(|| item.wrong("a list of strings or { file = \"PATH\" }"))?;
-        file.string()
-    })?;
-    let text = read(item, &path)?;
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    Ok(lines.map(str::to_owned).collect())
-}
-
-fn orders(item: &Item<'_>) -> Result<Vec<KnownOrder>, ConfigError> {
-    let order = |item: &Item<'_>| {
-        item.section(|order| {
-            let need =
-                |key: &str| order.get(key).ok_or_else(|| item.wrong(&format!("a key `{key}` in each order")));
-            Ok(KnownOrder { number: need("number")?.string()?, addresses: lines(&need("addresses")?)? })
-        })
-    };
-    item.items("a list of { number = \"…\", addresses = [\"…\"] }")?.iter().map(order).collect()
-}
-
-fn gateway_pools(item: &Item<'_>) -> Result<Vec<GatewayPool>, ConfigError> {
-    let pool = |item: &Item<'_>| {
-        item.section(|pool| {
-            let need =
-                |key: &str| pool.get(key).ok_or_else(|| item.wrong(&format!("a key `{key}` in each pool")));
-            let listed = need("gateways")?;
+    fn gateway_pools(&self) -> Result<Vec<GatewayPool>, ConfigError> {
+        let pool = |pool: &Section<'_>| {
+            let listed = pool.require("gateways")?;
             let gateway = |text: &String| {
                 KnownGateway::parse(text)
                     .ok_or_else(|| listed.wrong(&format!("gateways as HOST:PORT, found `{text}`")))
             };
             let gateways = lines(&listed)?.iter().map(gateway).collect::<Result<_, _>>()?;
-            let (region, protocol) = (need("region")?.string()?, need("protocol")?.string()?);
+            let (region, protocol) = (pool.require("region")?.string()?, pool.require("protocol")?.string()?);
             Ok(GatewayPool { region, protocol, gateways })
-        })
-    };
-    let expected = "a list of { region = \"…\", protocol = \"…\", gateways = [\"HOST:PORT\"] }";
-    item.items(expected)?.iter().map(pool).collect()
+        };
+        let expected = "a list of { region = \"…\", protocol = \"…\", gateways = [\"HOST:PORT\"] }";
+        self.item.items(expected)?.iter().map(|item| item.section(pool)).collect()
+    }
+
+    fn instances(&self) -> Result<Vec<KnownInstance>, ConfigError> {
+        let path = file_path(self.item, "{ file = \"PATH\" }")?;
+        let path = beside(self.item.document().file, &path);
+        KnownInstance::read(&path).map_err(|reason| self.item.wrong(&reason))
+    }
+
+    fn rejected_tokens(&self) -> Result<Vec<RejectedToken>, ConfigError> {
+        let rejected = |rejected: &Section<'_>| {
+            let (reason, token) = (rejected.require("reason")?, rejected.require("token")?);
+            let name = reason.string()?;
+            let reason = RejectionReason::named(&name)
+                .ok_or_else(|| reason.not_one_of(&name, &RejectionReason::ALL.map(RejectionReason::name)))?;
+            let note = rejected.read("note", Item::string)?.unwrap_or_default();
+            let token = Secret::new(self.name, secret_text(&token, self.variable)?);
+            Ok(RejectedToken { token, reason, note })
+        };
+        let items = self.item.items("a list of { reason = \"…\", token = … }")?;
+        items.iter().map(|item| item.section(rejected)).collect()
+    }
+
+    fn secret(&self) -> Result<Secret, ConfigError> {
+        Ok(Secret::new(self.name, secret_text(self.item, self.variable)?))
+    }
+
+    fn secrets(&self) -> Result<Vec<Secret>, ConfigError> {
+        let text = secret_text(self.item, self.variable)?;
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        Ok(lines.map(|line| Secret::new(self.name, line)).collect())
+    }
 }
 
-/// A file named in the configuration, relative to its folder.
+/// A list of strings, or `{ file = "PATH" }` of a file with one on each line, in which `#` begins a comment line.
+fn lines(item: &Item<'_>) -> Result<Vec<String>, ConfigError> {
+    if !item.is_table() {
+        return item.strings();
+    }
+    let path = file_path(item, "a list of strings or { file = \"PATH\" }")?;
+    let text = read(item, &path)?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    Ok(lines.map(str::to_owned).collect())
+}
+
+/// The path of `{ file = "PATH" }`.
+fn file_path(item: &Item<'_>, expected: &str) -> Result<String, ConfigError> {
+    item.section(|table| table.get("file").ok_or_else(|| item.wrong(expected))?.string())
+}
+
+/// Reads a file whose path is relative to the folder of the configuration.
 fn read(item: &Item<'_>, path: &str) -> Result<String, ConfigError> {
     let path = beside(item.document().file, path);
     std::fs::read_to_string(&path)

@@ -25,12 +25,12 @@ use crate::run::{ExpectedFailure, Gates, Glob, Profile};
 use crate::target::{Facts, Secret};
 use crate::wire::{Budget, ExtraHeader};
 
-/// What a configuration says.
+/// The contents of a configuration.
 #[derive(Debug, Default)]
 pub struct Config {
     /// Base URL of the target.
     pub base_url: Option<String>,
-    /// Whether plain http may leave this machine.
+    /// Whether plain http to another machine is allowed.
     pub allow_http: bool,
     /// Name of the profile, which limits the load on the target.
     pub profile: Option<Profile>,
@@ -48,9 +48,9 @@ pub struct Config {
     pub facts: Facts,
     /// Clauses that are expected to fail.
     pub expected: Vec<ExpectedFailure>,
-    /// What a run must show before it conforms.
+    /// Requirements that a run must meet to conform.
     pub gates: Gates,
-    /// How much findings on inferred clauses weigh.
+    /// Severity of findings on inferred clauses.
     pub inferred: Option<InferredClauses>,
 }
 
@@ -67,7 +67,7 @@ pub struct Ceilings {
     pub wall: Option<Duration>,
     /// Maximum number of requests per second.
     pub rate: Option<NonZeroU32>,
-    /// Maximum number of checks at the same time.
+    /// Maximum number of concurrent checks.
     pub concurrency: Option<usize>,
 }
 
@@ -76,26 +76,26 @@ pub struct Ceilings {
 pub struct Connection {
     /// Timeout of one exchange, from 1 to 3,600 seconds.
     pub timeout: Option<Duration>,
-    /// A file of certificates, in PEM, that are trusted as well.
+    /// A file of additional trusted certificates, in PEM.
     pub ca_file: Option<PathBuf>,
     /// URL of a proxy.
     pub proxy: Option<Secret>,
-    /// Headers that every request carries.
+    /// Headers to add to every request.
     pub headers: Vec<ExtraHeader>,
 }
 
 impl Config {
-    /// Reads a configuration. `variable` looks up environment variables, for secrets that the file takes from there.
+    /// Reads a configuration. `variable` looks up environment variables for secrets.
     ///
     /// # Errors
-    /// Names file, line and what to do.
+    /// Names the file, the line and what to do.
     pub fn read(file: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let text = std::fs::read_to_string(file)
             .map_err(|error| ConfigError::of_file(file, format!("cannot be read: {error}")))?;
         Self::parse(file, &text, variable)
     }
 
-    /// The same from a text; `file` names it in errors, and other files are looked for beside it.
+    /// Parses the text of a configuration. `file` names it in errors, and paths are relative to its folder.
     ///
     /// # Errors
     /// As for [`Config::read`].
@@ -105,37 +105,28 @@ impl Config {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, ConfigError> {
         Document::parse(file, text, |root| {
-            let globs = |key| -> Result<Vec<Glob>, ConfigError> {
-                let patterns = root.get(key).map(|item| item.strings()).transpose()?;
-                Ok(patterns.unwrap_or_default().into_iter().map(Glob::new).collect())
-            };
-            let token = root.get("api-key").map(|item| secret_text(&item, variable)).transpose()?;
+            let token = root.read("api-key", |item| secret_text(item, variable))?;
+            let connection = root.section("connection", |section| connection(file, section, variable))?;
             Ok(Self {
-                base_url: root.get("base-url").map(|item| item.string()).transpose()?,
-                allow_http: root.get("allow-http").map(|item| item.boolean()).transpose()?.unwrap_or(false),
-                profile: root.get("profile").map(|item| profile(&item)).transpose()?,
-                only: globs("only")?,
-                skip: globs("skip")?,
+                base_url: root.read("base-url", Item::string)?,
+                allow_http: root.read("allow-http", Item::boolean)?.unwrap_or(false),
+                profile: root.read("profile", profile)?,
+                only: globs(root, "only")?,
+                skip: globs(root, "skip")?,
                 token: token.map(|token| Secret::new("API_KEY", token)),
                 ceilings: root.section("budget", ceilings)?.unwrap_or_default(),
-                connection: root
-                    .section("connection", |section| connection(file, section, variable))?
-                    .unwrap_or_default(),
+                connection: connection.unwrap_or_default(),
                 facts: root.section("facts", |section| facts(section, variable))?.unwrap_or_default(),
-                expected: root
-                    .get("expected-failure")
-                    .map(|item| expected(&item))
-                    .transpose()?
-                    .unwrap_or_default(),
+                expected: root.read("expected-failure", expected)?.unwrap_or_default(),
                 gates: root.section("gates", gates)?.unwrap_or_default(),
-                inferred: root.get("inferred").map(|item| inferred(&item)).transpose()?,
+                inferred: root.read("inferred", inferred)?,
             })
         })
     }
 }
 
 impl Ceilings {
-    /// The budget with these limits where they are set.
+    /// The budget with these limits in place of its own.
     #[must_use]
     pub fn over(&self, budget: Budget) -> Budget {
         Budget {
@@ -149,19 +140,24 @@ impl Ceilings {
     }
 }
 
+fn globs(section: &Section<'_>, key: &str) -> Result<Vec<Glob>, ConfigError> {
+    let patterns = section.read(key, Item::strings)?.unwrap_or_default();
+    Ok(patterns.into_iter().map(Glob::new).collect())
+}
+
 fn profile(item: &Item<'_>) -> Result<Profile, ConfigError> {
     let name = item.string()?;
     Profile::named(&name).ok_or_else(|| item.not_one_of(&name, &Profile::ALL.map(Profile::name)))
 }
 
 fn ceilings(section: &Section<'_>) -> Result<Ceilings, ConfigError> {
-    let number = |key: &str, least: i64| -> Result<Option<u64>, ConfigError> {
-        let number = section.get(key).map(|item| item.integer(least..=i64::MAX)).transpose()?;
-        // Never negative, as the range begins at 0 or above.
+    let number = |key: &str, min: i64| -> Result<Option<u64>, ConfigError> {
+        let number = section.read(key, |item| item.integer(min..=i64::MAX))?;
+        // Never negative, as `min` is not.
         Ok(number.and_then(|number| u64::try_from(number).ok()))
     };
-    let rate = section.get("rate").map(|item| item.integer(1..=10_000)).transpose()?;
-    let concurrency = section.get("concurrency").map(|item| item.integer(1..=64)).transpose()?;
+    let rate = section.read("rate", |item| item.integer(1..=10_000))?;
+    let concurrency = section.read("concurrency", |item| item.integer(1..=64))?;
     Ok(Ceilings {
         requests: number("requests", 1)?,
         gateways: number("gateways", 0)?,
@@ -178,18 +174,14 @@ fn inferred(item: &Item<'_>) -> Result<InferredClauses, ConfigError> {
 }
 
 fn gates(section: &Section<'_>) -> Result<Gates, ConfigError> {
-    let number = |key: &str, range: std::ops::RangeInclusive<i64>| {
-        section.get(key).map(|item| item.integer(range)).transpose()
-    };
-    let flag = |key: &str| section.get(key).map(|item| item.boolean()).transpose();
-    let clauses = number("min-clauses", 0..=i64::from(u16::MAX))?;
-    let patterns = section.get("require").map(|item| item.strings()).transpose()?.unwrap_or_default();
+    let clauses = section.read("min-clauses", |item| item.integer(0..=i64::from(u16::MAX)))?;
+    let percent = section.read("min-detection", |item| item.integer(1..=100))?;
     Ok(Gates {
-        require: patterns.into_iter().map(Glob::new).collect(),
+        require: globs(section, "require")?,
         min_clauses: clauses.and_then(|count| usize::try_from(count).ok()),
-        min_detection: number("min-detection", 1..=100)?.and_then(|percent| u8::try_from(percent).ok()),
-        fail_on_skip: flag("fail-on-skip")?.unwrap_or(false),
-        fail_on_warning: flag("fail-on-warning")?.unwrap_or(false),
+        min_detection: percent.and_then(|percent| u8::try_from(percent).ok()),
+        fail_on_skip: section.read("fail-on-skip", Item::boolean)?.unwrap_or(false),
+        fail_on_warning: section.read("fail-on-warning", Item::boolean)?.unwrap_or(false),
     })
 }
 
@@ -198,27 +190,23 @@ fn connection(
     section: &Section<'_>,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Connection, ConfigError> {
-    let timeout = section.get("timeout-seconds").map(|item| item.integer(1..=3_600)).transpose()?;
-    let proxy = section.get("proxy").map(|item| match item.is_string() {
-        true => proxy_text(&item),
-        false => secret_text(&item, variable),
-    });
+    let timeout = section.read("timeout-seconds", |item| item.integer(1..=3_600))?;
+    let proxy = section.read("proxy", |item| match item.is_string() {
+        true => proxy_text(item),
+        false => secret_text(item, variable),
+    })?;
     let headers = section.section("headers", |headers| {
         headers.entries().into_iter().map(|(name, item)| header(name, &item, variable)).collect()
     })?;
     Ok(Connection {
         timeout: timeout.and_then(|seconds| u64::try_from(seconds).ok()).map(Duration::from_secs),
-        ca_file: section
-            .get("ca-file")
-            .map(|item| item.string())
-            .transpose()?
-            .map(|path| beside(file, &path)),
-        proxy: proxy.transpose()?.map(|proxy| Secret::new("PROXY", proxy)),
+        ca_file: section.read("ca-file", Item::string)?.map(|path| beside(file, &path)),
+        proxy: proxy.map(|proxy| Secret::new("PROXY", proxy)),
         headers: headers.unwrap_or_default(),
     })
 }
 
-/// A proxy with a password has no place in the configuration itself.
+/// The URL of a proxy, which must not have a password in the configuration itself.
 fn proxy_text(item: &Item<'_>) -> Result<String, ConfigError> {
     let text = item.string()?;
     match reqwest::Url::parse(&text) {
@@ -243,19 +231,16 @@ fn header(
 }
 
 fn expected(item: &Item<'_>) -> Result<Vec<ExpectedFailure>, ConfigError> {
-    let entry = |item: &Item<'_>| {
-        item.section(|entry| {
-            let need = |key: &str| {
-                entry.get(key).ok_or_else(|| item.wrong(&format!("a key `{key}` beside the others")))
-            };
-            let item = need("clause")?;
-            let id = item.string()?;
-            let known = || Clause::ALL.iter().map(|clause| clause.id()).collect::<Vec<_>>();
-            let clause = Clause::from_id(&id).ok_or_else(|| item.unknown("clause", &id, &known()))?;
-            Ok(ExpectedFailure { clause, reason: need("reason")?.string()?, until: need("until")?.date()? })
-        })
+    let entry = |entry: &Section<'_>| {
+        let item = entry.require("clause")?;
+        let id = item.string()?;
+        let known = || Clause::ALL.iter().map(|clause| clause.id()).collect::<Vec<_>>();
+        let clause = Clause::from_id(&id).ok_or_else(|| item.unknown("clause", &id, &known()))?;
+        let (reason, until) = (entry.require("reason")?.string()?, entry.require("until")?.date()?);
+        Ok(ExpectedFailure { clause, reason, until })
     };
-    item.items("a list of tables: [[expected-failure]]")?.iter().map(entry).collect()
+    let items = item.items("a list of tables: [[expected-failure]]")?;
+    items.iter().map(|item| item.section(entry)).collect()
 }
 
 #[cfg(test)]

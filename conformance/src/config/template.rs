@@ -11,12 +11,11 @@ pub struct Answers {
     pub base_url: Option<String>,
     /// Name of the profile.
     pub profile: Option<Profile>,
-    /// Facts as the configuration writes them.
+    /// Facts with their values in TOML.
     pub facts: Vec<(Fact, String)>,
 }
 
-/// A configuration with a comment on every key; values that were not entered stay comments.
-#[must_use]
+/// A configuration with a comment on every key. Keys without an answer are commented out.
 pub fn template(answers: &Answers) -> String {
     let mut text = String::from(HEAD);
     let profile = answers.profile.map(Profile::name);

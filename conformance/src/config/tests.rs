@@ -67,7 +67,7 @@ fn everything_is_read() {
 }
 
 #[test]
-fn a_slip_is_named_with_its_line_and_the_likely_word() {
+fn errors_have_a_line_and_suggest_the_likely_word() {
     let cases = [
         ("base-ulr = \"x\"", "c.toml:1: unknown key `base-ulr`; did you mean `base-url`?"),
         (
@@ -136,7 +136,7 @@ fn every_comment_of_the_template_can_be_uncommented() {
     };
     for line in template(&Answers::default()).lines().filter_map(uncommented) {
         let key = line.split(' ').next().unwrap_or_default();
-        // Sections give keys a place; files of the examples do not exist.
+        // Only facts can be tested alone, and the files of the examples do not exist.
         let place = if fact_keys().contains(&key.to_owned()) { "[facts]\n" } else { "" };
         if line.contains("file = ") && !line.contains("# or") || line.starts_with("[[") || place.is_empty() {
             continue;
@@ -150,7 +150,7 @@ fn fact_keys() -> Vec<String> {
 }
 
 #[test]
-fn what_is_known_first_goes_first() {
+fn the_first_facts_take_precedence() {
     let over = parse("[facts]\nforeign-group = 1").expect("good").facts;
     let under = parse("[facts]\nforeign-group = 2\nforeign-order = \"SO-2\"").expect("good").facts;
     let both = over.over(under);

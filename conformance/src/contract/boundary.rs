@@ -9,7 +9,7 @@ pub struct Boundary {
     pub value: Value,
     /// Whether the contract allows it.
     pub allowed: bool,
-    /// The keyword that decides, for the clause to cite.
+    /// The keyword of the constraint, to find its clause.
     pub keyword: &'static str,
     /// Why the value was chosen.
     pub reason: &'static str,
@@ -17,15 +17,17 @@ pub struct Boundary {
 
 /// The values at, just inside and just outside the constraints of a schema, and those of another type.
 ///
-/// Unspecified behaviour is not among them: a whole number written as a fraction, null, an empty text, another
-/// letter case, a number sent as a string.
-#[must_use]
+/// Unspecified behaviour is left out: a whole number written as a fraction, null, an empty text, another letter case, a number
+/// sent as a string.
 pub fn boundaries(schema: &Schema) -> Vec<Boundary> {
     let mut cases = Vec::new();
+    let add = &mut |value, allowed, keyword, reason| {
+        cases.push(Boundary { value, allowed, keyword, reason });
+    };
     match schema.kind {
-        Kind::Integer => integers(schema, &mut cases),
-        Kind::String if schema.format.as_deref() == Some("date-time") => instants(&mut cases),
-        Kind::String => strings(schema, &mut cases),
+        Kind::Integer => integers(schema, add),
+        Kind::String if schema.format.as_deref() == Some("date-time") => instants(add),
+        Kind::String => strings(schema, add),
         Kind::Boolean | Kind::Array | Kind::Object => {}
     }
     cases
@@ -33,7 +35,6 @@ pub fn boundaries(schema: &Schema) -> Vec<Boundary> {
 
 impl Boundary {
     /// The value as the text of a query parameter.
-    #[must_use]
     pub fn text(&self) -> String {
         match &self.value {
             Value::String(text) => text.clone(),
@@ -42,10 +43,9 @@ impl Boundary {
     }
 }
 
-fn integers(schema: &Schema, cases: &mut Vec<Boundary>) {
-    let mut add = |value: Value, allowed, keyword, reason| {
-        cases.push(Boundary { value, allowed, keyword, reason });
-    };
+type Add<'a> = dyn FnMut(Value, bool, &'static str, &'static str) + 'a;
+
+fn integers(schema: &Schema, add: &mut Add<'_>) {
     if let Some(minimum) = schema.minimum {
         add(json!(minimum), true, "minimum", "the smallest value");
         if let Some(below) = minimum.checked_sub(1) {
@@ -65,62 +65,51 @@ fn integers(schema: &Schema, cases: &mut Vec<Boundary>) {
     add(json!("many"), false, "type", "not a number");
 }
 
-fn strings(schema: &Schema, cases: &mut Vec<Boundary>) {
+fn strings(schema: &Schema, add: &mut Add<'_>) {
     for value in &schema.values {
-        cases.push(Boundary {
-            value: value.clone(),
-            allowed: true,
-            keyword: "enum",
-            reason: "a listed value",
-        });
+        add(value.clone(), true, "enum", "a listed value");
     }
-    let unlisted = schema.values.iter().filter_map(Value::as_str).map(|value| format!("{value}x"));
-    for value in unlisted.filter(|value| !schema.values.contains(&json!(value))) {
-        cases.push(Boundary {
-            value: json!(value),
-            allowed: false,
-            keyword: "enum",
-            reason: "not a listed value",
-        });
+    let unlisted = schema.values.iter().filter_map(Value::as_str).map(|value| json!(format!("{value}x")));
+    for value in unlisted.filter(|value| !schema.values.contains(value)) {
+        add(value, false, "enum", "not a listed value");
     }
     if let Some(length) = schema.max_length {
-        let mut add = |length: usize, allowed, reason| {
-            cases.push(Boundary { value: json!("-".repeat(length)), allowed, keyword: "maxLength", reason });
-        };
-        add(length, true, "the longest value");
-        add(length.saturating_add(1), false, "one character longer than the longest value");
+        let text = |length: usize| json!("-".repeat(length));
+        add(text(length), true, "maxLength", "the longest value");
+        let too_long = text(length.saturating_add(1));
+        add(too_long, false, "maxLength", "one character longer than the longest value");
     }
     if let Some(bytes) = schema.max_utf8_bytes {
-        let mut add = |value: String, allowed, reason| {
-            cases.push(Boundary { value: json!(value), allowed, keyword: "x-max-utf8-bytes", reason });
-        };
-        add("-".repeat(bytes), true, "the longest value, one byte a character");
-        add("-".repeat(bytes + 1), false, "one byte too long");
-        add(wide_text(bytes), true, "the longest value in bytes, of characters of several bytes");
-        add(wide_text(bytes) + "-", false, "one byte too long, though fewer characters than bytes allowed");
+        const KEYWORD: &str = "x-max-utf8-bytes";
+        let wide = wide_text(bytes);
+        add(json!("-".repeat(bytes)), true, KEYWORD, "the longest value, one byte a character");
+        add(json!("-".repeat(bytes + 1)), false, KEYWORD, "one byte too long");
+        let too_long = json!(format!("{wide}-"));
+        add(json!(wide), true, KEYWORD, "the longest value in bytes, of characters of several bytes");
+        let reason = "one byte too long, though fewer characters than bytes allowed";
+        add(too_long, false, KEYWORD, reason);
     }
 }
 
-fn instants(cases: &mut Vec<Boundary>) {
-    let mut add = |value: &str, allowed, reason| {
-        cases.push(Boundary { value: json!(value), allowed, keyword: "format", reason });
-    };
-    add("2026-03-01T12:00:00Z", true, "an instant in UTC");
-    add("2026-03-01T12:00:00.123456789Z", true, "an instant with nanoseconds");
-    add("2026-03-01T12:00:00+05:30", true, "an instant with an offset of half an hour");
-    add("2025-12-31T23:59:59-11:00", true, "an instant with a negative offset across the year's end");
-    add("2026-03-01T12:00:00", false, "no time zone");
-    add("2026-03-01", false, "a date without a time");
-    add("2026-02-30T12:00:00Z", false, "a day that does not exist");
-    add("2026-03-01T25:00:00Z", false, "an hour that does not exist");
-    add("yesterday", false, "not a date at all");
+fn instants(add: &mut Add<'_>) {
+    for (text, allowed, reason) in [
+        ("2026-03-01T12:00:00Z", true, "an instant in UTC"),
+        ("2026-03-01T12:00:00.123456789Z", true, "an instant with nanoseconds"),
+        ("2026-03-01T12:00:00+05:30", true, "an instant with an offset of half an hour"),
+        ("2025-12-31T23:59:59-11:00", true, "an instant with a negative offset across the year's end"),
+        ("2026-03-01T12:00:00", false, "no time zone"),
+        ("2026-03-01", false, "a date without a time"),
+        ("2026-02-30T12:00:00Z", false, "a day that does not exist"),
+        ("2026-03-01T25:00:00Z", false, "an hour that does not exist"),
+        ("yesterday", false, "not a date at all"),
+    ] {
+        add(json!(text), allowed, "format", reason);
+    }
 }
 
-/// Exactly `bytes` bytes of UTF-8 in as few characters as three bytes each allow.
+/// A text of exactly `bytes` bytes of UTF-8, of three-byte characters as far as possible.
 fn wide_text(bytes: usize) -> String {
-    let mut text = "\u{20ac}".repeat(bytes / 3);
-    text.push_str(&"-".repeat(bytes % 3));
-    text
+    "\u{20ac}".repeat(bytes / 3) + &"-".repeat(bytes % 3)
 }
 
 #[cfg(test)]

@@ -6,41 +6,41 @@ use super::schema::Citations;
 use super::source::{ContractError, Node};
 use crate::wire::Request;
 
-/// A deprecated operation, parameter, field or value: what callers should stop using, and services announce.
+/// A deprecated operation, parameter, field or value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deprecation {
     /// What is deprecated.
     pub part: DeprecatedPart,
-    /// The deprecated value of it; none when all of it is deprecated.
+    /// The deprecated value; none when the whole part is deprecated.
     pub value: Option<String>,
     /// The first day of the deprecation, and the last day of the support: `YYYY-MM-DD`.
     pub dates: (String, String),
     /// What replaces it.
     pub replaced_by: Option<String>,
-    /// A clause that the part comes from.
+    /// A clause that the part cites.
     pub clause: Clause,
 }
 
-/// What a deprecation is about.
+/// A part of the document that can be deprecated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeprecatedPart {
     /// The operation.
     Operation,
     /// A parameter of the query or a header.
     Parameter(String, Place),
-    /// A field of the body, by the names that lead to it.
+    /// A field of the body, by its path of names.
     Field(Vec<String>),
 }
 
 impl Deprecation {
-    /// Every deprecation of an operation whose part comes from a clause.
+    /// Every deprecation of an operation, without parts that cite no clause.
     pub(super) fn read_all(operation: &Node<'_>) -> Result<Vec<Self>, ContractError> {
         let own = Citations::read(operation)?.all().next();
         let mut found = Vec::new();
         if is_deprecated(operation) {
             found.extend(Self::new(operation, DeprecatedPart::Operation, None, own)?);
         }
-        for node in operation.find("parameters").map(|list| list.items()).transpose()?.unwrap_or_default() {
+        for node in operation.optional("parameters", Node::items)?.unwrap_or_default() {
             let Parameter { name, place, citations, .. } = Parameter::read(&node)?;
             let clause = citations.all().next().or(own);
             let part = DeprecatedPart::Parameter(name, place);
@@ -63,12 +63,12 @@ impl Deprecation {
         found: &mut Vec<Self>,
     ) -> Result<(), ContractError> {
         // The generator rejects recursive schemas.
-        const DEEPEST: usize = 32;
+        const MAX_DEPTH: usize = 32;
         let own = Citations::read(schema)?.all().next().or(outer);
         if let Some(items) = schema.find("items") {
             return Self::read_fields(&items, path, own, found);
         }
-        let Some(properties) = schema.find("properties").filter(|_| path.len() < DEEPEST) else {
+        let Some(properties) = schema.find("properties").filter(|_| path.len() < MAX_DEPTH) else {
             return Ok(());
         };
         for (name, property) in properties.members()? {
@@ -106,14 +106,12 @@ impl Deprecation {
         clause: Option<Clause>,
     ) -> Result<Option<Self>, ContractError> {
         let Some(clause) = clause else { return Ok(None) };
-        let text = |key: &str| Ok::<_, ContractError>(node.get(key)?.string()?.to_owned());
-        let dates = (text("x-deprecated-since")?, text("x-sunset")?);
-        let replaced_by = node.find("x-replaced-by").map(|other| other.string().map(str::to_owned));
-        Ok(Some(Self { part, value, dates, replaced_by: replaced_by.transpose()?, clause }))
+        let dates = (node.get("x-deprecated-since")?.text()?, node.get("x-sunset")?.text()?);
+        let replaced_by = node.optional("x-replaced-by", Node::text)?;
+        Ok(Some(Self { part, value, dates, replaced_by, clause }))
     }
 
     /// Whether a request uses the part.
-    #[must_use]
     pub fn is_used_by(&self, request: &Request) -> bool {
         let fits = |sent: &str| self.value.as_deref().is_none_or(|value| value == sent);
         match &self.part {
@@ -127,7 +125,7 @@ impl Deprecation {
                     sent.eq_ignore_ascii_case(name) && fits(&String::from_utf8_lossy(value))
                 })
             }
-            // A value in a path is never deprecated by itself.
+            // Parameters of the path are never deprecated by themselves.
             DeprecatedPart::Parameter(_, Place::Path) => false,
             DeprecatedPart::Field(path) => request.body_members().is_some_and(|members| {
                 holds(&Value::Object(members.into_owned()), path, self.value.as_deref())
@@ -135,8 +133,7 @@ impl Deprecation {
         }
     }
 
-    /// The part in words, with its dates.
-    #[must_use]
+    /// Describes the part and its dates.
     pub fn description(&self) -> String {
         let part = match &self.part {
             DeprecatedPart::Operation => "the operation".to_owned(),

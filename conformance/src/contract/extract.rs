@@ -1,7 +1,7 @@
 use std::ops::RangeInclusive;
 
 use super::operation::{Operation, OperationId, Parameter};
-use super::source::{ContractError, Source};
+use super::source::{ContractError, Node};
 
 /// The extraction: its parameters by name, and its limits.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub struct Extract {
     pub separator_bytes: usize,
     /// Every value of `protocol`.
     pub protocols: Vec<String>,
-    /// Every value of `lb`, with what it stands for.
+    /// Every value of `lb` with its text.
     pub separators: Vec<Separator>,
     /// The value of `lb` that takes its text from `sb`.
     pub custom_separator: String,
@@ -57,13 +57,12 @@ pub struct Extract {
 pub struct Separator {
     /// Value of `lb`.
     pub code: String,
-    /// What stands between two entries.
+    /// The text between two entries.
     pub text: String,
 }
 
 impl Extract {
     /// Every parameter but the token.
-    #[must_use]
     pub fn parameters(&self) -> [&Parameter; 9] {
         [
             &self.num,
@@ -78,8 +77,8 @@ impl Extract {
         ]
     }
 
-    pub(super) fn read(source: &Source) -> Result<Self, ContractError> {
-        let (operation, mut parameters, node) = Operation::read(source, OperationId::Extract)?;
+    pub(super) fn read(root: &Node<'_>) -> Result<Self, ContractError> {
+        let (operation, mut parameters, node) = Operation::read(root, OperationId::Extract)?;
         let num = parameters.query("num")?;
         let regions = parameters.query("regions")?;
         let country = parameters.query("country")?;
@@ -101,16 +100,16 @@ impl Extract {
         let texts = lb_node.ok_or_else(|| node.wrong("expected lb"))?.get("schema")?.get("x-separators")?;
         let mut separators = Vec::new();
         for (code, text) in texts.members()? {
-            separators.push(Separator { code: code.to_owned(), text: text.string()?.to_owned() });
+            separators.push(Separator { code: code.to_owned(), text: text.text()? });
         }
         let mut custom = codes.into_iter().filter(|code| separators.iter().all(|known| known.code != *code));
         let custom_separator =
             custom.next().ok_or_else(|| texts.wrong("expected one value of lb without a text"))?;
 
-        let header = source.root().get("document")?.get("components")?.get("securitySchemes")?;
-        let header = header.members()?.into_iter().find_map(|(_, scheme)| {
+        let schemes = root.document()?.get("components")?.get("securitySchemes")?.members()?;
+        let header = schemes.into_iter().find_map(|(_, scheme)| {
             let in_header = scheme.find("in").is_some_and(|place| place.value == "header");
-            in_header.then(|| scheme.get("name").and_then(|name| name.string().map(str::to_owned)))
+            in_header.then(|| scheme.get("name")?.text())
         });
         let api_key_header = header.ok_or_else(|| node.wrong("expected a security scheme in a header"))??;
 

@@ -1,4 +1,4 @@
-/// Defines an enum whose variants stand for ids of the document, sorted by id. As text, in JSON too, each is its id.
+/// Defines an enum with a variant for each id of the document, sorted by id. It is displayed and serialized as its id.
 macro_rules! ids {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $id:literal,)* }) => {
         $(#[$meta])*
@@ -10,13 +10,11 @@ macro_rules! ids {
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// The id as the document writes it.
-            #[must_use]
             pub const fn id(self) -> &'static str {
                 match self { $(Self::$variant => $id,)* }
             }
 
-            /// The one with that id; none for an unknown id.
-            #[must_use]
+            /// The variant with that id; none for an unknown id.
             pub fn from_id(id: &str) -> Option<Self> {
                 let index = Self::ALL.binary_search_by(|known| known.id().cmp(id)).ok()?;
                 Self::ALL.get(index).copied()
@@ -65,7 +63,7 @@ mod tests {
     use crate::contract::{Clause, Unspecified};
 
     #[test]
-    fn ids_are_sorted_and_lead_back() {
+    fn ids_are_sorted_and_unique() {
         assert!(Clause::ALL.is_sorted_by(|one, other| one.id() < other.id()));
         assert!(Clause::ALL.iter().all(|clause| Clause::from_id(clause.id()) == Some(*clause)));
         assert!(Unspecified::ALL.is_sorted_by(|one, other| one.id() < other.id()));

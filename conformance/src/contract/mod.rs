@@ -1,5 +1,5 @@
-//! The contract as the suite reads it: operations, limits, schemas and clauses, all taken from the generated
-//! `contract.json`. No path, limit or enum is written in this crate a second time.
+//! Operations, limits, schemas and clauses of the contract, read from the generated `contract.json`. No path, limit or enum is
+//! written in this crate a second time.
 
 mod boundary;
 mod catalogue;
@@ -7,7 +7,6 @@ mod catalogue;
 mod clause;
 mod deprecation;
 mod extract;
-mod groups;
 mod ids;
 mod operation;
 mod other;
@@ -23,7 +22,6 @@ pub use catalogue::{Catalogue, ClauseEntry, UnspecifiedEntry};
 pub use clause::{Clause, Unspecified};
 pub use deprecation::{DeprecatedPart, Deprecation};
 pub use extract::{Extract, Separator};
-pub use groups::Groups;
 pub use operation::{Operation, OperationId, OtherId, Parameter, Place, Success};
 pub use other::{Credential, OtherOperation};
 pub use schema::{Citations, Kind, Property, Schema};
@@ -31,9 +29,27 @@ pub use search::Search;
 pub use source::ContractError;
 pub use validate::Violation;
 
-use source::Source;
+use source::Node;
 
-/// Everything that the suite knows about the service.
+/// The listing of groups.
+#[derive(Debug)]
+pub struct Groups {
+    /// Method, path and success.
+    pub operation: Operation,
+    /// The token.
+    pub api_key: Parameter,
+}
+
+impl Groups {
+    fn read(root: &Node<'_>) -> Result<Self, ContractError> {
+        let (operation, mut parameters, _) = Operation::read(root, OperationId::Groups)?;
+        let api_key = parameters.credential()?;
+        parameters.finish()?;
+        Ok(Self { operation, api_key })
+    }
+}
+
+/// The contract of the service.
 #[derive(Debug)]
 pub struct Contract {
     /// The document's own version.
@@ -48,40 +64,41 @@ pub struct Contract {
     pub groups: Groups,
     /// `POST …/static/instances/search`.
     pub search: Search,
-    /// Every further operation, which the generic checks judge.
+    /// Every other operation, which the generic checks judge.
     pub others: Vec<OtherOperation>,
 }
 
 impl Contract {
-    /// The contract that is built in.
+    /// The embedded contract.
     ///
     /// # Errors
-    /// The generated file lacks something that a check needs; the tests of this crate prove that it does not.
+    /// The generated file lacks something that a check needs, which the tests of this crate rule out.
     pub fn embedded() -> Result<&'static Self, &'static ContractError> {
         static CONTRACT: LazyLock<Result<Contract, ContractError>> =
             LazyLock::new(|| Contract::from_json(include_str!("generated/contract.json")));
         CONTRACT.as_ref()
     }
 
-    /// Reads a contract in the shape of `generated/contract.json`.
+    /// Parses a contract in the format of `generated/contract.json`.
     ///
     /// # Errors
     /// Names the JSON pointer that is missing, of the wrong type, or unknown to the suite.
     pub fn from_json(text: &str) -> Result<Self, ContractError> {
-        let source = Source::parse(text)?;
-        let info = source.root().get("document")?.get("info")?;
-        let version = info.get("version")?.string()?.to_owned();
-        let sha256 = source.root().get("sha256")?.string()?.to_owned();
-        let catalogue = Catalogue::read(&source)?;
-        let extract = Extract::read(&source)?;
-        let groups = Groups::read(&source)?;
-        let search = Search::read(&source)?;
-        let others = OtherOperation::read_all(&source)?;
-        Ok(Self { version, sha256, catalogue, extract, groups, search, others })
+        let file = serde_json::from_str(text)
+            .map_err(|error| ContractError::new("", format!("expected JSON: {error}")))?;
+        let root = Node::new(&file);
+        Ok(Self {
+            version: root.document()?.get("info")?.get("version")?.text()?,
+            sha256: root.get("sha256")?.text()?,
+            catalogue: Catalogue::read(&root)?,
+            extract: Extract::read(&root)?,
+            groups: Groups::read(&root)?,
+            search: Search::read(&root)?,
+            others: OtherOperation::read_all(&root)?,
+        })
     }
 
     /// The operation with that id.
-    #[must_use]
     pub fn operation(&self, id: OperationId) -> &Operation {
         match id {
             OperationId::Extract => &self.extract.operation,
@@ -91,8 +108,7 @@ impl Contract {
         }
     }
 
-    /// The further operation with that id, which must be one of this contract.
-    #[must_use]
+    /// The other operation with that id, which must be one of this contract.
     pub fn other(&self, id: OtherId) -> &OtherOperation {
         &self.others[id.index()]
     }
@@ -106,39 +122,31 @@ impl Contract {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
-    #[test]
-    fn the_embedded_contract_holds_all_that_the_suite_relies_on() {
-        let contract = Contract::embedded().expect("generated/contract.json");
-        for id in OperationId::ALL {
-            assert!(contract.operation(id).path.starts_with('/'));
-        }
+    /// The embedded contract with a changed value below the paths of the document.
+    fn changed(pointer: &str, change: impl FnOnce(&mut Value)) -> Result<Contract, ContractError> {
+        let mut file: Value = serde_json::from_str(include_str!("generated/contract.json")).expect("JSON");
+        change(file.pointer_mut(&format!("/document/paths/{pointer}")).expect("a value"));
+        Contract::from_json(&file.to_string())
     }
 
     #[test]
-    fn limits_move_with_the_document() {
-        let text = include_str!("generated/contract.json");
-        let mut document: serde_json::Value = serde_json::from_str(text).expect("JSON");
-        let maximum = document
-            .pointer_mut("/document/paths/~1openapi~1v1~1proxy~1extract/get/parameters/0/schema/maximum")
-            .expect("maximum of num");
-        *maximum = 50.into();
-        let contract = Contract::from_json(&document.to_string()).expect("still readable");
+    fn limits_follow_the_document() {
+        let pointer = "~1openapi~1v1~1proxy~1extract/get/parameters/0/schema/maximum";
+        let contract = changed(pointer, |maximum| *maximum = 50.into()).expect("a valid contract");
         assert_eq!(contract.extract.num_range, 1..=50);
     }
 
     #[test]
-    fn a_parameter_that_no_check_knows_stops_the_suite() {
-        let text = include_str!("generated/contract.json");
-        let mut document: serde_json::Value = serde_json::from_str(text).expect("JSON");
-        document
-            .pointer_mut("/document/paths/~1openapi~1v1~1static~1groups/get/parameters")
-            .and_then(serde_json::Value::as_array_mut)
-            .expect("parameters")
-            .push(serde_json::json!({"name": "tag", "in": "query", "schema": {"type": "string"}}));
-        let error = Contract::from_json(&document.to_string()).expect_err("tag is unknown");
-        assert!(error.to_string().contains("`tag`"), "{error}");
+    fn an_unknown_parameter_is_an_error() {
+        let tag = json!({"name": "tag", "in": "query", "schema": {"type": "string"}});
+        let pointer = "~1openapi~1v1~1static~1groups/get/parameters";
+        let error = changed(pointer, |list| list.as_array_mut().expect("a list").push(tag));
+        let error = error.expect_err("tag is unknown").to_string();
+        assert!(error.contains("`tag`"), "{error}");
     }
 
     #[test]

@@ -5,10 +5,10 @@ use serde_json::Value;
 
 use super::deprecation::Deprecation;
 use super::schema::{Citations, Property, Schema};
-use super::source::{ContractError, Node, Source};
+use super::source::{ContractError, Node};
 use super::validate::ResponseSchema;
 
-/// An operation. Those with checks of their own have a variant each.
+/// The id of an operation. Each one with checks of its own has a variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OperationId {
     /// Extract gateways.
@@ -17,11 +17,11 @@ pub enum OperationId {
     Groups,
     /// Search the account's instances.
     Search,
-    /// An operation that the generic checks judge.
+    /// Another operation, which the generic checks judge.
     Other(OtherId),
 }
 
-/// Which one of [`Contract::others`](super::Contract::others).
+/// The id of one of [`Contract::others`](super::Contract::others).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OtherId {
     index: usize,
@@ -32,24 +32,24 @@ pub struct OtherId {
 /// One operation of the document.
 #[derive(Debug)]
 pub struct Operation {
-    /// Which one.
+    /// Its id.
     pub id: OperationId,
-    /// HTTP method, in capitals.
+    /// HTTP method in upper case.
     pub method: String,
-    /// Path under the base URL, starting with `/`, with each parameter in braces.
+    /// Path below the base URL, starting with `/`, with parameters in braces.
     pub path: String,
     /// Status and code of a success.
     pub success: Success,
-    /// What callers should stop using of it.
+    /// Its deprecated parts.
     pub deprecations: Vec<Deprecation>,
 }
 
-/// A success: HTTP status, business code and the form of the response.
+/// The successful response: HTTP status, business code and schema.
 #[derive(Debug)]
 pub struct Success {
     /// HTTP status.
     pub status: u16,
-    /// Business code; without meaning where a success has no body.
+    /// Business code; meaningless if a success has no body.
     pub code: i64,
     /// Whether a success has a body.
     pub has_body: bool,
@@ -57,14 +57,11 @@ pub struct Success {
 }
 
 impl Success {
-    /// Whether a JSON body has the form of a success with one entry, whatever its code is.
+    /// Whether a JSON body has the schema of a success with one entry, whatever its code is.
     pub(crate) fn is_entry(&self, body: &Value) -> bool {
         let mut body = body.clone();
-        if body
-            .get("data")
-            .and_then(Value::as_object)
-            .is_none_or(|data| data.is_empty() || data.contains_key("items"))
-        {
+        let data = body.get("data").and_then(Value::as_object);
+        if data.is_none_or(|data| data.is_empty() || data.contains_key("items")) {
             return false;
         }
         if let Some(members) = body.as_object_mut() {
@@ -74,18 +71,18 @@ impl Success {
     }
 }
 
-/// A parameter of a query or a header.
+/// A parameter of an operation.
 #[derive(Debug, Clone)]
 pub struct Parameter {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Where it is sent.
     pub place: Place,
-    /// Whether it must be sent.
+    /// Whether it is required.
     pub required: bool,
-    /// What it must be.
+    /// Schema of its value.
     pub schema: Schema,
-    /// Which clause each of its constraints comes from.
+    /// The clauses of its constraints.
     pub citations: Citations,
     /// Whether it carries the token.
     pub is_credential: bool,
@@ -102,23 +99,22 @@ pub enum Place {
     Path,
 }
 
-/// Why the suite cannot read an operation whose token is sent in another way only.
+/// Why the suite cannot read an operation whose token is not sent in the query.
 const TOKEN_MOVED: &str = "the checks of this operation send the token in the query, but no query parameter has `x-credential`: \
                            keep the query beside the new way, or teach the checks the new way (conformance/src/contract/ and \
                            conformance/src/checks/token.rs)";
 
-/// The parameters of one operation, taken one by one; the remaining ones are unknown to the suite.
+/// The parameters of one operation. Those that are not taken are unknown to the suite.
 pub(super) struct Parameters<'a> {
     operation: Node<'a>,
     left: Vec<Parameter>,
 }
 
 impl OperationId {
-    /// Those with checks of their own, in the order of the document.
+    /// The operations with checks of their own, in the order of the document.
     pub const ALL: [Self; 3] = [Self::Extract, Self::Groups, Self::Search];
 
     /// The `operationId` of the document.
-    #[must_use]
     pub fn document_id(self) -> &'static str {
         match self {
             Self::Extract => "extractProxies",
@@ -129,7 +125,6 @@ impl OperationId {
     }
 
     /// The first part of the clause and check ids of this operation.
-    #[must_use]
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Extract => "extract",
@@ -141,7 +136,7 @@ impl OperationId {
 }
 
 impl OtherId {
-    /// Its texts live as long as the program, as those of checks do: the contract is read once, but by tests.
+    /// Its texts are leaked, because ids are `Copy` as those of checks; only tests read the contract more than once.
     pub(super) fn new(index: usize, document_id: &str) -> Self {
         let mut prefix = String::new();
         for letter in document_id.chars() {
@@ -187,43 +182,35 @@ impl fmt::Display for OperationId {
 
 impl Operation {
     pub(super) fn read<'a>(
-        source: &'a Source,
+        root: &Node<'a>,
         id: OperationId,
     ) -> Result<(Self, Parameters<'a>, Node<'a>), ContractError> {
-        let (method, path, node) = find(source, id)?;
-        let operation = Self::found(source, id, (method, path), &node)?;
+        let (method, path, node) = find(root, id)?;
+        let operation = Self::new(id, (method, path), &node)?;
         let parameters = Parameters::read(&node)?;
         Ok((operation, parameters, node))
     }
 
-    pub(super) fn found(
-        source: &Source,
+    pub(super) fn new(
         id: OperationId,
         (method, path): (&str, &str),
         node: &Node<'_>,
     ) -> Result<Self, ContractError> {
-        let success = Success::read(source, node)?;
+        let success = Success::read(node)?;
         let deprecations = Deprecation::read_all(node)?;
         Ok(Self { id, method: method.to_uppercase(), path: path.to_owned(), success, deprecations })
     }
 
-    /// Whether a path is that of the operation, with any text in the place of a parameter.
-    #[must_use]
+    /// Whether a path is that of the operation, with any text in place of a parameter.
     pub fn serves(&self, path: &str) -> bool {
-        let (mut own, mut asked) = (self.path.split('/'), path.split('/'));
-        loop {
-            match (own.next(), asked.next()) {
-                (None, None) => return true,
-                (Some(place), Some(text)) if place.starts_with('{') && !text.is_empty() => {}
-                (Some(place), Some(text)) if place == text => {}
-                _ => return false,
-            }
-        }
+        let (own, requested): (Vec<_>, Vec<_>) = (self.path.split('/').collect(), path.split('/').collect());
+        let fits = |(own, text): (&&str, &&str)| own == text || own.starts_with('{') && !text.is_empty();
+        own.len() == requested.len() && own.iter().zip(&requested).all(fits)
     }
 }
 
 impl Success {
-    fn read(source: &Source, operation: &Node<'_>) -> Result<Self, ContractError> {
+    fn read(operation: &Node<'_>) -> Result<Self, ContractError> {
         let responses = operation.get("responses")?;
         let (status, response) = responses
             .members()?
@@ -231,7 +218,7 @@ impl Success {
             .find(|(status, _)| status.starts_with('2'))
             .ok_or_else(|| responses.wrong("expected a 2xx response"))?;
         let status = status.parse().map_err(|_| responses.wrong("expected a status of three digits"))?;
-        let schema = ResponseSchema::read(source, &response)?;
+        let schema = ResponseSchema::read(&response)?;
         if response.find("content").is_none() {
             return Ok(Self { status, code: 0, has_body: false, schema });
         }
@@ -254,10 +241,10 @@ impl<'a> Parameters<'a> {
         self.take(name, Place::Query)
     }
 
-    /// The query parameter that carries the token, whatever its name.
+    /// The query parameter that contains the token, whatever its name.
     pub(super) fn credential(&mut self) -> Result<Parameter, ContractError> {
-        let carries = |parameter: &Parameter| parameter.is_credential && parameter.place == Place::Query;
-        let index = self.left.iter().position(carries);
+        let is_token = |parameter: &Parameter| parameter.is_credential && parameter.place == Place::Query;
+        let index = self.left.iter().position(is_token);
         let index = index.ok_or_else(|| self.operation.wrong(TOKEN_MOVED))?;
         Ok(self.left.remove(index))
     }
@@ -288,24 +275,21 @@ impl<'a> Parameters<'a> {
 /// The members of the JSON request body.
 pub(super) fn body_properties(operation: &Node<'_>) -> Result<Vec<Property>, ContractError> {
     let schema = operation.get("requestBody")?.get("content")?.get("application/json")?.get("schema")?;
-    let required = schema.find("required").map(|required| required.items()).transpose()?.unwrap_or_default();
+    let required = schema.optional("required", Node::items)?.unwrap_or_default();
     let required: Vec<&Value> = required.iter().map(|name| name.value).collect();
-    let properties = schema.get("properties")?.members()?;
-    properties
-        .into_iter()
-        .map(|(name, node)| {
-            Ok(Property {
-                name: name.to_owned(),
-                required: required.iter().any(|required| required.as_str() == Some(name)),
-                schema: Schema::read(&node)?,
-                citations: Citations::read(&node)?,
-            })
+    let property = |(name, node): (&str, Node<'_>)| {
+        Ok(Property {
+            name: name.to_owned(),
+            required: required.iter().any(|required| required.as_str() == Some(name)),
+            schema: Schema::read(&node)?,
+            citations: Citations::read(&node)?,
         })
-        .collect()
+    };
+    schema.get("properties")?.members()?.into_iter().map(property).collect()
 }
 
-fn find(source: &Source, id: OperationId) -> Result<(&str, &str, Node<'_>), ContractError> {
-    let paths = source.root().get("document")?.get("paths")?;
+fn find<'a>(root: &Node<'a>, id: OperationId) -> Result<(&'a str, &'a str, Node<'a>), ContractError> {
+    let paths = root.document()?.get("paths")?;
     for (path, item) in paths.members()? {
         for (method, operation) in item.members()? {
             let found = operation.find("operationId").is_some_and(|found| found.value == id.document_id());
@@ -328,15 +312,15 @@ impl Parameter {
             }
         };
         let schema = node.get("schema")?;
-        // The document has examples beside the schema, where OpenAPI wants those of parameters.
+        // OpenAPI has examples of parameters beside the schema.
         let example = node.find("example").map(|example| example.value.clone());
         let citations = Citations::read(node)?.or(Citations::read(&schema)?);
         let mut schema = Schema::read(&schema)?;
         schema.example = example.or(schema.example);
         Ok(Self {
-            name: node.get("name")?.string()?.to_owned(),
+            name: node.get("name")?.text()?,
             place,
-            required: node.find("required").map(|required| required.boolean()).transpose()?.unwrap_or(false),
+            required: node.optional("required", Node::boolean)?.unwrap_or(false),
             is_credential: node.find("x-credential").is_some_and(|carries| carries.value == true),
             citations,
             schema,

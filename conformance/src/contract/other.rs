@@ -5,10 +5,9 @@ use serde_json::Value;
 use super::Clause;
 use super::operation::{Operation, OperationId, OtherId, Parameter, body_properties};
 use super::schema::{Citations, Property};
-use super::source::{ContractError, Node, Source};
+use super::source::{ContractError, Node};
 
-/// An operation of the document for which no check is written by hand: the generic checks judge it from what the document
-/// says.
+/// An operation for which no check is written by hand. The generic checks, which are made from the document, judge it.
 #[derive(Debug)]
 pub struct OtherOperation {
     /// Method, path and success.
@@ -19,7 +18,7 @@ pub struct OtherOperation {
     pub properties: Vec<Property>,
     /// The document's example of the body.
     pub body: Option<Value>,
-    /// Where its token is sent: the first way that the document lists.
+    /// How its token is sent: the first way in the document.
     pub credential: Credential,
     /// The clauses that bind the operation as a whole.
     pub citations: Citations,
@@ -40,9 +39,9 @@ pub enum Credential {
 
 impl OtherOperation {
     /// Every operation of the document that is not one of [`OperationId::ALL`].
-    pub(super) fn read_all(source: &Source) -> Result<Vec<Self>, ContractError> {
+    pub(super) fn read_all(root: &Node<'_>) -> Result<Vec<Self>, ContractError> {
         let mut others = Vec::new();
-        for (path, item) in source.root().get("document")?.get("paths")?.members()? {
+        for (path, item) in root.document()?.get("paths")?.members()? {
             for (method, node) in item.members()? {
                 let Some(id) = node.find("operationId") else { continue };
                 let id = id.string()?;
@@ -50,28 +49,18 @@ impl OtherOperation {
                     continue;
                 }
                 let id = OtherId::new(others.len(), id);
-                others.push(Self::read(source, OperationId::Other(id), (method, path), &node)?);
+                others.push(Self::read(OperationId::Other(id), (method, path), &node)?);
             }
         }
         Ok(others)
     }
 
-    fn read(
-        source: &Source,
-        id: OperationId,
-        (method, path): (&str, &str),
-        node: &Node<'_>,
-    ) -> Result<Self, ContractError> {
-        let operation = Operation::found(source, id, (method, path), node)?;
-        let parameters = match node.find("parameters") {
-            Some(list) => list.items()?.iter().map(Parameter::read).collect::<Result<_, _>>()?,
-            None => Vec::new(),
-        };
-        let media = match node.find("requestBody") {
-            Some(body) => Some(body.get("content")?.get("application/json")?),
-            None => None,
-        };
-        let retry = node.find("x-retry").map(|retry| retry.string()).transpose()?;
+    fn read(id: OperationId, (method, path): (&str, &str), node: &Node<'_>) -> Result<Self, ContractError> {
+        let operation = Operation::new(id, (method, path), node)?;
+        let parameters = node.optional("parameters", Node::items)?.unwrap_or_default();
+        let parameters = parameters.iter().map(Parameter::read).collect::<Result<_, _>>()?;
+        let media = node.optional("requestBody", |body| body.get("content")?.get("application/json"))?;
+        let retry = node.optional("x-retry", Node::string)?;
         let mut response_clauses = BTreeSet::new();
         for (status, response) in node.get("responses")?.members()? {
             if status.starts_with('2') {
@@ -89,7 +78,7 @@ impl OtherOperation {
             is_read: method == "get" || (method == "post" && retry == Some("safe")),
             properties,
             body: media.and_then(|media| media.find("example")).map(|example| example.value.clone()),
-            credential: credential(source, node)?,
+            credential: credential(node)?,
             citations: Citations::read(node)?,
             response_clauses: response_clauses.into_iter().collect(),
             operation,
@@ -97,25 +86,21 @@ impl OtherOperation {
         })
     }
 
-    /// The clauses that some limit of its requests comes from.
-    #[must_use]
+    /// The clauses of the limits of its requests.
     pub fn limit_clauses(&self) -> Vec<Clause> {
-        let parameters = self.parameters.iter().filter(|parameter| !parameter.is_credential);
-        let citations = parameters
-            .map(|parameter| &parameter.citations)
-            .chain(self.properties.iter().map(|property| &property.citations));
+        let parameters = self.own_parameters().map(|parameter| &parameter.citations);
+        let citations = parameters.chain(self.properties.iter().map(|property| &property.citations));
         citations.flat_map(Citations::all).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// The parameters that checks give values to.
+    /// The parameters without the token.
     pub fn own_parameters(&self) -> impl Iterator<Item = &Parameter> {
         self.parameters.iter().filter(|parameter| !parameter.is_credential)
     }
 }
 
 impl Parameter {
-    /// What the document shows of it, as texts: one, or one for each item of a list.
-    #[must_use]
+    /// The example of the document, as texts: one, or one for each item of a list.
     pub fn example(&self) -> Vec<String> {
         let schema = &self.schema;
         let shown = schema.example.as_ref().or(schema.default.as_ref()).or(schema.values.first());
@@ -132,13 +117,12 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn credential(source: &Source, node: &Node<'_>) -> Result<Credential, ContractError> {
+fn credential(node: &Node<'_>) -> Result<Credential, ContractError> {
     let security = node.get("security")?;
     let first = security.items()?.into_iter().next().ok_or_else(|| security.wrong("expected a scheme"))?;
     let (name, _) = first.members()?.into_iter().next().ok_or_else(|| first.wrong("expected a scheme"))?;
-    let schemes = source.root().get("document")?.get("components")?.get("securitySchemes")?;
-    let scheme = schemes.get(name)?;
-    let text = |key| scheme.get(key).and_then(|text| text.string().map(str::to_owned));
+    let scheme = node.document()?.get("components")?.get("securitySchemes")?.get(name)?;
+    let text = |key| scheme.get(key)?.text();
     Ok(match (text("type")?.as_str(), scheme.find("in").and_then(|place| place.value.as_str())) {
         ("apiKey", Some("query")) => Credential::Query(text("name")?),
         ("apiKey", _) => Credential::Header(text("name")?, ""),
@@ -146,11 +130,11 @@ fn credential(source: &Source, node: &Node<'_>) -> Result<Credential, ContractEr
     })
 }
 
-/// The clauses that a part cites, and those of the parts inside it.
+/// Collects the clauses that a part and the parts inside it cite.
 fn cited(node: &Node<'_>, found: &mut BTreeSet<Clause>, depth: usize) -> Result<(), ContractError> {
-    // The document has no recursive schemas; the generator rejects them.
-    const MOST: usize = 32;
-    if depth > MOST {
+    // The generator rejects recursive schemas.
+    const MAX_DEPTH: usize = 32;
+    if depth > MAX_DEPTH {
         return Ok(());
     }
     found.extend(Citations::read(node)?.all());

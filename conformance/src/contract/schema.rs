@@ -5,32 +5,32 @@ use serde_json::Value;
 use super::source::{ContractError, Node};
 use super::{Clause, Unspecified};
 
-/// What a value must be, as far as checks derive cases from it. Responses are judged by JSON Schema instead.
+/// The constraints of a value from which checks derive cases. Responses are validated with JSON Schema instead.
 #[derive(Debug, Clone)]
 pub struct Schema {
     /// The JSON type.
     pub kind: Kind,
-    /// Smallest and largest integer.
+    /// Minimum of an integer.
     pub minimum: Option<i64>,
-    /// Largest integer.
+    /// Maximum of an integer.
     pub maximum: Option<i64>,
-    /// Fewest items.
+    /// Minimum number of items.
     pub min_items: Option<usize>,
-    /// Most items.
+    /// Maximum number of items.
     pub max_items: Option<usize>,
-    /// Most characters.
+    /// Maximum number of characters.
     pub max_length: Option<usize>,
-    /// Most bytes of UTF-8 (`x-max-utf8-bytes`).
+    /// Maximum number of bytes of UTF-8 (`x-max-utf8-bytes`).
     pub max_utf8_bytes: Option<usize>,
-    /// The closed list of values; empty when there is none.
+    /// The values of an enum; empty without one.
     pub values: Vec<Value>,
     /// `format`, for instance `date-time`.
     pub format: Option<String>,
-    /// What an absent value stands for.
+    /// Default.
     pub default: Option<Value>,
-    /// A value that shows what is meant.
+    /// Example.
     pub example: Option<Value>,
-    /// Whether null is a value of it.
+    /// Whether null is allowed.
     pub nullable: bool,
     pointer: String,
 }
@@ -53,13 +53,13 @@ pub enum Kind {
 /// A member of the request body.
 #[derive(Debug, Clone)]
 pub struct Property {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Whether it must be sent.
+    /// Whether it is required.
     pub required: bool,
-    /// What it must be.
+    /// Schema of its value.
     pub schema: Schema,
-    /// Which clause each of its constraints comes from.
+    /// The clauses of its constraints.
     pub citations: Citations,
 }
 
@@ -80,25 +80,24 @@ impl Schema {
             "object" => Kind::Object,
             other => return Err(node.wrong(&format!("unknown type `{other}`"))),
         };
-        let values = node.find("enum").map(|values| values.items()).transpose()?.unwrap_or_default();
+        let values = node.optional("enum", Node::items)?.unwrap_or_default();
         Ok(Self {
             kind,
-            minimum: integer(node, "minimum")?,
-            maximum: integer(node, "maximum")?,
+            minimum: node.optional("minimum", Node::integer)?,
+            maximum: node.optional("maximum", Node::integer)?,
             min_items: count(node, "minItems")?,
             max_items: count(node, "maxItems")?,
             max_length: count(node, "maxLength")?,
             max_utf8_bytes: count(node, "x-max-utf8-bytes")?,
             values: values.iter().map(|value| value.value.clone()).collect(),
-            format: node.find("format").map(|format| format.string().map(str::to_owned)).transpose()?,
+            format: node.optional("format", Node::text)?,
             default: node.find("default").map(|default| default.value.clone()),
             example: node.find("example").map(|example| example.value.clone()),
-            nullable: node.find("nullable").map(|nullable| nullable.boolean()).transpose()?.unwrap_or(false),
+            nullable: node.optional("nullable", Node::boolean)?.unwrap_or(false),
             pointer: node.pointer.clone(),
         })
     }
 
-    /// Both integer bounds.
     pub(super) fn range(&self) -> Result<RangeInclusive<i64>, ContractError> {
         match (self.minimum, self.maximum) {
             (Some(minimum), Some(maximum)) => Ok(minimum..=maximum),
@@ -106,7 +105,6 @@ impl Schema {
         }
     }
 
-    /// Both bounds on the number of items.
     pub(super) fn item_range(&self) -> Result<RangeInclusive<usize>, ContractError> {
         match (self.min_items, self.max_items) {
             (Some(minimum), Some(maximum)) => Ok(minimum..=maximum),
@@ -114,13 +112,11 @@ impl Schema {
         }
     }
 
-    /// The closed list as strings.
+    /// The values of an enum of strings.
     pub(super) fn strings(&self) -> Result<Vec<String>, ContractError> {
-        let strings: Option<Vec<String>> =
-            self.values.iter().map(|v| v.as_str().map(str::to_owned)).collect();
-        strings
-            .filter(|strings| !strings.is_empty())
-            .ok_or_else(|| ContractError::new(&self.pointer, "expected an enum of strings"))
+        let strings: Option<Vec<_>> = self.values.iter().map(|v| v.as_str().map(str::to_owned)).collect();
+        let strings = strings.filter(|strings| !strings.is_empty());
+        strings.ok_or_else(|| ContractError::new(&self.pointer, "expected an enum of strings"))
     }
 }
 
@@ -147,25 +143,23 @@ impl Citations {
         Ok(citations)
     }
 
-    /// The clause of a keyword, else the one that stands for all others.
-    #[must_use]
+    /// The clause of a keyword, or the general one.
     pub fn clause(&self, keyword: &str) -> Option<Clause> {
         let own = self.by_keyword.iter().find(|(name, _)| name == keyword).map(|(_, clause)| *clause);
         own.unwrap_or_else(|| self.any.first().copied())
     }
 
-    /// Whether some constraint comes from the clause.
-    #[must_use]
+    /// Whether a constraint cites the clause.
     pub fn cites(&self, clause: Clause) -> bool {
         self.by_keyword.iter().any(|(_, own)| *own == Some(clause)) || self.any.contains(&clause)
     }
 
-    /// Every clause that some constraint comes from.
+    /// Every cited clause.
     pub fn all(&self) -> impl Iterator<Item = Clause> {
         self.any.iter().copied().chain(self.by_keyword.iter().filter_map(|(_, clause)| *clause))
     }
 
-    /// These, with the general clauses of what is around where they have none.
+    /// Adds the general clauses of the enclosing part if there are none.
     pub(super) fn or_any(mut self, outer: &Self) -> Self {
         if self.any.is_empty() {
             self.any.clone_from(&outer.any);
@@ -178,7 +172,7 @@ impl Citations {
     }
 }
 
-/// The clause that a part of the document cites; none when it cites what is unspecified.
+/// The clause that a part of the document cites; none if it cites unspecified behaviour.
 fn clause(node: &Node<'_>) -> Result<Option<Clause>, ContractError> {
     let id = node.string()?;
     let clause = Clause::from_id(id);
@@ -188,11 +182,8 @@ fn clause(node: &Node<'_>) -> Result<Option<Clause>, ContractError> {
     Ok(clause)
 }
 
-fn integer(node: &Node<'_>, key: &str) -> Result<Option<i64>, ContractError> {
-    node.find(key).map(|number| number.integer()).transpose()
-}
-
 fn count(node: &Node<'_>, key: &str) -> Result<Option<usize>, ContractError> {
-    let Some(number) = node.find(key) else { return Ok(None) };
-    usize::try_from(number.integer()?).map(Some).map_err(|_| number.wrong("expected a count from 0"))
+    node.optional(key, |number| {
+        usize::try_from(number.integer()?).map_err(|_| number.wrong("expected a count from 0"))
+    })
 }

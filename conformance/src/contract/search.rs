@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use super::operation::{Operation, OperationId, Parameter, body_properties};
 use super::schema::Property;
-use super::source::{ContractError, Node, Source};
+use super::source::{ContractError, Node};
 
 /// The batch search: its body by property, and its limits.
 #[derive(Debug)]
@@ -26,25 +26,25 @@ pub struct Search {
     pub status: Property,
     /// Number of the page.
     pub page: Property,
-    /// Instances on a page.
+    /// Maximum number of instances on a page.
     pub page_size: Property,
     /// Lower bound on the activation time.
     pub activated_from: Property,
     /// Upper bound on the activation time.
     pub activated_to: Property,
-    /// Fewest and most raw items of `ips`.
+    /// Minimum and maximum number of items of `ips`.
     pub raw_items: RangeInclusive<usize>,
-    /// Most items after de-duplication.
+    /// Maximum number of items after de-duplication.
     pub distinct_items: usize,
-    /// Ports of an item.
+    /// Valid ports of an item.
     pub ports: RangeInclusive<i64>,
-    /// Pages.
+    /// Valid values of `page`.
     pub pages: RangeInclusive<i64>,
-    /// Page when none is asked for.
+    /// Default of `page`.
     pub default_page: i64,
-    /// Page sizes.
+    /// Valid values of `pageSize`.
     pub page_sizes: RangeInclusive<i64>,
-    /// Page size when none is asked for.
+    /// Default of `pageSize`.
     pub default_page_size: i64,
     /// Every field of an instance.
     pub instance_fields: Arc<[String]>,
@@ -64,8 +64,8 @@ impl Search {
         |search| &search.activated_to,
     ];
 
-    pub(super) fn read(source: &Source) -> Result<Self, ContractError> {
-        let (operation, mut parameters, node) = Operation::read(source, OperationId::Search)?;
+    pub(super) fn read(root: &Node<'_>) -> Result<Self, ContractError> {
+        let (operation, mut parameters, node) = Operation::read(root, OperationId::Search)?;
         let api_key = parameters.credential()?;
         parameters.finish()?;
 
@@ -122,7 +122,6 @@ impl Search {
     }
 
     /// Every property of the body.
-    #[must_use]
     pub fn properties(&self) -> [&Property; 10] {
         [
             &self.ips,

@@ -1,12 +1,6 @@
 use serde_json::Value;
 
-/// The generated file as JSON, with access that names the pointer when something is not there.
-#[derive(Debug)]
-pub(super) struct Source {
-    root: Value,
-}
-
-/// The embedded contract lacks something, or holds something that the suite does not know.
+/// The embedded contract lacks something, or contains something unknown to the suite.
 #[derive(Debug, thiserror::Error)]
 #[error("contract.json at `{pointer}`: {message}")]
 pub struct ContractError {
@@ -20,7 +14,7 @@ impl ContractError {
     }
 }
 
-/// A value of the file together with the pointer that leads to it. `$ref` is followed on every step.
+/// A value of the generated file with its JSON pointer, which errors name. `$ref` is followed on every step.
 #[derive(Debug, Clone)]
 pub(super) struct Node<'a> {
     root: &'a Value,
@@ -28,43 +22,46 @@ pub(super) struct Node<'a> {
     pub(super) value: &'a Value,
 }
 
-impl Source {
-    pub(super) fn parse(text: &str) -> Result<Self, ContractError> {
-        let root = serde_json::from_str(text)
-            .map_err(|error| ContractError::new("", format!("expected JSON: {error}")))?;
-        Ok(Self { root })
-    }
-
-    pub(super) fn root(&self) -> Node<'_> {
-        Node { root: &self.root, pointer: String::new(), value: &self.root }
-    }
-
-    /// The lowered component schemas, ready to become `$defs`.
-    pub(super) fn schemas(&self) -> Result<&Value, ContractError> {
-        Ok(self.root().get("schemas")?.value)
-    }
-}
-
 impl<'a> Node<'a> {
+    pub(super) fn new(root: &'a Value) -> Self {
+        Self { root, pointer: String::new(), value: root }
+    }
+
+    /// The whole file.
+    pub(super) fn root(&self) -> Self {
+        Self::new(self.root)
+    }
+
+    /// The OpenAPI document, which is a member of the file.
+    pub(super) fn document(&self) -> Result<Self, ContractError> {
+        self.root().get("document")
+    }
+
     /// The member `key`.
     pub(super) fn get(&self, key: &str) -> Result<Node<'a>, ContractError> {
         self.find(key).ok_or_else(|| self.wrong(&format!("expected a member `{key}`, found none")))
     }
 
-    /// The member `key`, if there is one.
+    /// The member `key`, if it exists.
     pub(super) fn find(&self, key: &str) -> Option<Node<'a>> {
         let value = self.value.get(key)?;
         Some(self.at(key, value).resolved())
     }
 
-    /// The elements of an array, or of the optional member `key` when there is one.
+    /// The member `key` as `read` reads it, if it exists.
+    pub(super) fn optional<T>(
+        &self,
+        key: &str,
+        read: impl FnOnce(&Node<'a>) -> Result<T, ContractError>,
+    ) -> Result<Option<T>, ContractError> {
+        self.find(key).map(|node| read(&node)).transpose()
+    }
+
+    /// The elements of an array.
     pub(super) fn items(&self) -> Result<Vec<Node<'a>>, ContractError> {
         let items = self.value.as_array().ok_or_else(|| self.wrong("expected an array"))?;
-        Ok(items
-            .iter()
-            .enumerate()
-            .map(|(index, value)| self.at(&index.to_string(), value).resolved())
-            .collect())
+        let item = |(index, value): (usize, &'a Value)| self.at(&index.to_string(), value).resolved();
+        Ok(items.iter().enumerate().map(item).collect())
     }
 
     /// The members of an object, in the order of the document.
@@ -75,6 +72,10 @@ impl<'a> Node<'a> {
 
     pub(super) fn string(&self) -> Result<&'a str, ContractError> {
         self.value.as_str().ok_or_else(|| self.wrong("expected a string"))
+    }
+
+    pub(super) fn text(&self) -> Result<String, ContractError> {
+        self.string().map(str::to_owned)
     }
 
     pub(super) fn integer(&self) -> Result<i64, ContractError> {
@@ -94,12 +95,10 @@ impl<'a> Node<'a> {
         Node { root: self.root, pointer: format!("{}/{key}", self.pointer), value }
     }
 
-    /// References point into the document, which is one member of the file. A dangling one stays as it is and fails
-    /// at the first query; xtask has rejected it long before.
+    /// References point into the document. A dangling one, which xtask rejects, stays as it is and fails at the next access.
     fn resolved(self) -> Node<'a> {
-        let target =
-            self.value.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'));
-        let Some(target) = target else { return self };
+        let target = self.value.get("$ref").and_then(Value::as_str);
+        let Some(target) = target.and_then(|target| target.strip_prefix('#')) else { return self };
         let pointer = format!("/document{target}");
         match self.root.pointer(&pointer) {
             Some(value) => Node { root: self.root, pointer, value },

@@ -4,36 +4,35 @@ use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
 use super::Clause;
-use super::source::{ContractError, Node, Source};
+use super::source::{ContractError, Node};
 
-/// One way in which a response does not fit the document.
+/// A violation of the document's schema by a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// The clause that the broken constraint comes from.
+    /// The clause of the violated constraint.
     pub clause: Clause,
-    /// Where in the document's schemas the constraint stands.
+    /// Path of the constraint in the document's schemas.
     pub schema_path: String,
-    /// Where in the response it is broken.
+    /// Path of the invalid value in the response.
     pub instance_path: String,
-    /// What was expected and what came.
+    /// What was expected and what was found.
     pub message: String,
-    /// Whether null came.
+    /// Whether null was found.
     pub is_null: bool,
 }
 
 impl Violation {
-    /// The end of the key of a violation by null.
+    /// Suffix of the key of a violation by null.
     pub(crate) const NULL: &'static str = "#null";
 
-    /// What makes two violations one: the constraint, and whether null broke it.
-    #[must_use]
+    /// Violations with the same key are one: the key is the constraint, and whether null violates it.
     pub fn key(&self) -> String {
         let null = if self.is_null { Self::NULL } else { "" };
         format!("{}{null}", self.schema_path)
     }
 }
 
-/// The schema of a successful JSON response and of the headers that must come with it.
+/// The schema of a successful JSON response and of its required headers.
 #[derive(Debug)]
 pub(super) struct ResponseSchema {
     root: Value,
@@ -50,17 +49,14 @@ struct HeaderSchema {
     clause: Clause,
 }
 
-/// Violations of one constraint that are kept of one response.
-const MOST_OF_A_CONSTRAINT: usize = 100;
+/// Maximum number of violations of one constraint that are kept of one response, since a list may violate it with each item.
+const MAX_PER_CONSTRAINT: usize = 100;
 
 impl ResponseSchema {
-    pub(super) fn read(source: &Source, response: &Node<'_>) -> Result<Self, ContractError> {
+    pub(super) fn read(response: &Node<'_>) -> Result<Self, ContractError> {
         let citations = super::Citations::read(response)?;
         let fallback = citations.clause("any").ok_or_else(|| response.wrong("expected an x-clause"))?;
-        let headers = match response.find("headers") {
-            Some(headers) => headers.members()?,
-            None => Vec::new(),
-        };
+        let headers = response.optional("headers", Node::members)?.unwrap_or_default();
         let clause = citations.clause("headers").unwrap_or(fallback);
         let headers = headers
             .into_iter()
@@ -70,7 +66,7 @@ impl ResponseSchema {
             return Ok(Self { root: Value::Null, validator: None, headers, fallback });
         };
         let media = content.get("application/json")?;
-        // Taken unresolved: the validator follows the reference by itself, among the lowered schemas.
+        // Not resolved here, because the validator resolves the reference among the lowered schemas.
         let target = media.value.pointer("/schema/$ref").and_then(Value::as_str);
         let name = target
             .and_then(|target| target.strip_prefix("#/components/schemas/"))
@@ -78,7 +74,7 @@ impl ResponseSchema {
         let root = json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "$ref": format!("#/$defs/{name}"),
-            "$defs": source.schemas()?,
+            "$defs": response.root().get("schemas")?.value,
         });
         let validator = jsonschema::options()
             .should_validate_formats(true)
@@ -88,9 +84,8 @@ impl ResponseSchema {
         Ok(Self { root, validator: Some(validator), headers, fallback })
     }
 
-    /// Every constraint that `body` breaks.
     pub(super) fn body_violations(&self, body: &Value) -> Vec<Violation> {
-        // Nearly every response is in order, and to find that out takes a fraction of what collecting errors takes.
+        // Nearly every response is valid, and `is_valid` takes a fraction of the time of collecting errors.
         let Some(validator) = self.validator.as_ref().filter(|validator| !validator.is_valid(body)) else {
             return Vec::new();
         };
@@ -101,14 +96,13 @@ impl ResponseSchema {
                 let schema_path = error.schema_path().to_string();
                 let found = of_path.entry(schema_path.clone()).or_default();
                 *found += 1;
-                // A list may break one constraint with each of its items: some tell as much as all.
-                if *found > MOST_OF_A_CONSTRAINT {
+                if *found > MAX_PER_CONSTRAINT {
                     return None;
                 }
                 Some(Violation {
                     clause: self.clause_at(&schema_path),
                     instance_path: error.instance_path().to_string(),
-                    // A whole list says less than what it is, and may hold what nobody should read.
+                    // A whole list or object is too long to show, and may contain secrets.
                     message: match &**error.instance() {
                         Value::Object(_) => error.masked_with("an object").to_string(),
                         Value::Array(_) => error.masked_with("a list").to_string(),
@@ -121,7 +115,7 @@ impl ResponseSchema {
             .collect()
     }
 
-    /// Every required header that is missing or has another value; `values` gives all values of a header.
+    /// Every required header that is missing or invalid; `values` returns all values of a header.
     pub(super) fn header_violations(&self, values: impl Fn(&str) -> Vec<String>) -> Vec<Violation> {
         self.headers.iter().filter_map(|header| header.violation(&values(&header.name))).collect()
     }
@@ -142,10 +136,9 @@ impl ResponseSchema {
 }
 
 impl HeaderSchema {
-    /// None for a header that a response may leave out: when it must come is a rule of its own, with checks of its own.
+    /// None for an optional header: the conditions under which it is required have checks of their own.
     fn read(name: &str, node: &Node<'_>, clause: Clause) -> Result<Option<Self>, ContractError> {
-        let required = node.find("required").map(|required| required.boolean()).transpose()?;
-        if required != Some(true) {
+        if node.optional("required", Node::boolean)? != Some(true) {
             return Ok(None);
         }
         let schema = super::Schema::read(&node.get("schema")?)?;
@@ -153,7 +146,7 @@ impl HeaderSchema {
         Ok(Some(Self { name: name.to_owned(), values, clause }))
     }
 
-    /// A header with a closed list of values is a list of directives, of which one must be in the closed list.
+    /// A header with an enum is a list of directives, one of which must be in the enum.
     fn violation(&self, found: &[String]) -> Option<Violation> {
         let message = match found {
             [] => format!("expected the header {}, found none", self.name),
@@ -179,8 +172,7 @@ impl HeaderSchema {
 }
 
 impl super::Success {
-    /// Every way in which a successful JSON response does not fit the document.
-    #[must_use]
+    /// Every violation of the document's schema by a successful JSON response.
     pub fn violations(&self, body: &Value, header: impl Fn(&str) -> Vec<String>) -> Vec<Violation> {
         let mut violations = self.schema.body_violations(body);
         violations.extend(self.schema.header_violations(header));
@@ -188,7 +180,6 @@ impl super::Success {
     }
 
     /// The clause of the response as a whole.
-    #[must_use]
     pub fn clause(&self) -> Clause {
         self.schema.fallback
     }

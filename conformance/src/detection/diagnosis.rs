@@ -1,44 +1,44 @@
-//! Which known fault the failing cases of a run look like.
+//! Finds the known faults that explain the failing cases of a run.
 //!
-//! The matrix holds, for each fault, which cases failed when it was recorded. A recording runs the checks that cite the
-//! fault's clause, so of other checks nothing is known; and of each check it keeps the cheapest cases only. What can be said
-//! of a fault and a run is therefore:
+//! The matrix contains, for each fault, which cases failed when it was recorded. A recording only runs the checks that cite the
+//! fault's clause, so nothing is known about other checks, and it keeps only the cheapest cases of each check. Compared with a
+//! fault, the cases of a run are therefore:
 //!
-//! - **agreeing**: failing cases that failed in the recording too, and failing cases of a check whose list is full;
-//! - **missed**: cases that failed in the recording and came to a result here without failing;
-//! - **contradicting**: failing cases that did not fail in the recording, though their check was in it and its list is not full;
-//! - **unknown**: failing cases of checks that the recording did not run. They speak neither for nor against the fault.
+//! - **agreeing**: failing cases that also failed in the recording, and failing cases of a check whose list is full;
+//! - **missed**: cases that failed in the recording and had a result in the run without failing;
+//! - **contradicting**: failing cases that did not fail in the recording, although it ran their check and its list is not full;
+//! - **unknown**: failing cases of checks that the recording did not run. They are evidence neither for nor against the fault.
 //!
-//! Of the cases that agree or contradict, the part that agrees is the *precision* of the fault, and of those that agree by
-//! name or were missed, the part that agrees is its *recall*. A fault is named only when both are at least [`LEAST`]. Those
-//! named are ordered by `agreeing / (agreeing + missed + contradicting + unknown / 4)`: of two faults that fit, the one that
-//! accounts for more of the failures is the likelier one. At most three are named that account for half of the cases of the
-//! first one at least, and how many others fit as well as the last of them is told; where more than [`MOST_ALIKE`] do, nothing
-//! is named. The cases that the first of them accounts for are then put aside, and the rest is diagnosed in the same way, since
-//! a service can have several faults.
+//! The *precision* of a fault is the share of agreeing cases among those that agree or contradict. Its *recall* is the share of
+//! cases agreeing by name among those and the missed ones. A fault is only named when both are at least [`MIN_FIT`]. The faults are
+//! ordered by `agreeing / (agreeing + missed + contradicting + unknown / 4)`: of two faults that fit, the one that explains more
+//! failures is more likely. At most three are named, each of which explains at least half of the cases of the first one, with the
+//! number of others that fit as well as the last; if that is more than [`MAX_ALIKE`], nothing is named. The cases that the first
+//! fault explains are then removed and the rest is diagnosed in the same way, since a service can have several faults.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Cases, KnownFault, MAX_DETECTORS, Matrix};
 use crate::contract::Clause;
 
-/// Least precision and recall of a fault that is named.
-pub const LEAST: f64 = 0.8;
+/// Minimum precision and recall of a fault that is named.
+pub const MIN_FIT: f64 = 0.8;
 
-/// Most faults that are named for one cause, and most causes.
-const MOST_SUSPECTS: usize = 3;
-const MOST_CAUSES: usize = 3;
+/// Maximum number of faults that are named for one cause, and of causes.
+const MAX_SUSPECTS: usize = 3;
+const MAX_CAUSES: usize = 3;
 
-/// Most further faults that fit as well as those that are named. Where more do, the failing cases tell nothing apart.
-const MOST_ALIKE: usize = 3;
+/// Maximum number of further faults that fit as well as those that are named. If there are more, the failing cases do not
+/// distinguish the faults.
+const MAX_ALIKE: usize = 3;
 
-/// What a failing case counts against a fault in whose recording its check did not run.
+/// Weight of a failing case against a fault in whose recording its check did not run.
 const UNKNOWN: f64 = 0.25;
 
-/// A case that failed: the check that found fault, and the check and the label of the case in whose exchanges it did.
+/// A failing case, and the check with the finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FailingCase<'a> {
-    /// The check that found fault; another one than the case's for passive checks only.
+    /// The check with the finding; it differs from the case's only for passive checks.
     pub judge: &'a str,
     /// The check whose case it is.
     pub check: &'a str,
@@ -46,12 +46,12 @@ pub struct FailingCase<'a> {
     pub label: &'a str,
 }
 
-/// Failing cases that have one cause.
+/// Failing cases with one cause.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cause<'a> {
-    /// The known faults that they look like, the likeliest first.
+    /// The known faults that explain them, the most likely one first.
     pub suspects: Vec<Suspect<'a>>,
-    /// Further known faults that fit as well as the last one that is named.
+    /// Number of further known faults that fit as well as the last suspect.
     pub alike: usize,
     /// The cases that agree with the first fault.
     pub cases: BTreeSet<FailingCase<'a>>,
@@ -66,30 +66,28 @@ pub struct Suspect<'a> {
     pub agreeing: usize,
     /// Failing cases that contradict it.
     pub contradicting: usize,
-    /// Cases that it would have failed, and that did not fail.
+    /// Cases that failed in its recording and did not fail in the run.
     pub missed: usize,
-    /// Cases that it would have failed, and that did.
+    /// Cases that failed in its recording and in the run.
     hits: usize,
-    /// Failing cases that nothing is known of.
+    /// Failing cases of checks that its recording did not run.
     unknown: usize,
 }
 
 /// Finds the likely causes of the failing cases of a run. `cites` says whether a check cites a clause.
-#[must_use]
 pub fn diagnose<'a>(
     matrix: &'a Matrix,
     ran: &Cases<'_>,
     failing: impl IntoIterator<Item = FailingCase<'a>>,
     cites: impl Fn(&str, Clause) -> bool,
 ) -> Vec<Cause<'a>> {
-    // No fault was recorded with cases that are drawn while a run runs.
+    // Faults are not recorded with the random cases of an exploration.
     let known = failing.into_iter().filter(|case| ran.knows(case.check, case.label));
     let mut failing: BTreeSet<FailingCase<'a>> = known.collect();
     let mut causes = Vec::new();
-    while causes.len() < MOST_CAUSES && !failing.is_empty() {
-        let recorded = |fault| Recording::new(matrix, fault);
-        let suspects = matrix.faults().iter().map(recorded);
-        let mut suspects: Vec<(Suspect<'a>, Recording<'a>)> = suspects
+    while causes.len() < MAX_CAUSES && !failing.is_empty() {
+        let recordings = matrix.faults().iter().map(|fault| Recording::new(matrix, fault));
+        let mut suspects: Vec<(Suspect<'a>, Recording<'a>)> = recordings
             .map(|recording| (recording.suspect(matrix, ran, &failing, &cites), recording))
             .filter(|(suspect, _)| suspect.fits())
             .collect();
@@ -100,25 +98,25 @@ pub fn diagnose<'a>(
         let Some((_, first)) = suspects.first() else { break };
         let cases: BTreeSet<_> =
             failing.iter().copied().filter(|case| first.agrees(case) == Some(true)).collect();
-        // What accounts for other cases is another cause.
+        // A fault that explains other cases is another cause.
         let shared = |recording: &Recording<'_>| {
             cases.iter().filter(|case| recording.agrees(case) == Some(true)).count()
         };
         suspects.retain(|(_, recording)| 2 * shared(recording) >= cases.len());
-        let last = suspects.get(MOST_SUSPECTS - 1).map(|(suspect, _)| suspect.score());
-        let rest = suspects.iter().skip(MOST_SUSPECTS);
+        let last = suspects.get(MAX_SUSPECTS - 1).map(|(suspect, _)| suspect.score());
+        let rest = suspects.iter().skip(MAX_SUSPECTS);
         let alike = rest.filter(|(suspect, _)| Some(suspect.score()) == last).count();
         failing = failing.difference(&cases).copied().collect();
-        if alike > MOST_ALIKE {
+        if alike > MAX_ALIKE {
             continue;
         }
-        let suspects = suspects.into_iter().take(MOST_SUSPECTS).map(|(suspect, _)| suspect).collect();
+        let suspects = suspects.into_iter().take(MAX_SUSPECTS).map(|(suspect, _)| suspect).collect();
         causes.push(Cause { suspects, alike, cases });
     }
     causes
 }
 
-/// What is known of a fault, by the check that found fault.
+/// The cases that noticed a fault, by the check with the finding.
 struct Recording<'a> {
     fault: &'a KnownFault,
     of_judge: BTreeMap<&'a str, BTreeSet<(&'a str, &'a str)>>,
@@ -134,7 +132,7 @@ impl<'a> Recording<'a> {
         Self { fault, of_judge }
     }
 
-    /// Whether a failing case agrees with the recording of its judge; none when the recording has none of that judge.
+    /// Whether a failing case agrees with the recording; none when that has no findings of its judge.
     fn agrees(&self, case: &FailingCase<'_>) -> Option<bool> {
         let recorded = self.of_judge.get(case.judge)?;
         Some(recorded.contains(&(case.check, case.label)) || recorded.len() >= MAX_DETECTORS)
@@ -173,8 +171,8 @@ impl<'a> Recording<'a> {
 impl Suspect<'_> {
     fn fits(&self) -> bool {
         self.hits > 0
-            && ratio(self.agreeing, self.contradicting) >= LEAST
-            && ratio(self.hits, self.missed) >= LEAST
+            && ratio(self.agreeing, self.contradicting) >= MIN_FIT
+            && ratio(self.hits, self.missed) >= MIN_FIT
     }
 
     fn score(&self) -> f64 {
@@ -195,7 +193,7 @@ mod tests {
 
     const LABELS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
-    /// A fault for each list of labels of the check `search.page.x`, with that list as its id.
+    /// A fault for each list of labels of the check `search.page.x`, with the concatenated labels as its id.
     fn matrix(faults: &[&[&'static str]]) -> Matrix {
         let mut matrix = Matrix::default();
         for noticed in faults {
@@ -236,14 +234,14 @@ mod tests {
         assert_eq!(named(&found), [["abc"]]);
         assert_eq!((found[0].suspects[0].agreeing, found[0].cases.len(), found[0].alike), (3, 3, 0));
         assert_eq!(named(&causes(&matrix, &[])), Vec::<Vec<String>>::new());
-        // Half of what a fault would show is no sign of it, and neither is twice as much.
+        // Neither half of the cases of a fault nor twice as many fit it.
         assert!(causes(&matrix, &of_x(&["a", "d"])).is_empty());
         // The other check cites the clause too, and was in the recording without failing.
         assert!(causes(&matrix, &[("search.page.x", "e"), ("search.page.y", "a")]).is_empty());
     }
 
     #[test]
-    fn checks_of_other_clauses_speak_neither_for_nor_against() {
+    fn checks_of_other_clauses_are_no_evidence() {
         let matrix = matrix(&[&["a", "b", "c"]]);
         let failing = [of_x(&["a", "b", "c"]), vec![("search.total.x", "a"); 1]].concat();
         let found = causes(&matrix, &failing);
@@ -252,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn two_faults_are_two_causes_and_ties_are_told() {
+    fn two_faults_are_two_causes_and_ties_are_counted() {
         let mut two = matrix(&[&["a", "b"]]);
         let case = two.add_case("search.total.x", "a");
         for id in ["1", "2", "3", "4", "5"] {
@@ -270,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_list_says_nothing_against_further_cases() {
+    fn further_cases_do_not_contradict_a_full_list() {
         let labels: Vec<String> = (0..MAX_DETECTORS).map(|number| format!("{number:02}")).collect();
         let further: Vec<String> = (0..60).map(|number| format!("further {number}")).collect();
         let mut matrix = Matrix::default();

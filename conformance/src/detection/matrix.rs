@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::Clause;
 
-/// Known faults, each with the cases that notice it. Recorded against servers that have one fault at a time, with every
-/// fact supplied.
+/// Known faults, each with the cases that notice it. They are recorded against servers with one fault at a time, with every fact
+/// supplied.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Matrix {
     cases: Vec<CaseName>,
@@ -17,13 +17,13 @@ pub struct Matrix {
 /// A case of a check, or a control request that the cases of a run share.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CaseName {
-    /// The check's id; for a shared control what stands in its place.
+    /// The check's id; [`SharedControl::SOURCE`](crate::check::SharedControl::SOURCE) for a shared control.
     pub check: String,
     /// The case's label; empty for the only case of a check.
     pub label: String,
 }
 
-/// One way to break a clause, and who notices.
+/// One way to break a clause, and what notices it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownFault {
     /// Unique id.
@@ -32,26 +32,26 @@ pub struct KnownFault {
     pub clause: Clause,
     /// What the server does wrong, in a sentence.
     pub breaks: String,
-    /// The checks that notice it; empty for a fault that none notices.
+    /// What notices it; may be empty.
     pub noticed_by: Vec<Detector>,
 }
 
-/// A check that finds fault with an exchange of a case.
+/// A check that notices a fault in an exchange of a case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Detector {
-    /// The check's id. It is another one than the case's for passive checks only.
+    /// The check's id. It differs from the case's only for passive checks.
     pub judge: String,
-    /// Number of the case in [`Matrix::cases`].
+    /// Index of the case in [`Matrix::cases`].
     pub case: usize,
 }
 
-/// Most cases of a fault and a judge that are kept; see [`Matrix::keep_cheapest`].
+/// Maximum number of cases of a fault and a judge that are kept; see [`Matrix::keep_cheapest`].
 pub const MAX_DETECTORS: usize = 32;
 
 /// The first line of a file: the cases that each check had when it was recorded.
 type AllCases = BTreeMap<String, BTreeSet<String>>;
 
-/// A fault as a line of a file: who notices it, by judge and by the check whose cases they are.
+/// A fault as a line of a file, with labels of cases by judge and by the check of the cases.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -83,34 +83,31 @@ static EMBEDDED: LazyLock<Result<Matrix, String>> = LazyLock::new(|| {
 });
 
 impl Matrix {
-    /// The matrix that is built in.
+    /// The embedded matrix.
     ///
     /// # Errors
-    /// A generated file cannot be parsed, which is a bug of the suite.
+    /// A generated file is invalid, which is a bug of the suite.
     pub fn embedded() -> Result<&'static Self, &'static str> {
         EMBEDDED.as_ref().map_err(String::as_str)
     }
 
     /// Every case that was recorded.
-    #[must_use]
     pub fn cases(&self) -> &[CaseName] {
         &self.cases
     }
 
     /// Every known fault.
-    #[must_use]
     pub fn faults(&self) -> &[KnownFault] {
         &self.faults
     }
 
-    /// The number of a case in [`Matrix::cases`]; none when it was not recorded.
-    #[must_use]
+    /// The index of a case in [`Matrix::cases`]; none when it was not recorded.
     pub fn number(&self, check: &str, label: &str) -> Option<usize> {
         let name = CaseName { check: check.to_owned(), label: label.to_owned() };
         self.numbers.get(&name).copied()
     }
 
-    /// Adds a case, if it is not known.
+    /// Adds a case, if it is new.
     pub fn add_case(&mut self, check: &str, label: &str) -> usize {
         let name = CaseName { check: check.to_owned(), label: label.to_owned() };
         *self.numbers.entry(name.clone()).or_insert_with(|| {
@@ -125,7 +122,7 @@ impl Matrix {
         self.faults.push(fault);
     }
 
-    /// Adds a fault of another recording, without the cases that this one does not have.
+    /// Adds a fault of another recording, without the cases that are missing in this one.
     pub fn take_over(&mut self, fault: &KnownFault, from: &Self) {
         let notice = |Detector { judge, case }: &Detector| {
             let CaseName { check, label } = &from.cases[*case];
@@ -135,8 +132,8 @@ impl Matrix {
         self.add_fault(KnownFault { noticed_by, ..fault.clone() });
     }
 
-    /// Keeps of each fault and judge the cheapest cases only, the first by name among equals. A fault that shows everywhere
-    /// is noticed by a thousand cases, and no plan needs to know them all.
+    /// Keeps only the cheapest cases of each fault and judge, the first by name among equals. An obvious fault is noticed by a
+    /// thousand cases, and no plan needs all of them.
     pub fn keep_cheapest(&mut self, price: impl Fn(&CaseName) -> u32) {
         for fault in &mut self.faults {
             let mut by_judge: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -153,7 +150,7 @@ impl Matrix {
         }
     }
 
-    /// Reads what [`Matrix::to_text`] wrote.
+    /// Parses the format of [`Matrix::to_text`].
     ///
     /// # Errors
     /// Names the first invalid line.
@@ -163,8 +160,7 @@ impl Matrix {
         Ok(matrix)
     }
 
-    /// The cases on the first line, then one fault per line, so that diffs are readable.
-    #[must_use]
+    /// The cases on the first line, then one fault per line, for readable diffs.
     pub fn to_text(&self) -> String {
         let mut all = AllCases::new();
         for CaseName { check, label } in &self.cases {
@@ -233,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn text_is_parsed_again_and_the_cheapest_cases_are_kept() {
         let mut matrix = Matrix::default();
         for (check, label) in
             [("search.a", "one"), ("search.a", "two"), ("search.b", ""), ("search.c", "x, y")]

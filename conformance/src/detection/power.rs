@@ -11,11 +11,11 @@ use crate::contract::Clause;
 pub struct Detection {
     /// Known faults of the contract's clauses.
     pub known: usize,
-    /// Those that at least one case notices that came to a result in this run.
+    /// Those that at least one case with a result notices.
     pub noticed: usize,
-    /// The same for each clause, sorted by id.
+    /// Detection by clause, sorted by id.
     pub clauses: Vec<ClauseDetection>,
-    /// What kept the run from noticing others, the reason with the most faults first.
+    /// Why the run could not notice others, the reason with the most faults first.
     pub unlocks: Vec<Unlock>,
 }
 
@@ -28,7 +28,7 @@ pub struct ClauseDetection {
     pub known: usize,
     /// Noticed ones.
     pub noticed: usize,
-    /// The others, in the order of the fault tables: what a passed clause does not exclude.
+    /// The others, in the order of the fault tables: what a passed clause does not rule out.
     pub unnoticed: Vec<UnnoticedFault>,
 }
 
@@ -37,20 +37,20 @@ pub struct ClauseDetection {
 pub struct UnnoticedFault {
     /// Its id, for example `search.page/overlapping`.
     pub id: String,
-    /// What a service with this fault does, a sentence.
+    /// What a service with this fault does wrong, in a sentence.
     pub breaks: String,
 }
 
-/// A reason for which cases did not run, and how many known faults they would have noticed.
+/// A reason why cases did not run, and how many known faults they would have noticed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Unlock {
     /// Why the cases did not run, and what the tester can do about it.
     pub reason: String,
-    /// Known faults that only cases without a result notice, this reason being that of one of them.
+    /// Known faults that only cases without a result notice, at least one of them for this reason.
     pub faults: usize,
 }
 
-/// The cases of a run or a plan: whether each has a result, and the reason when it has none.
+/// The cases of a run or a plan, each with the reason if it has no result.
 #[derive(Debug, Default)]
 pub struct Cases<'a> {
     of_case: HashMap<(&'a str, &'a str), Option<&'a str>>,
@@ -58,12 +58,12 @@ pub struct Cases<'a> {
 }
 
 impl<'a> Cases<'a> {
-    /// Adds a case, with the reason why it has no result when it has none.
+    /// Adds a case, with the reason if it has no result.
     pub fn add(&mut self, check: &'a str, label: &'a str, without_result: Option<&'a str>) {
         self.of_case.insert((check, label), without_result);
     }
 
-    /// Adds something that several cases share: it has a result when one of them has.
+    /// Adds a control request that several cases share. It has a result if one of them has.
     pub fn add_shared(&mut self, check: &'a str, label: &'a str, without_result: Option<&'a str>) {
         let known = self.of_case.entry((check, label)).or_insert(without_result);
         if without_result.is_none() {
@@ -71,12 +71,12 @@ impl<'a> Cases<'a> {
         }
     }
 
-    /// Whether a case was chosen.
+    /// Whether a case was added.
     pub(super) fn knows(&self, check: &str, label: &str) -> bool {
         self.of_case.contains_key(&(check, label))
     }
 
-    /// Whether the case of a detector was chosen, was judged, and has a result.
+    /// Whether the case of a detector was added with a result, and its judge too.
     pub(super) fn has_result(&self, matrix: &Matrix, detector: &Detector) -> bool {
         reason_without_result(matrix, self, detector) == Some(None)
     }
@@ -89,12 +89,12 @@ impl<'a> Cases<'a> {
 
 impl Detection {
     /// How many known faults the cases notice. A case that is not in the matrix notices none.
-    #[must_use]
     pub fn new(matrix: &Matrix, cases: &Cases<'_>) -> Self {
         let mut clauses: BTreeMap<Clause, ClauseDetection> = BTreeMap::new();
         let mut unlocks: BTreeMap<&str, usize> = BTreeMap::new();
         for fault in matrix.faults() {
-            let clause = clauses.entry(fault.clause).or_insert_with(|| ClauseDetection::new(fault.clause));
+            let new = || ClauseDetection { id: fault.clause, known: 0, noticed: 0, unnoticed: Vec::new() };
+            let clause = clauses.entry(fault.clause).or_insert_with(new);
             clause.known += 1;
             let reasons: Vec<Option<&str>> = fault
                 .noticed_by
@@ -125,7 +125,6 @@ impl Detection {
     }
 
     /// Noticed faults in percent of the known ones, rounded down.
-    #[must_use]
     pub const fn percent(&self) -> usize {
         match (self.noticed * 100).checked_div(self.known) {
             Some(percent) => percent,
@@ -134,22 +133,16 @@ impl Detection {
     }
 }
 
-impl ClauseDetection {
-    const fn new(id: Clause) -> Self {
-        Self { id, known: 0, noticed: 0, unnoticed: Vec::new() }
-    }
-}
-
-/// Some(None) when the detector's case has a result, Some(reason) when it has none; none for a case that was not chosen.
+/// `Some(None)` when the detector's case has a result, `Some(reason)` when it has none; `None` if its case or judge was not added.
 fn reason_without_result<'a>(
     matrix: &Matrix,
     cases: &Cases<'a>,
     detector: &Detector,
 ) -> Option<Option<&'a str>> {
     let name = &matrix.cases()[detector.case];
-    let is_judged = name.check == detector.judge || cases.judges.contains(detector.judge.as_str());
+    let has_judge = name.check == detector.judge || cases.judges.contains(detector.judge.as_str());
     let of_case = cases.of_case.get(&(name.check.as_str(), name.label.as_str()));
-    of_case.copied().filter(|_| is_judged)
+    of_case.copied().filter(|_| has_judge)
 }
 
 #[cfg(test)]

@@ -1,8 +1,6 @@
-//! Random searches beyond the fixed cases, judged by relations between results. What breaks a relation is shrunk to the
-//! smallest requests that still do. Nothing is sent but searches, and the same seed sends the same ones to a service that
-//! responds alike.
+//! Random searches beyond the fixed cases, judged by relations between their results. A violation is reduced to the smallest
+//! requests that show it. Only searches are sent, and the same seed sends the same ones to a service with the same responses.
 
-mod explorer;
 mod query;
 mod relation;
 mod run;
@@ -18,33 +16,33 @@ use crate::check::{Case, Check, Cost, Run};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
-/// How an exploration is bounded, and where it begins.
+/// Limits and seed of an exploration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exploration {
-    /// Longest time that it takes.
+    /// Maximum time.
     pub time: Duration,
-    /// Most requests, on top of the budget's.
+    /// Maximum number of requests, in addition to the budget's.
     pub requests: u64,
-    /// What the random choices are made from.
+    /// Seed of the random choices.
     pub seed: u64,
 }
 
 /// What an exploration did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ExplorationResult {
-    /// What the random choices were made from.
+    /// Seed of the random choices.
     pub seed: u64,
-    /// Longest time that it could take, in seconds.
+    /// Maximum time, in seconds.
     pub seconds: u64,
-    /// Most requests that it could send.
+    /// Maximum number of requests.
     pub requests: u64,
-    /// Requests that it sent.
+    /// Requests sent.
     pub sent: u64,
-    /// Relations that were tried.
+    /// Relations tested.
     pub steps: u64,
 }
 
-/// The check that explorations are findings of. It is not in the registry: its cases are drawn while it runs.
+/// The check of explorations. It is not in the registry, because its cases are drawn while it runs.
 pub(crate) static RELATIONS: Check = Check {
     id: ID,
     title: "random searches keep the relations between their results",
@@ -68,10 +66,10 @@ pub(crate) static RELATIONS: Check = Check {
     run: Run::Cases(|_| Vec::new()),
 };
 
-/// The id of the check that explorations are findings of.
+/// The id of the check of explorations.
 pub const ID: &str = "search.explore.relations";
 
-/// How far an exploration is.
+/// The progress of an exploration.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     sent: AtomicU64,
@@ -79,21 +77,20 @@ pub(crate) struct Progress {
 }
 
 impl Exploration {
-    /// Most requests unless the tester says otherwise.
+    /// Default maximum number of requests.
     pub const REQUESTS: u64 = 1_000;
 
     /// The exploration as a case of [`RELATIONS`].
     pub(crate) fn case(self, progress: &Arc<Progress>) -> Case {
-        let most = u32::try_from(self.requests).unwrap_or(u32::MAX);
+        let max = u32::try_from(self.requests).unwrap_or(u32::MAX);
         let progress = Arc::clone(progress);
-        Case::new(format!("seed {}", self.seed), Cost::requests(most), move |probe| {
+        Case::from_closure(format!("seed {}", self.seed), Cost::requests(max), move |probe| {
             let progress = Arc::clone(&progress);
             Box::pin(async move { run::explore(probe, self, &progress).await })
         })
     }
 
-    /// What it did.
-    pub(crate) fn done(self, progress: &Progress) -> ExplorationResult {
+    pub(crate) fn result(self, progress: &Progress) -> ExplorationResult {
         ExplorationResult {
             seed: self.seed,
             seconds: self.time.as_secs(),

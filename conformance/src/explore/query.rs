@@ -11,12 +11,12 @@ use crate::checks::relation::{Filter, FilterKind, Instance, Survey};
 use crate::contract::{Clause, Search};
 use crate::wire::Request;
 
-/// A search with items and filters that were drawn at random.
+/// A search with random items and filters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Query {
     pub(super) items: Vec<Item>,
     pub(super) filters: Vec<QueryFilter>,
-    /// Pages that the result is split into, where a relation looks at pages.
+    /// Number of pages into which a relation splits the result.
     pub(super) pages: usize,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Item {
     port: Option<u16>,
 }
 
-/// A filter, and how a time of it is written.
+/// A filter, with the spelling of its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct QueryFilter {
     filter: Filter,
@@ -36,23 +36,23 @@ pub(super) struct QueryFilter {
 }
 
 impl Query {
-    /// Draws a query. Most items and values are those of instances, as others find nothing.
+    /// Draws a query. Most items and values are those of instances, since others find nothing.
     pub(super) fn draw(rng: &mut Rng, survey: &Survey, search: &Search) -> Self {
         const COUNTS: [usize; 8] = [1, 2, 3, 5, 8, 13, 30, 64];
-        const MOST_FILTERS: usize = 4;
+        const MAX_FILTERS: usize = 4;
         let instances: Vec<&Instance> = survey.instances.values().collect();
         let count = COUNTS[rng.usize(..COUNTS.len())];
         let items = (0..count).filter_map(|_| draw_item(rng, &instances, search)).collect();
         let mut kinds: Vec<FilterKind> = FilterKind::ALL.into();
         rng.shuffle(&mut kinds);
-        let kinds = kinds.into_iter().take(rng.usize(..=MOST_FILTERS));
+        let kinds = kinds.into_iter().take(rng.usize(..=MAX_FILTERS));
         let mut filters: Vec<QueryFilter> =
             kinds.filter_map(|kind| draw_filter(rng, kind, survey, &instances, search)).collect();
         order_bounds(&mut filters);
         Self { items, filters, pages: rng.usize(2..=4) }
     }
 
-    /// The request, with its members in the order of the filters and `ips` last when `reversed`.
+    /// The request. If `reversed`, items and members are in the opposite order.
     pub(super) fn request(&self, probe: &Probe<'_>, survey: &Survey, reversed: bool) -> Request {
         let search = &probe.contract().search;
         let mut items: Vec<String> = self.items.iter().map(|item| item.text(survey)).collect();
@@ -66,7 +66,7 @@ impl Query {
         filtered.field(&search.ips.name, items)
     }
 
-    /// The request with one more item: another spelling of one of its IPv6 addresses. None without an IPv6 address.
+    /// The request with an additional item: another spelling of one of its IPv6 addresses. None without an IPv6 address.
     pub(super) fn respelt(&self, probe: &Probe<'_>, survey: &Survey) -> Option<Request> {
         let search = &probe.contract().search;
         let again = self.items.iter().find_map(|item| item.respelt())?;
@@ -75,15 +75,15 @@ impl Query {
         Some(self.filters.iter().fold(request, |request, wanted| wanted.on(search, request)))
     }
 
-    /// The instances that the survey says it finds.
+    /// The surveyed instances that it should find.
     pub(super) fn expected(&self, survey: &Survey) -> BTreeSet<i64> {
-        survey.where_(|instance| {
+        survey.ids_where(|instance| {
             self.items.iter().any(|item| item.matches(instance))
                 && self.filters.iter().all(|wanted| wanted.filter.admits(instance, &survey.orders))
         })
     }
 
-    /// The clause that is broken when it finds something else.
+    /// The clause that is violated if it finds something else.
     pub(super) fn clause(&self) -> Clause {
         match self.filters.as_slice() {
             [] => self.match_clause(),
@@ -92,7 +92,7 @@ impl Query {
         }
     }
 
-    /// The clause that says what its items match.
+    /// The clause that defines what its items match.
     pub(super) fn match_clause(&self) -> Clause {
         match self.items.iter().any(|item| item.port.is_some()) {
             true => Clause::SearchMatchPort,
@@ -100,24 +100,22 @@ impl Query {
         }
     }
 
-    /// The same query with other items.
-    pub(super) fn of_items(&self, items: &[Item]) -> Self {
+    pub(super) fn with_items(&self, items: &[Item]) -> Self {
         Self { items: items.to_vec(), ..self.clone() }
     }
 
-    /// The same query with other filters.
-    pub(super) fn of_filters(&self, filters: &[QueryFilter]) -> Self {
+    pub(super) fn with_filters(&self, filters: &[QueryFilter]) -> Self {
         Self { filters: filters.to_vec(), ..self.clone() }
     }
 
-    /// The same query with one status, whatever it asked for.
-    pub(super) fn of_status(&self, status: &str) -> Self {
+    /// The query for one status, instead of any other.
+    pub(super) fn with_status(&self, status: &str) -> Self {
         let mut with = self.without_status();
         with.filters.push(QueryFilter { filter: Filter::Status(status.to_owned()), offset: None });
         with
     }
 
-    /// The same query for every status.
+    /// The query for every status.
     pub(super) fn without_status(&self) -> Self {
         let mut without = self.clone();
         without.filters.retain(|wanted| wanted.filter.kind() != FilterKind::Status);
@@ -127,13 +125,13 @@ impl Query {
     /// Simpler queries, the simplest first.
     pub(super) fn simpler(&self) -> Vec<Self> {
         let mut simpler = Vec::new();
-        // Half of the items at first, then all but a quarter, all but an eighth and so on.
+        // First half of the items, then all but a quarter, all but an eighth and so on.
         let mut part = self.items.len();
         while part > 1 {
             part = part.div_ceil(2);
             for begin in (0..self.items.len()).step_by(part) {
                 let end = (begin + part).min(self.items.len());
-                simpler.push(self.of_items(&[&self.items[..begin], &self.items[end..]].concat()));
+                simpler.push(self.with_items(&[&self.items[..begin], &self.items[end..]].concat()));
             }
         }
         simpler.extend((0..self.filters.len()).map(|left_out| {
@@ -149,11 +147,10 @@ impl Query {
         simpler
     }
 
-    /// As a reader would write it.
     pub(super) fn describe(&self, survey: &Survey) -> String {
-        const MOST: usize = 4;
-        let items: Vec<String> = self.items.iter().take(MOST).map(|item| item.text(survey)).collect();
-        let more = match self.items.len().saturating_sub(MOST) {
+        const MAX: usize = 4;
+        let items: Vec<String> = self.items.iter().take(MAX).map(|item| item.text(survey)).collect();
+        let more = match self.items.len().saturating_sub(MAX) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
@@ -174,7 +171,7 @@ impl Item {
         self.ip == instance.ip && self.port.is_none_or(|port| i64::from(port) == instance.port)
     }
 
-    /// The same item with its IPv6 address written out in capitals.
+    /// The item with its IPv6 address in full and in upper case.
     fn respelt(self) -> Option<String> {
         let IpAddr::V6(ip) = self.ip else { return None };
         let segments = |ip: Ipv6Addr| ip.segments().map(|segment| format!("{segment:04X}")).join(":");
@@ -205,7 +202,7 @@ impl QueryFilter {
     }
 }
 
-/// An item of an instance with or without its port, and at times with a port that it does not have.
+/// An item of an instance with or without its port, and sometimes with another port.
 fn draw_item(rng: &mut Rng, instances: &[&Instance], search: &Search) -> Option<Item> {
     const ANOTHER_PORT: u8 = 12;
     let instance = instances.get(rng.usize(..instances.len().max(1)))?;
@@ -244,7 +241,7 @@ fn draw_filter(
     Some(QueryFilter { filter, offset: OFFSETS[rng.usize(..OFFSETS.len())] })
 }
 
-/// An upper bound before the lower one is rejected, so the two change places.
+/// Swaps the bounds of times if the upper one is before the lower one, which would be rejected.
 fn order_bounds(filters: &mut [QueryFilter]) {
     let from = filters.iter().position(|wanted| wanted.filter.kind() == FilterKind::ActivatedFrom);
     let to = filters.iter().position(|wanted| wanted.filter.kind() == FilterKind::ActivatedTo);

@@ -1,33 +1,33 @@
 use std::collections::BTreeSet;
 
-use super::explorer::Explorer;
 use super::query::Query;
+use super::run::Explorer;
 use crate::check::Stop;
 use crate::checks::relation::ResultSet;
 use crate::contract::Clause;
 use crate::quantity::quantity;
-use crate::wire::Exchange;
+use crate::wire::{Exchange, Request};
 
-/// What holds between the results of searches, whatever the data is.
+/// What holds between the results of searches for any data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Relation {
-    /// A search finds what the survey holds of its items and filters.
+    /// A search finds the surveyed instances that match its items and filters.
     Survey,
-    /// A batch finds what its halves find.
+    /// A batch finds the union of what its halves find.
     Union,
-    /// Filters find together what each part of them finds.
+    /// Filters find the intersection of what both parts of them find.
     Intersection,
-    /// The statuses divide a result.
+    /// The results for each status partition a result.
     Partition,
     /// The order of items and members does not matter.
     Order,
-    /// Pages divide a result.
+    /// The pages partition a result.
     Pages,
     /// A second spelling of an address changes nothing.
     FirstText,
 }
 
-/// A relation that does not hold.
+/// A violated relation.
 #[derive(Debug)]
 pub(super) struct BrokenRelation {
     pub(super) clause: Clause,
@@ -36,7 +36,7 @@ pub(super) struct BrokenRelation {
     pub(super) exchanges: Vec<Exchange>,
 }
 
-/// Results that are held against each other. None where a search was not accepted: then nothing is judged.
+/// None when a search was not accepted, and so nothing is judged.
 type Read<T> = Result<Option<T>, Stop>;
 
 impl Relation {
@@ -50,10 +50,10 @@ impl Relation {
         Self::FirstText,
     ];
 
-    /// Tries the relation on a query. None when it holds, does not apply, or can't be told.
+    /// Tests the relation on a query. None when it holds, does not apply, or can't be judged.
     pub(super) async fn broken(self, explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<BrokenRelation> {
         match self {
-            Self::Survey => of_survey(explorer, query).await,
+            Self::Survey => survey(explorer, query).await,
             Self::Union => union(explorer, query).await,
             Self::Intersection => intersection(explorer, query).await,
             Self::Partition => partition(explorer, query).await,
@@ -64,7 +64,7 @@ impl Relation {
     }
 }
 
-async fn of_survey(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<BrokenRelation> {
+async fn survey(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<BrokenRelation> {
     let Some(found) = explorer.read(query).await? else { return Ok(None) };
     let expected = query.expected(explorer.survey);
     let count = u64::try_from(found.order.len()).unwrap_or(u64::MAX);
@@ -80,34 +80,40 @@ async fn of_survey(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<Broke
 }
 
 async fn union(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<BrokenRelation> {
-    let half = query.items.len() / 2;
-    if half == 0 {
-        return Ok(None);
-    }
-    let Some(first) = explorer.read(&query.of_items(&query.items[..half])).await? else { return Ok(None) };
-    let Some(second) = explorer.read(&query.of_items(&query.items[half..])).await? else { return Ok(None) };
-    let Some(both) = explorer.read(query).await? else { return Ok(None) };
-    let expected = first.ids().union(&second.ids()).copied().collect();
-    let parts = [first.exchanges, second.exchanges].concat();
-    Ok(differ(query.match_clause(), "what the two halves of the batch find", &expected, &both, parts))
+    let Some(halves) = halves(&query.items) else { return Ok(None) };
+    let parts = halves.map(|items| query.with_items(items));
+    let what = "what the two halves of the batch find";
+    let union = |[first, second]: [BTreeSet<i64>; 2]| first.union(&second).copied().collect();
+    combined(explorer, query, parts, union, (query.match_clause(), what)).await
 }
 
 async fn intersection(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<BrokenRelation> {
-    let half = query.filters.len() / 2;
-    if half == 0 {
-        return Ok(None);
-    }
-    let Some(first) = explorer.read(&query.of_filters(&query.filters[..half])).await? else {
-        return Ok(None);
-    };
-    let Some(second) = explorer.read(&query.of_filters(&query.filters[half..])).await? else {
-        return Ok(None);
-    };
-    let Some(both) = explorer.read(query).await? else { return Ok(None) };
-    let expected = first.ids().intersection(&second.ids()).copied().collect();
-    let parts = [first.exchanges, second.exchanges].concat();
+    let Some(halves) = halves(&query.filters) else { return Ok(None) };
+    let parts = halves.map(|filters| query.with_filters(filters));
     let what = "what both parts of the filters find";
-    Ok(differ(Clause::SearchIntersection, what, &expected, &both, parts))
+    let intersection = |[first, second]: [BTreeSet<i64>; 2]| first.intersection(&second).copied().collect();
+    combined(explorer, query, parts, intersection, (Clause::SearchIntersection, what)).await
+}
+
+fn halves<T>(items: &[T]) -> Option<[&[T]; 2]> {
+    let (first, second) = items.split_at(items.len() / 2);
+    (!first.is_empty()).then_some([first, second])
+}
+
+/// Compares the result of a query with the combined results of its parts.
+async fn combined(
+    explorer: &mut Explorer<'_, '_>,
+    query: &Query,
+    [first, second]: [Query; 2],
+    combine: impl Fn([BTreeSet<i64>; 2]) -> BTreeSet<i64>,
+    (clause, what): (Clause, &str),
+) -> Read<BrokenRelation> {
+    let Some(first) = explorer.read(&first).await? else { return Ok(None) };
+    let Some(second) = explorer.read(&second).await? else { return Ok(None) };
+    let Some(both) = explorer.read(query).await? else { return Ok(None) };
+    let expected = combine([first.ids(), second.ids()]);
+    let parts = [first.exchanges, second.exchanges].concat();
+    Ok(differ(clause, what, &expected, &both, parts))
 }
 
 async fn partition(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<BrokenRelation> {
@@ -116,7 +122,7 @@ async fn partition(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<Broke
     let clause = if all.filters.is_empty() { Clause::SearchStatus } else { Clause::SearchIntersection };
     let (mut expected, mut parts, mut count) = (BTreeSet::new(), Vec::new(), 0);
     for status in &explorer.probe.contract().search.statuses {
-        let Some(part) = explorer.read(&query.of_status(status)).await? else { return Ok(None) };
+        let Some(part) = explorer.read(&query.with_status(status)).await? else { return Ok(None) };
         count += part.ids().len();
         expected.extend(part.ids());
         parts.extend(part.exchanges);
@@ -133,12 +139,28 @@ async fn partition(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<Broke
 }
 
 async fn order(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<BrokenRelation> {
-    let Some(given) = explorer.read(query).await? else { return Ok(None) };
     let request = query.request(explorer.probe, explorer.survey, true);
-    let Some(reversed) = explorer.send(&request).await? else { return Ok(None) };
     let what = "what is found with items and members in another order";
-    let exchanges = given.exchanges.clone();
-    Ok(differ(query.clause(), what, &given.ids(), &reversed, exchanges))
+    same(explorer, query, &request, (query.clause(), what)).await
+}
+
+async fn first_text(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<BrokenRelation> {
+    let Some(request) = query.respelt(explorer.probe, explorer.survey) else { return Ok(None) };
+    let what = "what is found without a second spelling of an address";
+    same(explorer, query, &request, (Clause::SearchIpsFirstText, what)).await
+}
+
+/// Compares the result of a query with that of an equivalent request.
+async fn same(
+    explorer: &mut Explorer<'_, '_>,
+    query: &Query,
+    request: &Request,
+    (clause, what): (Clause, &str),
+) -> Read<BrokenRelation> {
+    let Some(given) = explorer.read(query).await? else { return Ok(None) };
+    let Some(found) = explorer.send(request).await? else { return Ok(None) };
+    let expected = given.ids();
+    Ok(differ(clause, what, &expected, &found, given.exchanges))
 }
 
 async fn pages(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<BrokenRelation> {
@@ -174,16 +196,7 @@ async fn pages(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<BrokenRel
     }))
 }
 
-async fn first_text(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<BrokenRelation> {
-    let Some(request) = query.respelt(explorer.probe, explorer.survey) else { return Ok(None) };
-    let Some(given) = explorer.read(query).await? else { return Ok(None) };
-    let Some(respelt) = explorer.send(&request).await? else { return Ok(None) };
-    let what = "what is found without a second spelling of an address";
-    let exchanges = given.exchanges.clone();
-    Ok(differ(Clause::SearchIpsFirstText, what, &given.ids(), &respelt, exchanges))
-}
-
-/// The difference between a result and what it should be; `parts` are the exchanges that say what it should be.
+/// The difference between a result and the expected one, which the exchanges `parts` show.
 fn differ(
     clause: Clause,
     what: &str,

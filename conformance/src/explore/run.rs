@@ -4,22 +4,21 @@ use std::time::Instant;
 
 use fastrand::Rng;
 
-use super::explorer::Explorer;
 use super::query::Query;
 use super::relation::{BrokenRelation, Relation};
 use super::{Exploration, Progress};
 use crate::check::{Probe, Stop};
-use crate::checks::relation::{Comparison, Survey, survey};
+use crate::checks::relation::{Comparison, Page, ResultSet, Survey, page, read, survey};
 use crate::contract::Clause;
-use crate::wire::BudgetError;
+use crate::wire::{BudgetError, Request};
 
-/// Findings after which an exploration ends: those that follow say less each.
-const MOST_FINDINGS: usize = 6;
+/// Maximum number of findings of an exploration; further ones add little.
+const MAX_FINDINGS: usize = 6;
 
-/// Simpler queries that are tried for one finding.
-const MOST_SIMPLER: usize = 150;
+/// Maximum number of simpler queries to try for one finding.
+const MAX_SIMPLER: usize = 150;
 
-/// Draws queries and tries relations on them until time or requests are used up.
+/// Draws random queries and tests relations on them until time or requests are used up.
 pub(super) async fn explore(
     probe: &Probe<'_>,
     exploration: Exploration,
@@ -28,10 +27,10 @@ pub(super) async fn explore(
     let Exploration { time, requests, seed } = exploration;
     let until = Instant::now() + time;
     let survey = survey(probe).await?;
-    let mut explorer = Explorer { probe, survey, progress, most: requests, until };
+    let mut explorer = Explorer { probe, survey, progress, max_requests: requests, until };
     let mut rng = Rng::with_seed(seed);
     let mut reported: BTreeSet<(Relation, Clause)> = BTreeSet::new();
-    while explorer.may_go_on() && reported.len() < MOST_FINDINGS {
+    while explorer.may_continue() && reported.len() < MAX_FINDINGS {
         let query = Query::draw(&mut rng, survey, &probe.contract().search);
         let relation = Relation::ALL[rng.usize(..Relation::ALL.len())];
         let step = progress.steps.fetch_add(1, Ordering::Relaxed) + 1;
@@ -48,7 +47,7 @@ pub(super) async fn explore(
             Err(stop) => return ended(stop),
             Ok(shrunk) => shrunk,
         };
-        // A simpler query may break another clause, which may be known.
+        // A simpler query may violate another clause, which may be reported already.
         if broken.clause != clause && !reported.insert((relation, broken.clause)) {
             continue;
         }
@@ -58,7 +57,7 @@ pub(super) async fn explore(
     Ok(())
 }
 
-/// A ceiling of requests ends an exploration as its own bound does.
+/// The limit of requests of the run ends an exploration like its own.
 fn ended(stop: Stop) -> Result<(), Stop> {
     match stop {
         Stop::Budget(BudgetError::Requests(_)) => Ok(()),
@@ -66,17 +65,17 @@ fn ended(stop: Stop) -> Result<(), Stop> {
     }
 }
 
-/// Takes away what the relation is broken without, until nothing more can be taken.
+/// Reduces the query to the simplest one that still violates the relation.
 async fn shrink(
     explorer: &mut Explorer<'_, '_>,
     relation: Relation,
     mut query: Query,
     mut broken: BrokenRelation,
 ) -> Result<(Query, BrokenRelation), Stop> {
-    let mut left = MOST_SIMPLER;
+    let mut left = MAX_SIMPLER;
     'simpler: loop {
         for simpler in query.simpler() {
-            // What a shrunk reproduction costs is not counted: it is what the exploration is for.
+            // Not limited by the requests of the exploration, because a small reproduction is its purpose.
             if left == 0 || Instant::now() >= explorer.until {
                 break 'simpler;
             }
@@ -91,7 +90,7 @@ async fn shrink(
     Ok((query, broken))
 }
 
-/// Reports what is broken, unless the data has moved meanwhile.
+/// Reports a violated relation, unless the data has changed meanwhile.
 async fn report(
     probe: &Probe<'_>,
     survey: &Survey,
@@ -104,4 +103,58 @@ async fn report(
     let mut comparison = Comparison::with(survey);
     comparison.differs(clause, expected, actual, &exchanges.iter().collect::<Vec<_>>());
     comparison.conclude(probe).await
+}
+
+/// Sends the searches of an exploration, within its limits.
+pub(super) struct Explorer<'a, 'p> {
+    pub(super) probe: &'a Probe<'p>,
+    pub(super) survey: &'a Survey,
+    progress: &'a Progress,
+    max_requests: u64,
+    until: Instant,
+}
+
+impl Explorer<'_, '_> {
+    fn may_continue(&self) -> bool {
+        self.progress.sent.load(Ordering::Relaxed) < self.max_requests && Instant::now() < self.until
+    }
+
+    /// The result of a query; none when it is not accepted.
+    pub(super) async fn read(&mut self, query: &Query) -> Result<Option<ResultSet>, Stop> {
+        self.send(&query.request(self.probe, self.survey, false)).await
+    }
+
+    /// The result of a request; none when it is not accepted.
+    pub(super) async fn send(&mut self, request: &Request) -> Result<Option<ResultSet>, Stop> {
+        let found = judged(read(self.probe, request).await)?;
+        self.count(found.as_ref().map_or(1, |found| found.exchanges.len()));
+        Ok(found)
+    }
+
+    /// One page of a request.
+    pub(super) async fn page(
+        &mut self,
+        request: &Request,
+        number: usize,
+        size: usize,
+    ) -> Result<Option<Page>, Stop> {
+        let [number, size] = [number, size].map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+        let page = judged(page(self.probe, request, number, size).await)?;
+        self.count(1);
+        Ok(page)
+    }
+
+    fn count(&self, requests: usize) {
+        let requests = u64::try_from(requests).unwrap_or(u64::MAX);
+        self.progress.sent.fetch_add(requests, Ordering::Relaxed);
+    }
+}
+
+/// None for a rejection, throttling and an invalid response, which violate no relation.
+fn judged<T>(read: Result<T, Stop>) -> Result<Option<T>, Stop> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(Stop::Inconclusive(_) | Stop::Skip(_)) => Ok(None),
+        Err(stop @ (Stop::Error(_) | Stop::Budget(_))) => Err(stop),
+    }
 }

@@ -1,4 +1,4 @@
-//! Instants as RFC 3339 writes them, with a time zone (`search.activated-range`).
+//! Instants of RFC 3339, with a time zone (`search.activated-range`).
 
 use fastrand::Rng;
 
@@ -89,7 +89,7 @@ const MALFORMED: [(&str, &str); 44] = [
     ("2100-02-29T12:00:00Z", "the 29th of February in a common year"),
 ];
 
-/// Parts of an instant that are not in order, in an instant that is otherwise.
+/// Invalid parts, each in an otherwise valid instant.
 const DAMAGED: [(&str, Part, &str); 33] = [
     ("month 0", Part::Month, "00"),
     ("month 13", Part::Month, "13"),
@@ -181,14 +181,14 @@ mod tests {
             for Spelling { text, is_valid, reason, .. } in date_times(seed) {
                 let parsed = text.parse::<jiff::Timestamp>().is_ok();
                 assert!(parsed || !is_valid, "{text:?}: {reason}");
-                // jiff reads more than RFC 3339 has; these are what the grammar of its section 5.6 does not give.
+                // jiff accepts more than the grammar of RFC 3339, section 5.6.
                 assert!(!parsed || is_valid || LENIENT.contains(&reason), "{text:?}: {reason}");
             }
         }
     }
 
     #[test]
-    fn texts_are_distinct_and_a_seed_gives_the_same_ones() {
+    fn a_seed_gives_the_same_texts() {
         assert_eq!(date_times(5), date_times(5));
         assert!(date_times(0).len() > 70, "{}", date_times(0).len());
     }

@@ -1,4 +1,4 @@
-//! Integers as text of a query parameter and as values of a JSON body, far from their range and in odd spellings.
+//! Invalid integers as text of a query parameter and as values of a JSON body: outside the range, or malformed.
 
 use std::ops::RangeInclusive;
 
@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::{Spelling, distinct};
 
-/// Texts that are no integer of the range, for a query parameter. What may be read as one of the range is not among them:
-/// `1.0`, `+1`, leading zeros and spaces are unspecified.
+/// Texts for a query parameter that are not an integer of the range. `1.0`, `+1`, leading zeros and spaces are unspecified and left
+/// out.
 pub(crate) fn integer_texts(range: &RangeInclusive<i64>) -> Vec<Spelling> {
     const NO_INTEGER: [(&str, &str); 27] = [
         ("0.5", "a fraction"),
@@ -44,7 +44,7 @@ pub(crate) fn integer_texts(range: &RangeInclusive<i64>) -> Vec<Spelling> {
     distinct(outside.chain(beyond).chain(other).collect())
 }
 
-/// JSON values that are no integer of the range, as they are written. `2.0` for 2 is unspecified.
+/// JSON texts that are not an integer of the range. `2.0` for 2 is unspecified and left out.
 pub(crate) fn json_integers(range: &RangeInclusive<i64>) -> Vec<Spelling> {
     let start = range.start();
     let other: [(Value, &'static str); 17] = [
@@ -75,7 +75,7 @@ pub(crate) fn json_integers(range: &RangeInclusive<i64>) -> Vec<Spelling> {
     distinct(outside.chain(beyond).chain([huge]).chain(zero).chain(other).collect())
 }
 
-/// Values that a lenient reader is most likely to take, or to take for no value at all.
+/// Values that a lenient parser is most likely to accept, or to treat as missing.
 pub(crate) const LIKELY: [&str; 5] = [BELOW, ZERO, ABOVE, AS_STRING, EMPTY_STRING];
 
 const BELOW: &str = "one below the smallest value";
@@ -92,7 +92,7 @@ const BEYOND: [(&str, &str); 4] = [
     ("1000000000000000000000000000000", "a number beyond 64 bits"),
 ];
 
-/// Numbers outside of the range: its neighbours, those that come back into it when they lose their upper bits, and far ones.
+/// Numbers outside the range: its neighbours, those that wrap into it when upper bits are lost, and distant ones.
 fn outside(range: &RangeInclusive<i64>) -> Vec<(i64, &'static str)> {
     let (start, end) = (*range.start(), *range.end());
     let candidates = [
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_and_their_wrapped_forms_are_there() {
+    fn neighbours_and_wrapped_numbers_are_included() {
         let texts: Vec<_> = integer_texts(&(1..=100)).into_iter().map(|spelling| spelling.text).collect();
         for number in ["0", "-1", "101", "102", "257", "65537", "4294967297", "18446744073709551617"] {
             assert!(texts.iter().any(|text| text == number), "{number}");

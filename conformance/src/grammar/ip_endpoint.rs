@@ -7,7 +7,7 @@ use fastrand::Rng;
 
 use super::{Spelling, distinct};
 
-/// Valid and malformed items. The addresses are of ranges that are kept for documentation (RFC 5737, RFC 3849).
+/// Valid and malformed items. The addresses are reserved for documentation (RFC 5737, RFC 3849).
 pub(crate) fn ip_endpoints(seed: u64, ports: &RangeInclusive<i64>) -> Vec<Spelling> {
     let mut random = Rng::with_seed(seed);
     let mut spellings = valid(&mut random, ports);
@@ -19,7 +19,7 @@ pub(crate) fn ip_endpoints(seed: u64, ports: &RangeInclusive<i64>) -> Vec<Spelli
     distinct(spellings)
 }
 
-/// What a lenient parser, a resolver or a wildcard might take.
+/// Texts that a lenient parser or a resolver might accept.
 const NO_ADDRESS: [&str; 23] = [
     "",
     " ",
@@ -51,7 +51,7 @@ fn address_v4(random: &mut Rng) -> Ipv4Addr {
     Ipv4Addr::new(network[0], network[1], network[2], random.u8(100..250))
 }
 
-/// Each group has four digits that are not zero, so that every spelling of it is the plain one.
+/// Groups of four non-zero digits, which have a single spelling.
 fn groups_v6(random: &mut Rng) -> [u16; 8] {
     let mut group = || random.u16(0x1111..0xefff) | 0x1111;
     [0x2001, 0xdb8, group(), group(), group(), group(), group(), group()]
@@ -66,15 +66,15 @@ fn port(random: &mut Rng, ports: &RangeInclusive<i64>) -> i64 {
 }
 
 fn valid(random: &mut Rng, ports: &RangeInclusive<i64>) -> Vec<Spelling> {
-    let (least, most) = (ports.start(), ports.end());
+    let (min, max) = (ports.start(), ports.end());
     let (v4, v6, groups) = (address_v4(random), address_v6(random), groups_v6(random));
     let [a, b, c, ..] = groups;
     let full = groups.map(|group| format!("{group:04x}")).join(":");
     vec![
         Spelling::valid(v4.to_string(), "an IPv4 address"),
         Spelling::valid(format!("{v4}:{}", port(random, ports)), "an IPv4 address with a port"),
-        Spelling::valid(format!("{v4}:{least}"), "an IPv4 address with the smallest port"),
-        Spelling::valid(format!("{v4}:{most}"), "an IPv4 address with the largest port"),
+        Spelling::valid(format!("{v4}:{min}"), "an IPv4 address with the smallest port"),
+        Spelling::valid(format!("{v4}:{max}"), "an IPv4 address with the largest port"),
         Spelling::valid("255.255.255.255", "the largest IPv4 address"),
         Spelling::valid("1.2.3.4", "an IPv4 address of single digits"),
         Spelling::valid("0.0.0.0", "the smallest IPv4 address"),
@@ -103,12 +103,12 @@ fn valid(random: &mut Rng, ports: &RangeInclusive<i64>) -> Vec<Spelling> {
         Spelling::valid("2001:Db8::aBcD", "an IPv6 address in mixed case"),
         Spelling::valid("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "the largest IPv6 address"),
         Spelling::valid(format!("[{v6}]:{}", port(random, ports)), "an IPv6 address with a port"),
-        Spelling::valid(format!("[{a:x}:{b:x}::1]:{least}"), "a short IPv6 address with the smallest port"),
-        Spelling::valid(format!("[{full}]:{most}"), "a long IPv6 address with the largest port"),
+        Spelling::valid(format!("[{a:x}:{b:x}::1]:{min}"), "a short IPv6 address with the smallest port"),
+        Spelling::valid(format!("[{full}]:{max}"), "a long IPv6 address with the largest port"),
     ]
 }
 
-/// Damages one part of an IPv4 address at a time, each kind of damage at each place.
+/// IPv4 addresses with each kind of damage at each position.
 fn ipv4(random: &mut Rng, spellings: &mut Vec<Spelling>) {
     const OCTETS: [(&str, &str); 16] = [
         ("256", "a part above 255"),
@@ -210,7 +210,7 @@ fn ipv6(random: &mut Rng, spellings: &mut Vec<Spelling>) {
     ]);
 }
 
-/// Items whose address is complete and whose port is out of range or no number (`search.ips-port`).
+/// Items with a valid address and a port that is out of range or not a number (`search.ips-port`).
 pub(crate) fn ip_ports(seed: u64, ports: &RangeInclusive<i64>) -> Vec<Spelling> {
     const PORTS: [(&str, &str); 27] = [
         ("", "an empty port"),
@@ -242,18 +242,18 @@ pub(crate) fn ip_ports(seed: u64, ports: &RangeInclusive<i64>) -> Vec<Spelling> 
         ("\u{668}\u{660}", "a port in digits of another script"),
     ];
     let mut random = Rng::with_seed(seed);
-    // A number may be in the range of another document.
-    let is_beyond = |port: &str| port.parse::<i64>().map_or(true, |port| port < 0 || !ports.contains(&port));
+    // Another document may have another range.
+    let is_outside = |port: &str| port.parse::<i64>().map_or(true, |port| port < 0 || !ports.contains(&port));
     let spellings = PORTS.into_iter().flat_map(|(port, reason)| {
         let (v4, v6) = (address_v4(&mut random), address_v6(&mut random));
         let both = [format!("{v4}:{port}"), format!("[{v6}]:{port}")];
         both.map(|text| (port, Spelling::malformed(text, reason)))
     });
-    let spellings = spellings.filter(|(port, _)| port.starts_with('+') || is_beyond(port));
+    let spellings = spellings.filter(|(port, _)| port.starts_with('+') || is_outside(port));
     distinct(spellings.map(|(_, spelling)| spelling).collect())
 }
 
-/// What does not separate an address from its port as it should.
+/// Items with wrong separators or brackets between address and port.
 fn separators(random: &mut Rng, spellings: &mut Vec<Spelling>, ports: &RangeInclusive<i64>) {
     let (v4, v6, port) = (address_v4(random), address_v6(random), port(random, ports));
     spellings.extend([
@@ -291,7 +291,7 @@ fn separators(random: &mut Rng, spellings: &mut Vec<Spelling>, ports: &RangeIncl
     ]);
 }
 
-/// An address with something around it: networks, ranges, URLs, quotes.
+/// Addresses with other text around them: networks, ranges, URLs, quotes.
 fn wrappings(random: &mut Rng, spellings: &mut Vec<Spelling>) {
     const AROUND: [(&str, &str, &str); 23] = [
         ("", "/32", "a network in CIDR form"),
@@ -320,7 +320,6 @@ fn wrappings(random: &mut Rng, spellings: &mut Vec<Spelling>) {
     ];
     for (before, after, reason) in AROUND {
         spellings.push(Spelling::malformed(format!("{before}{}{after}", address_v4(random)), reason));
-        // A letter after an IPv6 address may be a digit of it, and a comma ends it as it ends any other.
         spellings.push(Spelling::malformed(format!("{before}{}{after}", address_v6(random)), reason));
     }
     for (v4, v6) in [
@@ -361,13 +360,13 @@ mod tests {
     }
 
     fn is_item(text: &str) -> bool {
-        // The standard library takes a numeric zone, and port 0.
+        // The standard library accepts a numeric zone and port 0.
         let with_port = |socket: SocketAddr| socket.port() > 0 && !text.contains('%');
         text.parse::<IpAddr>().is_ok() || text.parse::<SocketAddr>().is_ok_and(with_port)
     }
 
-    /// What a lenient service may take: spaces around it, leading zeros, brackets without a port.
-    fn is_open(text: &str) -> bool {
+    /// Whether it is unspecified: surrounding spaces, leading zeros, brackets without a port.
+    fn is_unspecified(text: &str) -> bool {
         let text = text.trim();
         let parts: Vec<_> =
             text.split_inclusive(['.', ':']).map(|part| part.trim_start_matches('0')).collect();
@@ -381,7 +380,7 @@ mod tests {
             for spelling in ip_endpoints(seed, &PORTS).into_iter().chain(ip_ports(seed, &PORTS)) {
                 let Spelling { text, is_valid, reason, .. } = &spelling;
                 assert_eq!(is_item(text), *is_valid, "{text:?}: {reason}");
-                assert!(*is_valid || !is_open(text), "{text:?} is unspecified: {reason}");
+                assert!(*is_valid || !is_unspecified(text), "{text:?} is unspecified: {reason}");
             }
         }
     }
@@ -394,15 +393,15 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_nobodys() {
+    fn addresses_belong_to_nobody() {
         for spelling in ip_endpoints(3, &PORTS).iter().filter(|spelling| spelling.is_valid) {
             let address = spelling.text.parse::<Ipv4Addr>();
             let known = ["255.255.255.255", "1.2.3.4", "0.0.0.0"].contains(&spelling.text.as_str());
-            let is_nobodys = |address: Ipv4Addr| {
+            let is_reserved = |address: Ipv4Addr| {
                 let is_local = address.is_private() || address.is_loopback() || address.is_link_local();
                 address.is_documentation() || is_local
             };
-            assert!(address.is_err() || known || address.is_ok_and(is_nobodys));
+            assert!(known || address.is_err() || address.is_ok_and(is_reserved));
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Valid and malformed spellings of the strings that have a grammar, derived from its rules.
+//! Valid and malformed spellings of strings that have a grammar.
 //!
-//! A seed chooses base values and the places that are damaged, so that the same seed gives the same spellings. What the
-//! contract leaves open (leading zeros, surrounding spaces, `[IPv6]` without a port, IPv4-mapped IPv6, a space in place
-//! of `T`, leap seconds) is neither valid nor malformed, and none of it is here.
+//! A seed selects base values and the parts that are damaged, so the same seed gives the same spellings. Unspecified spellings
+//! (leading zeros, surrounding spaces, `[IPv6]` without a port, IPv4-mapped IPv6, a space in place of `T`, leap seconds) are
+//! neither valid nor malformed and are left out.
 
 mod date_time;
 mod integer;
@@ -19,10 +19,10 @@ pub(crate) struct Spelling {
     pub(crate) text: String,
     /// Whether the contract allows it.
     pub(crate) is_valid: bool,
-    /// What is special about it.
+    /// Describes it.
     pub(crate) reason: &'static str,
-    /// Its name in labels of cases: its text, unless that depends on a limit of the document. A new limit gives the cases no
-    /// new names.
+    /// Its name in labels of cases: its text, unless that depends on a limit of the document, so that a new limit changes no
+    /// label.
     pub(crate) name: String,
 }
 
@@ -31,32 +31,28 @@ impl Spelling {
         Self { is_valid: true, ..Self::malformed(text, reason) }
     }
 
-    /// A spelling that the contract does not allow.
     pub(crate) fn malformed(text: impl Into<String>, reason: &'static str) -> Self {
         let text = text.into();
         Self { name: text.clone(), text, is_valid: false, reason }
     }
 
-    /// A number outside of the document's range, as text.
+    /// A number outside the document's range.
     fn outside((number, reason): (i64, &'static str)) -> Self {
         Self { name: reason.to_owned(), ..Self::malformed(number.to_string(), reason) }
     }
 }
 
-/// The spellings that are special for one reason.
+/// The spellings with one reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reason {
-    /// The reason, unique among those of one list.
     pub(crate) text: &'static str,
-    /// Whether the contract allows them.
     pub(crate) is_valid: bool,
-    /// The place of the first of them in the list.
+    /// Index of the first spelling in the list.
     pub(crate) first: usize,
-    /// The values as they are sent.
     pub(crate) spellings: Vec<String>,
 }
 
-/// Spellings by their reason, in the order in which the reasons come first.
+/// Groups spellings by their reason, in the order of the first of each.
 pub(crate) fn by_reason(spellings: Vec<Spelling>) -> Vec<Reason> {
     let mut reasons: Vec<Reason> = Vec::new();
     for (first, Spelling { text, is_valid, reason, .. }) in spellings.into_iter().enumerate() {
@@ -68,7 +64,7 @@ pub(crate) fn by_reason(spellings: Vec<Spelling>) -> Vec<Reason> {
     reasons
 }
 
-/// Drops repeated texts, of which the first stays.
+/// Removes repeated texts.
 fn distinct(spellings: Vec<Spelling>) -> Vec<Spelling> {
     let mut seen = std::collections::BTreeSet::new();
     spellings.into_iter().filter(|spelling| seen.insert(spelling.text.clone())).collect()

@@ -10,11 +10,10 @@ use super::exchange::{ProxiedRequest, Reply};
 use super::upstream::Upstream;
 use crate::contract::OperationId;
 
-/// Maximum number of keys that a fault remembers; then it starts anew.
+/// Maximum number of keys that a fault remembers; then all are forgotten.
 const MAX_KEYS: usize = 4_096;
 
-/// What a fault or a variation works with: the backend, what its requests go on to, and a memory of its own. Gives the
-/// backend's fields directly.
+/// What a fault or a variation works with: the backend (whose fields it dereferences to), the next layer, and a memory of its own.
 #[derive(Debug)]
 pub struct Context {
     /// What the requests go on to: the backend, or another layer in front of it.
@@ -25,7 +24,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// A context in which nothing has happened yet.
+    /// A context with an empty memory.
     #[must_use]
     pub fn new(backend: &Arc<Backend>) -> Self {
         Self::before(backend.upstream.clone(), backend)
@@ -54,8 +53,8 @@ impl Context {
         Some(of_path.find(|operation| operation.method == seen.method.as_str()).unwrap_or(first).id)
     }
 
-    /// Whether a response is a success: status and code, and the list of the operation; or status and text where text was asked
-    /// for. What an upstream sends in another shape is left as it is.
+    /// Whether a response is a success: status, code and list of the operation, or status and text where text was requested.
+    /// Responses of another shape are left unchanged.
     #[must_use]
     pub fn accepted(&self, seen: &ProxiedRequest, reply: &Reply) -> bool {
         let Some(id) = self.operation(seen) else { return false };
@@ -83,7 +82,7 @@ impl Context {
         seen.param(&extract.return_type.name).as_ref() == Some(&extract.text)
     }
 
-    /// Takes every credential out of a request, so that the server rejects it with a response that is in order.
+    /// Removes every credential from a request, so that the server rejects it in a conforming way.
     pub fn reject(&self, seen: &mut ProxiedRequest) {
         let extract = &self.contract.extract;
         seen.drop_param(&extract.api_key.name);
@@ -120,12 +119,12 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// How often this was asked before.
+    /// How often this was called before.
     pub fn calls(&self) -> u64 {
         self.calls.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// How often this was asked before for a key.
+    /// How often this was called before with a key.
     pub fn calls_of(&self, key: &str) -> u64 {
         let mut counts = bounded(&self.counts);
         let count = counts.entry(key.to_owned()).or_default();
@@ -133,7 +132,7 @@ impl Memory {
         *count - 1
     }
 
-    /// How often [`Memory::calls_of`] was asked for a key.
+    /// How often [`Memory::calls_of`] was called with a key.
     #[must_use]
     pub fn count(&self, key: &str) -> u64 {
         bounded(&self.counts).get(key).copied().unwrap_or_default()

@@ -24,7 +24,7 @@ pub struct ProxiedRequest {
     pub body: Bytes,
 }
 
-/// Query, headers and body may hold a token.
+/// Query, headers and body may hold a token, so only their sizes are shown.
 impl std::fmt::Debug for ProxiedRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { method, path: _, query: _, headers, body } = self;
@@ -95,7 +95,7 @@ impl ProxiedRequest {
         if let Value::Object(mut object) = self.json() {
             let before = object.clone();
             change(&mut object);
-            // What stays the same keeps its spelling, too.
+            // An unchanged body keeps its spelling.
             if object != before {
                 self.set_json(&Value::Object(object));
             }
@@ -122,27 +122,26 @@ pub enum Framing {
     /// At once, with its length.
     #[default]
     Whole,
-    /// In pieces of so many bytes, without its length.
+    /// In pieces of this many bytes, without Content-Length.
     Pieces(usize),
-    /// In pieces of so many bytes, with a wait of two milliseconds before each.
+    /// In pieces of this many bytes, with a pause of two milliseconds before each.
     Drip(usize),
-    /// In pieces of so many bytes, with this wait before each.
+    /// In pieces of this many bytes, with this pause before each.
     Slow(usize, Duration),
-    /// The body is followed by so many blanks, which are no part of its JSON.
+    /// The body is followed by this many spaces, which are not part of its JSON.
     Padded(u64),
-    /// The connection is closed after so many bytes of the body; Content-Length declares all of it.
+    /// The connection is closed after this many bytes of the body, although Content-Length declares all of it.
     Cut(usize),
-    /// The connection is reset after so many bytes of the body, or before the head.
+    /// The connection is reset after this many bytes of the body, or before the head.
     Reset(Option<usize>),
     /// Nothing is sent for this time; then the connection is closed.
     Silent(Duration),
-    /// Content-Length declares so many bytes more (or fewer) than the body has; then the connection is closed.
+    /// Content-Length is wrong by this many bytes; then the connection is closed.
     WrongLength(i64),
 }
 
 impl Reply {
-    /// Whether its caller gets less than all of it, or nothing. A body that is not longer than where it would be cut is sent
-    /// whole.
+    /// Whether the caller gets an incomplete response or none. A body that is shorter than the cut is sent whole.
     pub(crate) fn is_broken(&self) -> bool {
         match self.framing {
             Framing::Cut(after) | Framing::Reset(Some(after)) => after < self.body.len(),

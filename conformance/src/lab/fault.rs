@@ -1,4 +1,4 @@
-//! What a fault is: a server that keeps every clause but one.
+//! A fault: a server that keeps every clause but one.
 
 use std::sync::Arc;
 
@@ -21,13 +21,13 @@ pub struct Fault {
     only: Option<OperationId>,
 }
 
-/// How a fault is brought about.
+/// How a fault is implemented.
 enum How {
-    /// Changes a request before it goes on, so that the server handles another one than was sent.
+    /// Changes a request before it is forwarded.
     Request(RequestChange),
-    /// Changes a response before it goes back.
+    /// Changes a response before it is returned.
     Reply(ReplyChange),
-    /// Responses in whatever way it likes.
+    /// Responds by itself.
     Serve(Serve),
 }
 
@@ -49,6 +49,11 @@ impl Fault {
         change: impl Fn(&Context, &mut ProxiedRequest) + Send + Sync + 'static,
     ) -> Self {
         Self { id, breaks, how: How::Request(Box::new(change)), when: Vec::new(), only: None }
+    }
+
+    /// Takes the token out of the requests, so that the server rejects them.
+    pub(super) fn reject(id: &'static str, breaks: &'static str) -> Self {
+        Self::request(id, breaks, Context::reject)
     }
 
     /// Changes every response of the operation of the clause (of all operations for `all.…`).
@@ -99,7 +104,7 @@ impl Fault {
         Self { id, breaks, how: How::Serve(Box::new(serve)), when: Vec::new(), only: None }
     }
 
-    /// Narrows the fault to requests that fit a condition, beside the conditions that it has.
+    /// Limits the fault to requests that fit a condition, in addition to its other conditions.
     #[must_use]
     pub fn when(
         mut self,
@@ -109,7 +114,7 @@ impl Fault {
         self
     }
 
-    /// Says that it touches requests of one operation alone, although its clause is one of all.
+    /// Limits the operations that it claims to touch to one, although its clause is one of all.
     #[must_use]
     pub fn only(self, operation: OperationId) -> Self {
         Self { only: Some(operation), ..self }
@@ -126,7 +131,7 @@ impl Fault {
         Clause::from_id(id).expect("the id of a fault begins with that of its clause")
     }
 
-    /// The operations whose requests it touches: that of its clause, and all of them for `all.…` unless it says otherwise.
+    /// The operations whose requests it touches: that of its clause, or all of them for `all.…` unless limited by [`Fault::only`].
     #[must_use]
     pub fn operations(&self) -> Vec<OperationId> {
         if let Some(only) = self.only {

@@ -25,7 +25,7 @@ const MAX_ENTRIES: usize = 1_000;
 /// Maximum number of places in a body that one change names.
 const MAX_PLACES: usize = 3;
 
-/// Parts of names of at least so many bytes are searched for in credentials.
+/// Minimum length of a name that is searched for in credentials, in bytes.
 const TELLING: usize = 4;
 
 /// One request and what was changed on its way.
@@ -242,20 +242,20 @@ impl Layer {
 }
 
 impl Layer {
-    /// The response to a request with which it cannot act.
+    /// The response when its change panicked.
     fn failed(&self) -> Reply {
         let message = format!("{} {CANNOT_ACT}", self.name);
         Reply::json_with(502, &json!({"code": 50201, "message": message}))
     }
 }
 
-/// What a layer says whose change has panicked, on a response that nobody thought of.
+/// The message of a layer whose change panicked on an unexpected response.
 const CANNOT_ACT: &str = "cannot change the response of the upstream; this is a bug of the lab";
 
 impl Handler for Layer {
     fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
         Box::pin(async move {
-            let came = request.clone();
+            let original = request.clone();
             let (reply, passed) = PASSED
                 .scope(RefCell::default(), async {
                     let handled = AssertUnwindSafe(self.handler.handle(request)).catch_unwind().await;
@@ -263,7 +263,7 @@ impl Handler for Layer {
                     (reply, PASSED.with(RefCell::take))
                 })
                 .await;
-            let what = Names::new(&self.backend, &came).changes(&came, &passed, &reply);
+            let what = Names::new(&self.backend, &original).changes(&original, &passed, &reply);
             if !what.is_empty() {
                 note(Change { by: self.name.clone(), what });
             }
@@ -274,13 +274,12 @@ impl Handler for Layer {
 
 /// Adds a change to the journal's entry of the request that this task handles.
 pub(super) fn note(change: Change) {
-    // Without a journal nobody asks.
+    // Without a journal there is no such task-local.
     let _ = CHANGES.try_with(|changes| changes.borrow_mut().push(change));
 }
 
 /// Names the run of a scenario that the request of this task belongs to.
 pub(super) fn note_scenario(run: &str) {
-    // As above.
     let _ = SCENARIO.try_with(|scenario| scenario.replace(Some(run.to_owned())));
 }
 
@@ -315,7 +314,7 @@ impl Names {
     }
 
     /// What a layer changed: in the request that it passed on, and in the response that it returned.
-    fn changes(&self, came: &ProxiedRequest, passed: &Passed, reply: &Reply) -> Vec<String> {
+    fn changes(&self, original: &ProxiedRequest, passed: &Passed, reply: &Reply) -> Vec<String> {
         let Some((sent, answered)) = &passed.last else {
             return vec![format!("responded itself with status {}{}", reply.status.as_u16(), framing(reply))];
         };
@@ -323,16 +322,16 @@ impl Names {
         if passed.count > 1 {
             what.push(format!("sent {} requests instead of one", passed.count));
         }
-        if sent.method != came.method || sent.path != came.path {
+        if sent.method != original.method || sent.path != original.path {
             what.push("request line".to_owned());
         }
         let (old, new): (BTreeSet<_>, BTreeSet<_>) =
-            (came.params().into_iter().collect(), sent.params().into_iter().collect());
+            (original.params().into_iter().collect(), sent.params().into_iter().collect());
         let params: BTreeSet<&str> = old.symmetric_difference(&new).map(|(name, _)| name.as_str()).collect();
         what.extend(params.into_iter().map(|name| format!("request parameter `{}`", self.shown(name))));
-        what.extend(self.headers("request", &came.headers, &sent.headers));
-        if sent.body != came.body {
-            what.extend(self.bodies("request", &came.body, &sent.body));
+        what.extend(self.headers("request", &original.headers, &sent.headers));
+        if sent.body != original.body {
+            what.extend(self.bodies("request", &original.body, &sent.body));
         }
         if answered.status != reply.status {
             what.push(format!("status {} -> {}", answered.status.as_u16(), reply.status.as_u16()));
@@ -374,13 +373,13 @@ impl Names {
         shown
     }
 
-    /// A name, or `…` for one that may be a part of a credential, or hold one.
+    /// A name, or `…` when it may contain a credential or a part of one.
     fn shown(&self, name: &str) -> String {
-        let is_telling = |credential: &String| {
+        let may_reveal = |credential: &String| {
             let longer = name.len() >= TELLING && credential.contains(name);
             longer || (!credential.is_empty() && name.contains(credential.as_str()))
         };
-        if name.chars().count() > 64 || self.credentials.iter().any(is_telling) {
+        if name.chars().count() > 64 || self.credentials.iter().any(may_reveal) {
             return "…".to_owned();
         }
         crate::report::plain(name).into_owned()

@@ -2,12 +2,11 @@
 //! in front of a service that does neither. [`Scenarios`] add what happens to requests one after the other: rejections, waits,
 //! interruptions.
 //!
-//! Whoever tests a client starts a `Sandbox`: the reference server behind a lab, with tokens and data, in one call (with the
-//! feature `embedded`, which is on by default).
+//! To test a client, start a `Sandbox`: the reference server behind a lab, with tokens and data (feature `embedded`, on by
+//! default).
 //!
-//! A [`Fault`] or a [`Variation`] sees each request before it goes on and each response before it goes back, so that a server
-//! that breaks exactly one clause can be had without a switch in the server itself. The proof of the suite runs the checks
-//! against all of them.
+//! A [`Fault`] or a [`Variation`] changes requests before they are forwarded and responses before they are returned, so that the
+//! server itself needs no switch to break a clause. The proof of the suite runs the checks against all of them.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -25,6 +24,33 @@
 //! # Ok(())
 //! # }
 //! ```
+
+/// Faults whose ids begin with the same text, which the rows leave out: `success("code-null", …)` below `"groups.envelope/"` is the
+/// fault `groups.envelope/code-null`, made by `Fault::success`. A row may also call a function or a closure of its module.
+macro_rules! faults_of {
+    ($($table:tt)*) => { rows!(Fault; $($table)*) };
+}
+
+/// The same for variations. Those about some operations leave the requests of others alone.
+macro_rules! variations_of {
+    [$prefix:literal, $($kind:ident $arguments:tt $(.$method:ident $value:tt)*),+ $(,)?] => {
+        rows!(Variation; $prefix, $($kind $arguments .limited() $(.$method $value)*),+)
+    };
+}
+
+macro_rules! rows {
+    ($type:ident; $prefix:literal,
+     $($kind:ident($id:literal $(, $argument:expr)+ $(,)?) $(.$method:ident($($value:expr),*))*),+ $(,)?) => {
+        vec![$(rows!(@$type $kind (concat!($prefix, $id) $(, $argument)+)) $(.$method($($value),*))*),+]
+    };
+    (@$type:ident request $arguments:tt) => { $crate::lab::$type::request $arguments };
+    (@$type:ident reject $arguments:tt) => { $crate::lab::$type::reject $arguments };
+    (@$type:ident reply $arguments:tt) => { $crate::lab::$type::reply $arguments };
+    (@$type:ident success $arguments:tt) => { $crate::lab::$type::success $arguments };
+    (@$type:ident rejection $arguments:tt) => { $crate::lab::$type::rejection $arguments };
+    (@$type:ident serve $arguments:tt) => { $crate::lab::$type::serve $arguments };
+    (@$type:ident $function:ident $arguments:tt) => { $function $arguments };
+}
 
 mod backend;
 mod context;

@@ -30,7 +30,7 @@ const MAX_BODY: usize = 4 << 20;
 /// Maximum time for the head of a request, which also ends idle connections.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Blanks that pad a body are sent in pieces of so many bytes.
+/// Size of the pieces in which the spaces after a padded body are sent, in bytes.
 const BLANKS: usize = 64 << 10;
 
 /// How a proxy listens.

@@ -155,13 +155,13 @@ impl Sandbox {
         self.ports.open(scenario, 0).await
     }
 
-    /// The scenarios, to replace them or to begin anew.
+    /// The scenarios, to replace or restart them.
     #[must_use]
     pub fn scenarios(&self) -> &Scenarios {
         &self.scenarios
     }
 
-    /// The requests that came, and what was changed.
+    /// The requests that arrived, and what the lab changed.
     #[must_use]
     pub fn journal(&self) -> &Journal {
         &self.journal

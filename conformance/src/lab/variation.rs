@@ -1,4 +1,4 @@
-//! What a variation is: a server that keeps every clause and decides what the contract leaves open in its own way.
+//! A variation: a conforming server that decides unspecified behaviour otherwise.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::exchange::{ProxiedRequest, Reply};
 use super::upstream::Handler;
 use crate::contract::OperationId;
 
-/// A conforming server that is not like ours.
+/// A conforming server that decides unspecified behaviour otherwise.
 pub struct Variation {
     /// What it decides otherwise.
     pub id: &'static str,
@@ -19,13 +19,15 @@ pub struct Variation {
     pub capitals: bool,
     /// Whether a server has to decide so for all of its responses, such as an order of items.
     pub is_consistent: bool,
+    /// Whether it leaves requests alone that are not about its operations.
+    is_limited: bool,
     serve: Serve,
 }
 
 type Serve = Box<dyn for<'a> Fn(&'a Context, ProxiedRequest) -> BoxFuture<'a, Reply> + Send + Sync>;
 
 impl Variation {
-    /// Whether a request of an operation may meet it: the first part of its id says what it is about.
+    /// Whether it is about an operation, as the first part of its id says.
     #[must_use]
     pub fn concerns(&self, operation: OperationId) -> bool {
         match self.id.split('.').next() {
@@ -36,7 +38,7 @@ impl Variation {
         }
     }
 
-    /// Changes requests before they go on.
+    /// Changes requests before they are forwarded.
     #[must_use]
     pub fn request(
         id: &'static str,
@@ -51,7 +53,7 @@ impl Variation {
         })
     }
 
-    /// Changes responses before they go back.
+    /// Changes responses before they are returned.
     #[must_use]
     pub fn reply(
         id: &'static str,
@@ -67,7 +69,7 @@ impl Variation {
         })
     }
 
-    /// Changes successes before they go back.
+    /// Changes successes before they are returned.
     #[must_use]
     pub fn success(
         id: &'static str,
@@ -81,7 +83,7 @@ impl Variation {
         })
     }
 
-    /// Changes rejections before they go back, those that ask to wait apart.
+    /// Changes rejections (4xx) before they are returned.
     #[must_use]
     pub fn rejection(
         id: &'static str,
@@ -95,20 +97,30 @@ impl Variation {
         })
     }
 
-    /// Responses in its own way.
+    /// Responds by itself.
     #[must_use]
     pub fn serve(
         id: &'static str,
         decides: &'static str,
         serve: impl for<'a> Fn(&'a Context, ProxiedRequest) -> BoxFuture<'a, Reply> + Send + Sync + 'static,
     ) -> Self {
-        Self { id, decides, capitals: false, is_consistent: false, serve: Box::new(serve) }
+        Self { id, decides, capitals: false, is_consistent: false, is_limited: false, serve: Box::new(serve) }
     }
 
     /// Spells names of headers with capitals.
     #[must_use]
     pub fn with_capitals(self) -> Self {
         Self { capitals: true, ..self }
+    }
+
+    /// Leaves requests alone that are not about its operations.
+    pub(super) fn limited(self) -> Self {
+        Self { is_limited: true, ..self }
+    }
+
+    /// Changes the responses of all operations.
+    pub(super) fn everywhere(self) -> Self {
+        Self { is_limited: false, ..self }
     }
 
     /// Says that a server has to decide so for all of its responses.
@@ -129,7 +141,15 @@ pub struct VariedServer {
 
 impl Handler for VariedServer {
     fn handle<'a>(&'a self, seen: ProxiedRequest) -> BoxFuture<'a, Reply> {
-        (self.variation.serve)(&self.context, seen)
+        let Self { variation, context } = self;
+        let concerned = match context.operation(&seen) {
+            Some(id) => variation.concerns(id),
+            None => [OperationId::Extract, OperationId::Search].iter().all(|id| variation.concerns(*id)),
+        };
+        if concerned || !variation.is_limited {
+            return (variation.serve)(context, seen);
+        }
+        Box::pin(async move { context.upstream.call(&seen).await })
     }
 }
 

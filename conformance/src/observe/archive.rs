@@ -25,7 +25,7 @@ pub enum ArchiveError {
     #[error("expected at most {0} bytes, found more; export fewer requests, or pass a larger --max-bytes")]
     TooLong(u64),
     /// It has too many entries.
-    #[error("expected at most {most} entries, found {found}; export fewer requests", most = Archive::MOST_ENTRIES)]
+    #[error("expected at most {most} entries, found {found}; export fewer requests", most = Archive::MAX_ENTRIES)]
     TooMany {
         /// How many it has.
         found: usize,
@@ -107,10 +107,10 @@ pub(super) struct Header {
 }
 
 impl Archive {
-    /// Bytes that a file may have unless the tester says otherwise.
-    pub const MOST_BYTES: u64 = 64 << 20;
-    /// Entries that an archive may have.
-    pub const MOST_ENTRIES: usize = 100_000;
+    /// Default maximum size of a file, in bytes.
+    pub const MAX_BYTES: u64 = 64 << 20;
+    /// Maximum number of entries of an archive.
+    pub const MAX_ENTRIES: usize = 100_000;
 
     /// Reads an archive of at most `limit` bytes.
     ///
@@ -134,7 +134,7 @@ impl Archive {
             message: without_content(&error),
         })?;
         let entries = document.log.entries;
-        if entries.len() > Self::MOST_ENTRIES {
+        if entries.len() > Self::MAX_ENTRIES {
             return Err(ArchiveError::TooMany { found: entries.len() });
         }
         Ok(Self { entries })
@@ -148,7 +148,7 @@ impl std::fmt::Debug for Archive {
     }
 }
 
-/// What serde says of an error, without the value that it found.
+/// The message of serde without the value that it found.
 fn without_content(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
@@ -195,7 +195,7 @@ impl EntryResponse {
             }
             _ => text.clone().into(),
         };
-        // Browsers cut long bodies without saying so, and then the text is no JSON any more.
+        // Browsers truncate long bodies silently, which leaves invalid JSON.
         let is_shorter =
             size.and_then(|size| usize::try_from(size).ok()).is_some_and(|size| body.len() < size);
         let is_json = || serde_json::from_slice::<serde::de::IgnoredAny>(&body).is_ok();

@@ -4,13 +4,13 @@ use super::archive::Header;
 use crate::contract::Contract;
 use crate::wire::{Redactor, Request, Secret, ShortSecret, headers};
 
-/// Credentials of the traffic by their values. They are hidden in all that is shown, and tell callers apart.
+/// Credentials of the traffic by value. They are hidden in all output, and tell callers apart.
 #[derive(Default)]
 pub(super) struct Credentials {
     known: BTreeMap<String, &'static str>,
 }
 
-/// What a request carries, without its credentials.
+/// A request without its credentials.
 pub(super) struct MaskedRequest {
     pub(super) request: Request,
     /// The credentials that the request carries, as one text: equal for requests of one caller.
@@ -25,10 +25,10 @@ pub(super) enum Unhidden {
 }
 
 impl Credentials {
-    /// Different credentials that are searched for in all that is shown.
-    const MOST: usize = 200;
+    /// Maximum number of different credentials that output is searched for.
+    const MAX: usize = 200;
     /// Minimum length of one, in characters; see [`Redactor::new`].
-    const SHORTEST: usize = 6;
+    const MIN_LENGTH: usize = 6;
 
     /// A request with names in place of its credentials, which are known from now on.
     pub(super) fn mask(
@@ -49,7 +49,7 @@ impl Credentials {
                 // Raw text of a query may hold a token in a form that only the service reads.
                 request = request.raw_query(if value.contains('=') { "$HIDDEN=$HIDDEN" } else { "$HIDDEN" });
                 // A short piece, such as `%ff`, is no token that anybody could use.
-                if value.chars().count() >= Self::SHORTEST {
+                if value.chars().count() >= Self::MIN_LENGTH {
                     found.push((HIDDEN, value.to_owned()));
                 }
                 continue;
@@ -78,10 +78,10 @@ impl Credentials {
             if value.starts_with('$') || self.known.contains_key(value) {
                 continue;
             }
-            if value.chars().count() < Self::SHORTEST {
+            if value.chars().count() < Self::MIN_LENGTH {
                 return Err(Unhidden::Short);
             }
-            if self.known.len() >= Self::MOST {
+            if self.known.len() >= Self::MAX {
                 return Err(Unhidden::TooMany);
             }
             self.known.insert(value.clone(), stand_in);
@@ -105,7 +105,7 @@ fn parts<'a>(name: &str, value: &'a str) -> Box<dyn Iterator<Item = &'a str> + '
         let of_cookie = |cookie: &'a str| cookie.split_once('=').map_or(cookie, |(_, value)| value).trim();
         // A cookie of a few characters chooses a language or a colour; none of its header is shown.
         return Box::new(
-            value.split(';').map(of_cookie).filter(|value| value.chars().count() >= Credentials::SHORTEST),
+            value.split(';').map(of_cookie).filter(|value| value.chars().count() >= Credentials::MIN_LENGTH),
         );
     }
     let value = value.trim();
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(mask(&mut credentials, "api_key=abc", &[]).err(), Some(Unhidden::Short));
         assert!(mask(&mut credentials, "api_key=", &[]).is_ok());
         assert!(mask(&mut credentials, "api_key=%24API_KEY", &[]).is_ok(), "a stand-in of our own report");
-        for number in 0..Credentials::MOST {
+        for number in 0..Credentials::MAX {
             mask(&mut credentials, &format!("api_key=token-{number}"), &[]).expect("hidden");
         }
         assert_eq!(mask(&mut credentials, "api_key=one-more", &[]).err(), Some(Unhidden::TooMany));

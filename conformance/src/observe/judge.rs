@@ -143,14 +143,14 @@ fn of_relation(
     compared: &Compared,
     inferred: InferredClauses,
 ) -> CheckResult {
-    /// Findings of one relation; hundreds of pairs may break it in the same way.
-    const MOST: usize = 20;
+    /// Maximum number of findings of one relation, because hundreds of pairs may violate it in the same way.
+    const MAX_FINDINGS: usize = 20;
     if !compared.pairs.contains_key(check.id) {
         return CheckResult::not_run(check, Outcome::Skipped(NOT_SHOWN.to_owned()));
     }
     let mut result = CheckResult::not_run(check, Outcome::Passed);
     let broken = compared.broken.iter().filter(|broken| broken.check.id == check.id);
-    for BrokenRelation { clause, severity, expected, actual, exchanges, .. } in broken.take(MOST) {
+    for BrokenRelation { clause, severity, expected, actual, exchanges, .. } in broken.take(MAX_FINDINGS) {
         let entry = contract.catalogue.clause(*clause);
         let inferred_from = entry.inferred_from(false);
         let both = exchanges.iter().filter_map(|at| traffic.exchanges.get(*at));
@@ -248,6 +248,7 @@ fn report(
         totals,
         usage: Usage { requests: 0, gateways: 0, bytes: bodies.sum() },
         throttling: Throttling::default(),
+        discovered: Vec::new(),
         run_again: Rerun::default(),
         explored: None,
         expectations: Vec::new(),

@@ -14,8 +14,8 @@ use crate::quantity::quantity;
 /// Exchanges further apart than this are not compared.
 const WINDOW: SignedDuration = SignedDuration::from_secs(120);
 
-/// Earlier exchanges that each one is compared with: an archive may have thousands within the window.
-const MOST_COMPARED: usize = 200;
+/// Maximum number of earlier exchanges that each one is compared with. An archive may have thousands within the window.
+const MAX_COMPARED: usize = 200;
 
 pub(super) static PAGES: Check = Check {
     id: "search.paging.recorded",
@@ -114,7 +114,7 @@ fn each_pair<T>(all: &[T], begun: impl Fn(&T) -> Timestamp, mut compare: impl Fn
     let mut sorted: Vec<&T> = all.iter().collect();
     sorted.sort_by_key(|one| begun(one));
     for (number, after) in sorted.iter().enumerate() {
-        let earlier = sorted[..number].iter().rev().take(MOST_COMPARED);
+        let earlier = sorted[..number].iter().rev().take(MAX_COMPARED);
         for before in earlier.take_while(|before| begun(after).duration_since(begun(before)) <= WINDOW) {
             compare(before, after);
         }

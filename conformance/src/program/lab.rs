@@ -34,13 +34,7 @@ pub(crate) fn faults(glob: Option<&Glob>, clause: Option<&str>, json: bool) -> R
     faults.retain(|fault| {
         glob.is_none_or(|glob| glob.matches(fault.id)) && clause.is_none_or(|clause| fault.clause() == clause)
     });
-    if let (Some(glob), true) = (glob, faults.is_empty()) {
-        return Err(format!(
-            "`{}` matches no fault; expected a pattern such as 'search.paging/*'",
-            glob.as_str()
-        )
-        .into());
-    }
+    expect_match(glob, faults.is_empty(), "fault", "search.paging/*")?;
     if json {
         let faults: Vec<_> = faults
             .iter()
@@ -68,11 +62,7 @@ pub(crate) fn faults(glob: Option<&Glob>, clause: Option<&str>, json: bool) -> R
 pub(crate) fn variations(glob: Option<&Glob>, json: bool) -> Result<Verdict, UsageError> {
     let mut variations = lab::variations();
     variations.retain(|variation| glob.is_none_or(|glob| glob.matches(variation.id)));
-    if let (Some(glob), true) = (glob, variations.is_empty()) {
-        return Err(
-            format!("`{}` matches no variation; expected a pattern such as 'http.*'", glob.as_str()).into()
-        );
-    }
+    expect_match(glob, variations.is_empty(), "variation", "http.*")?;
     if json {
         let variations: Vec<_> = variations
             .iter()
@@ -86,17 +76,36 @@ pub(crate) fn variations(glob: Option<&Glob>, json: bool) -> Result<Verdict, Usa
     Ok(Verdict::Conforms)
 }
 
+/// Rejects a pattern without a match.
+fn expect_match(glob: Option<&Glob>, is_empty: bool, kind: &str, example: &str) -> Result<(), UsageError> {
+    match glob.filter(|_| is_empty) {
+        None => Ok(()),
+        Some(glob) => {
+            let pattern = glob.as_str();
+            Err(format!("`{pattern}` matches no {kind}; expected a pattern such as '{example}'").into())
+        }
+    }
+}
+
 fn names(operations: &[OperationId]) -> Vec<&'static str> {
     operations.iter().map(|operation| operation.prefix()).collect()
 }
 
 /// `conformance proxy`: serves until Ctrl-C or SIGTERM.
 pub(crate) async fn proxy(arguments: ProxyArguments) -> Result<Verdict, UsageError> {
-    // Whoever starts it may end it at once.
+    // Before anything else, so that an early Ctrl-C ends it properly.
     let mut signals = Signals::listen()?;
-    // Mistakes end it before anything listens.
-    let faults = arguments.fault.iter().map(|id| fault(id)).collect::<Result<Vec<_>, _>>()?;
-    let variations = arguments.variation.iter().map(|id| variation(id)).collect::<Result<Vec<_>, _>>()?;
+    // Reject unknown ids before anything listens.
+    let faults = arguments
+        .fault
+        .iter()
+        .map(|id| named("fault", id, lab::faults(), |fault| fault.id))
+        .collect::<Result<Vec<_>, _>>()?;
+    let variations = arguments
+        .variation
+        .iter()
+        .map(|id| named("variation", id, lab::variations(), |variation| variation.id))
+        .collect::<Result<Vec<_>, _>>()?;
     let scenarios = match &arguments.scenario {
         Some(file) => Scenarios::read(file)?,
         None => Scenarios::default(),
@@ -228,25 +237,11 @@ fn line(entry: &Entry) -> String {
     text
 }
 
-fn fault(id: &str) -> Result<Fault, UsageError> {
-    let mut faults = lab::faults();
-    match faults.iter().position(|fault| fault.id == id) {
-        Some(index) => Ok(faults.swap_remove(index)),
-        None => {
-            let known = faults.iter().map(|fault| fault.id);
-            Err(unknown("fault", id, known, "`conformance faults` lists them"))
-        }
-    }
-}
-
-fn variation(id: &str) -> Result<Variation, UsageError> {
-    let mut variations = lab::variations();
-    match variations.iter().position(|variation| variation.id == id) {
-        Some(index) => Ok(variations.swap_remove(index)),
-        None => {
-            let known = variations.iter().map(|variation| variation.id);
-            Err(unknown("variation", id, known, "`conformance variations` lists them"))
-        }
+/// The fault or variation with an id.
+fn named<T>(kind: &str, id: &str, mut all: Vec<T>, id_of: fn(&T) -> &str) -> Result<T, UsageError> {
+    match all.iter().position(|item| id_of(item) == id) {
+        Some(index) => Ok(all.swap_remove(index)),
+        None => Err(unknown(kind, id, all.iter().map(id_of), &format!("`conformance {kind}s` lists them"))),
     }
 }
 

@@ -17,5 +17,14 @@ mod signals;
 pub(crate) mod snapshot;
 pub(crate) mod watch;
 
-/// A mistake in usage or configuration, in one line.
+use std::io::Write as _;
+
+use sallyport_conformance::report::plain;
+
+/// Prints a warning. A closed pipe is not an error.
+fn warn(text: &str) {
+    let _ = writeln!(std::io::stderr(), "conformance: warning: {}", plain(text));
+}
+
+/// An error in usage or configuration, in one line.
 pub(crate) type UsageError = Box<dyn std::error::Error>;

@@ -21,7 +21,7 @@ pub(crate) struct ObserveArguments {
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
     /// Read at most N bytes.
-    #[arg(long, value_name = "N", default_value_t = Archive::MOST_BYTES)]
+    #[arg(long, value_name = "N", default_value_t = Archive::MAX_BYTES)]
     pub(crate) max_bytes: u64,
     /// Also write reports, as `run` does, in any format but har.
     #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',')]
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &ObserveArguments) -> Result<Verdict, UsageError> {
     text.push_str(&report::summary(&report, &screen));
     let mut writer = reader.writer();
     let guard = CommandGuard::new(&arguments.report, &mut writer);
-    // A pipe that nobody reads any more is no error.
+    // A closed pipe is not an error.
     let _ = writer.write_all(text.as_bytes());
     guard.end(&mut writer);
     reports::write(&arguments.report, &report, &mut writer)?;

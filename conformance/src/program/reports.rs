@@ -169,7 +169,7 @@ pub(crate) fn write_rendered(
         match &request.destination {
             Destination::Stdout => super::run::print(&text),
             Destination::Workflow => {
-                // A pipe that nobody reads any more is no error.
+                // A closed pipe is not an error.
                 let _ = reader.write_all(text.as_bytes());
             }
             Destination::File(path) => {
@@ -205,7 +205,7 @@ impl CommandGuard {
         let is_workflow = requests.iter().any(|request| request.destination == Destination::Workflow);
         let resume = is_workflow.then(|| {
             let (stop, resume) = report::without_commands(&unguessable());
-            // A pipe that nobody reads any more is no error.
+            // A closed pipe is not an error.
             let _ = reader.write_all(stop.as_bytes());
             resume
         });

@@ -64,7 +64,7 @@ pub(crate) async fn plan(arguments: RunArguments) -> Result<Verdict, UsageError>
     print_plan(contract, setup, &described).await
 }
 
-/// Runs the suite in sight of the user: progress, findings, summary. A signal ends the run and keeps what was done.
+/// Runs the suite with progress, findings and summary. A signal ends the run and keeps its results.
 pub(crate) async fn observed(
     contract: &Contract,
     target: &Target,
@@ -82,7 +82,7 @@ pub(crate) async fn observed(
     Ok(report)
 }
 
-/// Hands over the target, or the embedded reference server when there is none.
+/// Calls `work` with the target, or with the embedded reference server when there is none.
 pub(crate) async fn with_target<T>(
     target: Option<Target>,
     work: impl AsyncFnOnce(&Target) -> Result<T, UsageError>,
@@ -93,13 +93,12 @@ pub(crate) async fn with_target<T>(
     }
 }
 
-/// Text on standard output; a pipe that nobody reads any more is no error. What others wrote goes through [`report::plain`]
-/// first.
+/// Prints to standard output. A closed pipe is not an error. Untrusted text goes through [`report::plain`] first.
 pub(crate) fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
-/// Where people read what happens: on standard output, unless a report goes there.
+/// Where progress and summary go: standard output, unless a report goes there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reader {
     Stdout,
@@ -107,7 +106,7 @@ pub(crate) enum Reader {
 }
 
 impl Reader {
-    /// A text of ours; what others wrote in it went through [`report::plain`].
+    /// Writes a text. Untrusted text goes through [`report::plain`] first.
     pub(crate) fn write(self, text: &str) {
         let _ = self.writer().write_all(text.as_bytes());
     }
@@ -126,7 +125,7 @@ impl Reader {
         }
     }
 
-    /// Colours and wrapping are for terminals; `NO_COLOR` takes the colours away.
+    /// Colours and wrapping apply to terminals only; `NO_COLOR` disables the colours.
     pub(crate) fn screen(self, detail: Detail) -> Screen {
         let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let terminal = self.is_terminal();
@@ -139,7 +138,7 @@ impl Reader {
     }
 }
 
-/// A setup with the arguments that choose what runs.
+/// Applies the arguments that choose what runs.
 fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageError> {
     setup.options.detect = arguments.detect;
     if let Some(inferred) = arguments.inferred.as_deref().and_then(InferredClauses::named) {

@@ -1,4 +1,4 @@
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,42 +9,42 @@ use sallyport_conformance::target::{Fact, facts_from};
 use sallyport_conformance::wire::{ExtraHeader, Redactor, WireOptions};
 use sallyport_conformance::{Options, Secret, Selection, Target};
 
-use super::UsageError;
 use super::arguments::{GateArguments, ProxyArguments, TargetArguments};
+use super::{UsageError, warn};
 
 /// Name of the variable for the base URL before it became that of the other programs.
 const FORMER_BASE_URL: &str = "CONFORMANCE_BASE_URL";
 
-/// Without this, a forgotten base URL would be a good verdict about another service.
+/// A forgotten base URL must not lead to a good verdict about another service.
 const MISSING_BASE_URL: &str = "but no base URL to use it with; pass --base-url, set SALLYPORT_BASE_URL, or write base-url \
                                 in the configuration; without any token and fact the embedded server is tested";
 
-/// The file that `init` writes. It is read only where `--config` names it: a file that happens to lie in a folder must not
-/// decide where tokens go.
+/// The file that `init` writes. It is read only with `--config`: a file that happens to be in the folder must not decide where
+/// tokens are sent.
 pub(crate) const CONFIG: &str = "conformance.toml";
 
-/// Stands in for the account's token where none is needed. No service has given it out.
+/// Placeholder for the account's token where none is needed. No service has issued it.
 const NO_TOKEN: &str = "no-token-was-given";
 
-/// What arguments, environment and configuration come to together.
+/// The merged arguments, environment variables and configuration.
 pub(crate) struct Setup {
     /// The target; none for the embedded reference server.
     pub(crate) target: Option<Target>,
-    /// How to run, but for what only `run` asks for.
+    /// How to run, without the options of `run` alone.
     pub(crate) options: Options,
     /// The configuration that was read.
     config: Option<PathBuf>,
-    /// A token or a fact that was found, in words.
+    /// Describes a token or a fact that was found.
     information: Option<String>,
 }
 
 impl Setup {
-    /// An argument goes before a variable of the environment, and that before the configuration.
+    /// Arguments take precedence over environment variables, and those over the configuration.
     pub(crate) fn new(arguments: &TargetArguments) -> Result<Self, UsageError> {
         Self::with_token(arguments, None)?.for_known_target()
     }
 
-    /// The same for what sends nothing, and so needs no token.
+    /// The same for commands that send nothing and need no token.
     pub(crate) fn without_sending(arguments: &TargetArguments) -> Result<Self, UsageError> {
         Self::with_token(arguments, Some(Secret::new("API_KEY", NO_TOKEN)))?.for_known_target()
     }
@@ -77,7 +77,7 @@ impl Setup {
         }
     }
 
-    /// The target and the configuration, for people to see which they are.
+    /// Names the target and the configuration for the user.
     pub(crate) fn described(&self) -> Result<String, UsageError> {
         let target = match &self.target {
             None => "the embedded server with sample data".to_owned(),
@@ -116,7 +116,7 @@ impl Setup {
             inferred,
         } = config;
         if arguments.base_url.is_none() && variable(FORMER_BASE_URL).is_some() {
-            // Ignored, it would test another service than the one that is meant.
+            // If it were ignored, the run would test another service than intended.
             return Err(format!(
                 "the environment variable {FORMER_BASE_URL} is now SALLYPORT_BASE_URL; rename it"
             )
@@ -175,11 +175,6 @@ impl GateArguments {
         gates.fail_on_skip |= self.fail_on_skip;
         gates.fail_on_warning |= self.fail_on_warning;
     }
-}
-
-fn warn(text: &str) {
-    // A pipe that nobody reads any more is no error.
-    let _ = writeln!(std::io::stderr(), "conformance: warning: {text}");
 }
 
 fn variable(name: &str) -> Option<String> {
@@ -241,7 +236,7 @@ fn wire(arguments: &TargetArguments, connection: Connection) -> Result<WireOptio
     })
 }
 
-/// The value is not repeated in an error: it may be a secret all the same.
+/// Errors do not repeat the value, because it may be a secret.
 fn parsed_header(header: &str, public: bool) -> Result<ExtraHeader, UsageError> {
     let (name, value) = header.split_once(':').ok_or("--header: expected NAME: VALUE, found no colon")?;
     Ok(ExtraHeader { name: name.trim().to_owned(), value: Secret::new("HEADER", value.trim()), public })

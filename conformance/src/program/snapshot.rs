@@ -64,7 +64,7 @@ pub(crate) async fn compare(
     Ok(if differences.is_empty() { Verdict::Conforms } else { Verdict::Findings })
 }
 
-/// How the target behaves now, or the verdict when that can't be told.
+/// Records how the target behaves now; the verdict when that is impossible.
 async fn observed(arguments: &TargetArguments) -> Result<Result<Recording, Verdict>, UsageError> {
     let contract = Contract::embedded()?;
     let Setup { target, options, .. } = Setup::new(arguments)?;

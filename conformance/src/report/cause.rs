@@ -1,12 +1,12 @@
-//! Findings by their likely causes.
+//! Groups findings by their likely causes, and checks without a result by their reasons.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::quantity;
-use crate::check::Finding;
+use crate::check::{Finding, Outcome};
 use crate::run::{CheckResult, Diagnosis, FindingReference, LikelyFault, Report};
 
-/// A finding, and the check that it is of.
+/// A finding and its check.
 pub(super) type CheckFinding<'a> = (&'a CheckResult, &'a Finding);
 
 /// Findings with one likely cause: the first is shown, and the others fold beneath it.
@@ -46,7 +46,31 @@ pub(super) fn without_cause(report: &Report) -> Vec<(&CheckResult, Vec<&Finding>
     rest
 }
 
-/// What a cause looks like, a line for each known fault.
+/// Checks without a result that have the same outcome and reason.
+pub(super) struct Unresolved<'a> {
+    pub(super) outcome: &'a Outcome,
+    pub(super) reason: &'a str,
+    pub(super) checks: Vec<&'a str>,
+}
+
+/// The checks without a result, grouped by outcome and reason, so that a missing fact takes one line.
+pub(super) fn unresolved(report: &Report) -> Vec<Unresolved<'_>> {
+    let mut groups: Vec<Unresolved<'_>> = Vec::new();
+    for result in &report.checks {
+        let outcome = &result.outcome;
+        let (Outcome::Skipped(reason) | Outcome::Inconclusive(reason) | Outcome::Error(reason)) = outcome
+        else {
+            continue;
+        };
+        match groups.iter_mut().find(|group| group.outcome == outcome) {
+            Some(group) => group.checks.push(result.id),
+            None => groups.push(Unresolved { outcome, reason, checks: vec![result.id] }),
+        }
+    }
+    groups
+}
+
+/// Describes a cause, one line for each known fault.
 pub(super) fn headlines(diagnosis: &Diagnosis) -> Vec<String> {
     let line = |(number, fault): (usize, &LikelyFault)| {
         let LikelyFault { clause, breaks, agreeing, failing, missed, .. } = fault;
@@ -68,7 +92,7 @@ pub(super) fn headlines(diagnosis: &Diagnosis) -> Vec<String> {
     lines
 }
 
-/// The checks of folded findings, each with how many it has.
+/// The checks of the folded findings, each with its number of findings.
 pub(super) fn folded(cause: &Cause<'_>) -> Option<String> {
     let mut checks: BTreeMap<&str, usize> = BTreeMap::new();
     for (result, _) in &cause.folded {

@@ -1,11 +1,11 @@
-use super::plain::acts;
+use super::plain::is_control;
 use crate::target::Fact;
 use crate::wire::RecordedExchange;
 
-/// Longest body that is passed as an argument, in bytes; Linux allows arguments of 128 KiB.
-const LONGEST_ARGUMENT: usize = 64 * 1024;
+/// Maximum size of a body that is passed as an argument, in bytes. Linux allows arguments of 128 KiB.
+const MAX_ARGUMENT_BYTES: usize = 64 * 1024;
 
-/// The command that sends a recorded request again. Secrets stand as shell variables, for the shell to put in.
+/// The curl command that sends a recorded request again. Secrets are shell variables.
 #[must_use]
 pub fn command(base: &str, exchange: &RecordedExchange) -> String {
     let url = format!("{}{}", base.trim_end_matches('/'), exchange.target);
@@ -18,7 +18,7 @@ pub fn command(base: &str, exchange: &RecordedExchange) -> String {
         Some(body) if exchange.request_body_cut => {
             command.push_str(&format!(" --data-binary @body  # begins with {}", quoted(&first_line(body))));
         }
-        Some(body) if body.len() > LONGEST_ARGUMENT => {
+        Some(body) if body.len() > MAX_ARGUMENT_BYTES => {
             // A builtin of the shell takes arguments of any length.
             command = format!("printf %s {} | {command} --data-binary @-", quoted(body));
         }
@@ -27,11 +27,11 @@ pub fn command(base: &str, exchange: &RecordedExchange) -> String {
     command
 }
 
-/// One word of a shell: literal but for the variables of secrets, which the shell replaces. What a terminal would act on stands as
-/// an escape that bash, zsh and ksh know.
+/// Quotes one shell word. The variables of secrets stay outside the quotes, so that the shell expands them. Control characters
+/// become escapes that bash, zsh and ksh understand.
 fn quoted(text: &str) -> String {
     let mut quoted = format!("'{}'", text.replace('\'', r"'\''"));
-    for c in text.chars().filter(|c| acts(*c)) {
+    for c in text.chars().filter(|c| is_control(*c)) {
         let escape = match u32::from(c) {
             code @ 0..=0x7f => format!("\\x{code:02x}"),
             code @ 0x80..=0xffff => format!("\\u{code:04x}"),
@@ -43,14 +43,14 @@ fn quoted(text: &str) -> String {
     for (name, variable) in facts.chain([("API_KEY", "SALLYPORT_API_KEY"), ("HEADER", "HEADER")]) {
         quoted = quoted.replace(&format!("${name}"), &format!("'\"${variable}\"'"));
     }
-    // What is quoted ends, and does not begin, beside a name at the edge of the word.
+    // Remove the empty quotes that a variable at the edge of the word leaves.
     let trimmed = quoted.strip_prefix("''\"").map(|rest| format!("\"{rest}")).unwrap_or(quoted);
     trimmed.strip_suffix("\"''").map(|rest| format!("{rest}\"")).unwrap_or(trimmed)
 }
 
 fn first_line(body: &str) -> String {
-    const LONGEST: usize = 60;
-    body.lines().next().unwrap_or_default().chars().take(LONGEST).collect()
+    const MAX_CHARACTERS: usize = 60;
+    body.lines().next().unwrap_or_default().chars().take(MAX_CHARACTERS).collect()
 }
 
 #[cfg(test)]

@@ -7,11 +7,11 @@ use super::{plain_lines, quantity};
 use crate::check::{Finding, Outcome, Severity};
 use crate::run::{CheckResult, Report, Verdict};
 
-/// Annotations of one level that GitHub shows for a step; it drops the others.
-const MOST_OF_A_LEVEL: usize = 10;
+/// Maximum number of annotations of one level that GitHub shows for a step; it drops the others.
+const MAX_ANNOTATIONS_PER_LEVEL: usize = 10;
 
-/// Bytes of a job summary: GitHub rejects one of more than 1 MiB.
-const LONGEST_SUMMARY: usize = 1_000_000;
+/// Maximum size of a job summary in bytes. GitHub rejects more than 1 MiB.
+const MAX_SUMMARY_BYTES: usize = 1_000_000;
 
 /// What a report says in annotations: an error for each likely cause and for each other check that failed, a warning for what
 /// is doubtful or has no result, and a notice with the verdict.
@@ -74,7 +74,7 @@ pub fn github(report: &Report) -> String {
 /// The report in Markdown, within the size that GitHub takes.
 #[must_use]
 pub fn job_summary(report: &Report) -> String {
-    markdown_within(report, LONGEST_SUMMARY)
+    markdown_within(report, MAX_SUMMARY_BYTES)
 }
 
 /// Two commands that keep text between them from being taken for commands: what a service says may look like one. `token` is a
@@ -98,7 +98,11 @@ impl Annotation {
 
 /// The first annotations of a level; the last one counts those that GitHub would drop.
 fn push(text: &mut String, level: &str, annotations: &[Annotation]) {
-    let shown = if annotations.len() > MOST_OF_A_LEVEL { MOST_OF_A_LEVEL - 1 } else { annotations.len() };
+    let shown = if annotations.len() > MAX_ANNOTATIONS_PER_LEVEL {
+        MAX_ANNOTATIONS_PER_LEVEL - 1
+    } else {
+        annotations.len()
+    };
     for annotation in &annotations[..shown] {
         text.push_str(&annotation.command(level));
     }

@@ -9,8 +9,8 @@ use super::{Exposition, quantity};
 use crate::run::Verdict;
 use crate::watch::{Change, ClauseTrend, Rate, RunRecord, trends};
 
-/// Runs that the page shows one by one; the rates are of all.
-const MOST_CELLS: usize = 96;
+/// Maximum number of runs that the page shows one by one. The rates cover all runs.
+const MAX_CELLS: usize = 96;
 
 #[derive(Serialize)]
 struct Cells {
@@ -58,7 +58,7 @@ pub fn history_page(
 ) -> Result<String, minijinja::Error> {
     let mut environment = environment();
     environment.add_template("history.html", include_str!("html/history.html"))?;
-    let shown = &records[records.len().saturating_sub(MOST_CELLS)..];
+    let shown = &records[records.len().saturating_sub(MAX_CELLS)..];
     let title = |record: &RunRecord| format!("{}: {}", record.begun, record.verdict);
     let cells = Cells {
         titles: shown.iter().map(title).collect(),

@@ -4,10 +4,10 @@ use minijinja::value::Serde;
 use minijinja::{Environment, Value, context, escape_formatter};
 use serde::Serialize;
 
-use super::cause::{CheckFinding, causes, folded, headlines, without_cause};
+use super::cause::{CheckFinding, Unresolved, causes, folded, headlines, unresolved, without_cause};
 use super::terminal::{
-    counted, detected, explored, inferred_from, not_judged, not_noticed, profile_and_budget, rests_on,
-    run_again, suite_and_contract, throttled, verdict_words,
+    counted, detected, discovered, explored, inferred_from, not_judged, not_noticed, profile_and_budget,
+    rests_on, run_again, suite_and_contract, throttled, verdict_words,
 };
 use super::{curl, plain_lines};
 use crate::check::{Evidence, Finding, Outcome};
@@ -36,6 +36,7 @@ pub fn html(report: &Report) -> Result<String, minijinja::Error> {
         not_noticed => not_noticed(report).collect::<Vec<_>>(),
         suite => suite_and_contract(report),
         profile => profile_and_budget(report),
+        discovered => discovered(report).collect::<Vec<_>>(),
         explored => explored(report),
         throttled => throttled(report),
         run_again => run_again(report),
@@ -43,7 +44,7 @@ pub fn html(report: &Report) -> Result<String, minijinja::Error> {
         causes => Value::from(Serde(cause_views(report))),
         findings => Value::from(Serde(findings(report))),
         operations => Value::from(Serde(operations(report))),
-        unresolved => Value::from(Serde(unresolved(report))),
+        unresolved => Value::from(Serde(unresolved_views(report))),
         skipped_cases => Value::from(Serde(skipped_cases(report))),
         observations => Value::from(Serde(observations(report))),
     })
@@ -228,25 +229,14 @@ fn check_view(check: &CheckResult) -> CheckView<'_> {
     }
 }
 
-/// Checks without a result, grouped by their reason.
-fn unresolved(report: &Report) -> Vec<UnresolvedView<'_>> {
-    let mut views: Vec<UnresolvedView<'_>> = Vec::new();
-    for check in &report.checks {
-        let (Outcome::Skipped(reason) | Outcome::Inconclusive(reason) | Outcome::Error(reason)) =
-            &check.outcome
-        else {
-            continue;
-        };
-        let outcome = class(&check.outcome);
-        match views.iter_mut().find(|view| view.outcome == outcome && view.reason == reason) {
-            Some(view) => view.checks.push(check.id),
-            None => {
-                let word = check.outcome.name();
-                views.push(UnresolvedView { word, outcome, reason, checks: vec![check.id] });
-            }
-        }
-    }
-    views
+fn unresolved_views(report: &Report) -> Vec<UnresolvedView<'_>> {
+    let view = |Unresolved { outcome, reason, checks }| UnresolvedView {
+        word: outcome.name(),
+        outcome: class(outcome),
+        reason,
+        checks,
+    };
+    unresolved(report).into_iter().map(view).collect()
 }
 
 fn observations(report: &Report) -> Vec<ObservationView<'_>> {

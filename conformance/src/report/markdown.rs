@@ -1,19 +1,19 @@
 use std::fmt::Write as _;
 
-use super::cause::{Cause, causes, folded, headlines, without_cause};
+use super::cause::{Cause, Unresolved, causes, folded, headlines, unresolved, without_cause};
 use super::terminal::{
-    counted, detected, explored, inferred_from, not_judged, not_noticed, profile_and_budget, rests_on,
-    run_again, suite_and_contract, throttled, verdict_words,
+    counted, detected, discovered, explored, inferred_from, not_judged, not_noticed, profile_and_budget,
+    rests_on, run_again, suite_and_contract, throttled, verdict_words,
 };
 use super::{curl, plain, quantity};
-use crate::check::{Finding, Outcome};
+use crate::check::Finding;
 use crate::run::{CheckResult, ExpectationState, Report};
 
-/// Characters that a comment of a pull request takes on GitHub (65,536), less some for what CI adds to it.
-const LONGEST_COMMENT: usize = 65_000;
+/// Maximum length of a pull request comment on GitHub (65,536 characters), less some for what CI adds to it.
+const MAX_COMMENT_CHARACTERS: usize = 65_000;
 
-/// Bytes of a command of a text with a limited length: a longer one would leave no room for the finding it belongs to.
-const LONGEST_COMMAND: usize = 4_000;
+/// Maximum size of a command in a text of limited length. A longer one would leave no room for its finding.
+const MAX_COMMAND_BYTES: usize = 4_000;
 
 /// The report as a summary in Markdown, for instance for a pull request.
 #[must_use]
@@ -21,31 +21,31 @@ pub fn markdown(report: &Report) -> String {
     Page::new(report, usize::MAX).text
 }
 
-/// The same in the length that a comment of a pull request takes.
+/// The same, cut to the length of a pull request comment.
 #[must_use]
 pub fn comment(report: &Report) -> String {
-    markdown_within(report, LONGEST_COMMENT)
+    markdown_within(report, MAX_COMMENT_CHARACTERS)
 }
 
-/// The same in at most so many bytes.
-pub(super) fn markdown_within(report: &Report, longest: usize) -> String {
-    Page::new(report, LONGEST_COMMAND).within(longest)
+/// The same, cut to `max_bytes`.
+pub(super) fn markdown_within(report: &Report, max_bytes: usize) -> String {
+    Page::new(report, MAX_COMMAND_BYTES).within(max_bytes)
 }
 
-/// A text, and where it can be cut.
+/// A text and the places where it can be cut.
 #[derive(Debug, Default)]
 struct Page {
     text: String,
     cuts: Vec<Cut>,
     /// Findings so far.
     findings: usize,
-    /// Whether a part that opens is begun and not ended.
+    /// Whether a `<details>` element is open.
     is_folded: bool,
-    /// Bytes of the longest command that is shown.
-    longest_command: usize,
+    /// Maximum size of a command that is shown, in bytes.
+    max_command_bytes: usize,
 }
 
-/// A place before a finding, a heading or a line of a list: no block of code is open there.
+/// A place before a finding, a heading or a list item, where no code block is open.
 #[derive(Debug, Clone, Copy)]
 struct Cut {
     at: usize,
@@ -54,8 +54,8 @@ struct Cut {
 }
 
 impl Page {
-    fn new(report: &Report, longest_command: usize) -> Self {
-        let mut page = Self { text: head(report), longest_command, ..Self::default() };
+    fn new(report: &Report, max_command_bytes: usize) -> Self {
+        let mut page = Self { text: head(report), max_command_bytes, ..Self::default() };
         page.cut();
         let causes = causes(report);
         if !causes.is_empty() {
@@ -84,23 +84,23 @@ impl Page {
     fn cut(&mut self) {
         let Self { ref text, findings, is_folded, .. } = *self;
         let since = text[self.cuts.last().map_or(0, |cut| cut.at)..].trim();
-        // A heading stays with what it is of.
+        // Do not cut between a heading and its content.
         if since.starts_with("## ") && !since.contains('\n') {
             return;
         }
         self.cuts.push(Cut { at: text.len(), findings, is_folded });
     }
 
-    /// `can_begin` is false for the first one below a heading, which has a cut already.
-    fn finding(&mut self, report: &Report, result: &CheckResult, finding: &Finding, can_begin: bool) {
-        if can_begin {
+    /// `can_cut` is false for the first finding below a heading, because the cut is before the heading.
+    fn finding(&mut self, report: &Report, result: &CheckResult, finding: &Finding, can_cut: bool) {
+        if can_cut {
             self.cut();
         }
-        finding_text(&mut self.text, report, result, finding, self.longest_command);
+        finding_text(&mut self.text, report, result, finding, self.max_command_bytes);
         self.findings += 1;
     }
 
-    /// The findings of a likely cause: the first one, and the others in a part that opens.
+    /// The findings of a likely cause: the first one, and the others in a `<details>` element.
     fn cause(&mut self, report: &Report, cause: &Cause<'_>) {
         self.cut();
         self.text.push('\n');
@@ -142,16 +142,16 @@ impl Page {
         }
     }
 
-    /// The text, cut before what would make it longer than this, with what is left out.
-    fn within(mut self, longest: usize) -> String {
-        /// More than what is said at the end takes.
+    /// The text, cut to `max_bytes`, with a note about what is left out.
+    fn within(mut self, max_bytes: usize) -> String {
+        /// Room for the note at the end, in bytes.
         const END: usize = 200;
-        if self.text.len() <= longest {
+        if self.text.len() <= max_bytes {
             return self.text;
         }
-        let room = longest.saturating_sub(END);
+        let room = max_bytes.saturating_sub(END);
         let fitting = self.cuts.iter().rev().find(|cut| cut.at <= room);
-        // Only a summary of nothing but reasons is as long, and it has a line for each of them.
+        // Without a cut that fits, the text consists of reasons, one per line: cut at a line.
         let beginning =
             || self.text[..self.text.floor_char_boundary(room)].rfind('\n').map_or(0, |end| end + 1);
         let Cut { at, findings, is_folded } =
@@ -202,6 +202,9 @@ fn head(report: &Report) -> String {
         quantity(usage.gateways, "gateway"),
         report.elapsed_ms as f64 / 1000.0
     );
+    for line in discovered(report) {
+        let _ = writeln!(text, "- discovered: {}", escaped(&line));
+    }
     if let Some(line) = explored(report) {
         let _ = writeln!(text, "- explored: {line}");
     }
@@ -257,7 +260,7 @@ fn finding_text(
     report: &Report,
     result: &CheckResult,
     finding: &Finding,
-    longest_command: usize,
+    max_command_bytes: usize,
 ) {
     let _ = writeln!(text, "> {} (`{}`)\n", escaped(&finding.requirement), finding.clause);
     if let Some(inferred) = inferred_from(finding) {
@@ -270,7 +273,7 @@ fn finding_text(
     }
     for exchange in result.exchanges.iter().filter(|exchange| finding.exchanges.contains(&exchange.index)) {
         let command = curl::command(&report.target, exchange);
-        if command.len() > longest_command {
+        if command.len() > max_command_bytes {
             let _ = writeln!(
                 text,
                 "\nThe request takes {}: the reports in other formats have it.",
@@ -284,35 +287,28 @@ fn finding_text(
     text.push('\n');
 }
 
-/// Checks without a result, grouped by their reason, so that a missing fact is one line.
+/// A line for each reason without a result.
 fn reasons(report: &Report) -> Vec<String> {
-    let mut reasons: Vec<(&str, &str, Vec<&str>)> = Vec::new();
-    for result in &report.checks {
-        let (Outcome::Skipped(reason) | Outcome::Inconclusive(reason) | Outcome::Error(reason)) =
-            &result.outcome
-        else {
-            continue;
-        };
-        let word = result.outcome.name();
-        match reasons.iter_mut().find(|(known, same, _)| *known == word && same == reason) {
-            Some((_, _, checks)) => checks.push(result.id),
-            None => reasons.push((word, reason, vec![result.id])),
-        }
-    }
-    let line = |(word, reason, checks): (&str, &str, Vec<&str>)| {
+    let line = |Unresolved { outcome, reason, checks }: Unresolved<'_>| {
         let checks: Vec<_> = checks.iter().map(|check| format!("`{check}`")).collect();
-        format!("- {word}: {} — {}\n", escaped(reason), checks.join(", "))
+        format!(
+            "- {}: {} — {}
+",
+            outcome.name(),
+            escaped(reason),
+            checks.join(", ")
+        )
     };
-    reasons.into_iter().map(line).collect()
+    unresolved(report).into_iter().map(line).collect()
 }
 
-/// Checks of which some cases were skipped: what they say holds for the others.
+/// Checks of which some cases were skipped.
 fn partly(report: &Report) -> Vec<String> {
     let line = |result: &CheckResult| Some(format!("- `{}`: {}\n", result.id, result.coverage()?));
     report.checks.iter().filter_map(line).collect()
 }
 
-/// Text that stays text, on one line, in a table too.
+/// Escapes text for Markdown, on one line, also in a table.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in plain(&text.replace(['\n', '\r'], " ")).chars() {
@@ -347,7 +343,7 @@ mod tests {
         assert_eq!(fence("a ```` b"), "`````");
     }
 
-    /// Ten findings of 100 bytes, the last five in a part that opens.
+    /// Ten findings of 100 bytes, the last five in a `<details>` element.
     fn page() -> Page {
         let mut page = Page { text: "# Head\n".to_owned(), ..Page::default() };
         for number in 0..10 {

@@ -1,7 +1,7 @@
 use std::io::Write as _;
 
-/// Lets a panic say where it happened and not why: its message may hold a token. A check that panics is an error of the
-/// suite in the report, and the run goes on.
+/// Makes a panic print its place without its message, which may hold a token. A check that panics is an error of the suite in
+/// the report, and the run continues.
 pub fn hush_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();

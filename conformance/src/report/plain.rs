@@ -1,26 +1,26 @@
-//! Text that others wrote: a target, a report, a recording, a configuration.
+//! Makes untrusted text (of a target, a report, a recording, a configuration) safe to print.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Others' text on one line that a terminal only shows: what would move the cursor, change colours or turn the direction of
-/// writing stands there as an escape, `\u{1b}` for instance. This is the only way by which such a text gets to a screen.
+/// Untrusted text on one line. Characters that would move the cursor, change colours or reverse the direction of writing become
+/// escapes such as `\u{1b}`. All untrusted text reaches a screen through this function.
 #[must_use]
 pub fn plain(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
-/// The same for a text whose line breaks and tabs are wanted.
+/// The same, but keeps line breaks and tabs.
 #[must_use]
 pub fn plain_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| matches!(c, '\n' | '\t'))
 }
 
-/// JSON in which such characters are escaped as JSON does it. They can only stand in its strings.
+/// JSON with the same characters as JSON escapes. They can only occur in its strings.
 pub(super) fn plain_json(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
     for c in json.chars() {
-        if c.is_ascii() && c != '\u{7f}' || !acts(c) {
+        if c.is_ascii() && c != '\u{7f}' || !is_control(c) {
             shown.push(c);
             continue;
         }
@@ -33,13 +33,13 @@ pub(super) fn plain_json(json: &str) -> String {
 }
 
 fn escaped(text: &str, wanted: impl Fn(char) -> bool) -> Cow<'_, str> {
-    let acts = |c: char| acts(c) && !wanted(c);
-    if !text.chars().any(acts) {
+    let escapes = |c: char| is_control(c) && !wanted(c);
+    if !text.chars().any(escapes) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        if acts(c) {
+        if escapes(c) {
             shown.extend(c.escape_unicode());
         } else {
             shown.push(c);
@@ -48,9 +48,9 @@ fn escaped(text: &str, wanted: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a character does something instead of being seen: controls of ASCII and Latin-1, breaks of lines and paragraphs,
-/// marks of direction, characters without width, tags, and two that XML does not allow.
-pub(super) fn acts(c: char) -> bool {
+/// Whether a character is not printable: ASCII and Latin-1 controls, line and paragraph separators, direction marks, zero-width
+/// characters, tags, and two noncharacters that XML forbids.
+pub(super) fn is_control(c: char) -> bool {
     c.is_control()
         || matches!(
             c,

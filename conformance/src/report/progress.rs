@@ -7,7 +7,7 @@ use super::{Detail, Screen, quantity};
 use crate::check::{Check, Outcome};
 use crate::run::{CheckResult, Observer};
 
-/// Writes a line for each check that ends, and on a terminal a last line that says what runs now.
+/// Writes a line for each finished check, and on a terminal a status line with the running checks.
 #[derive(Debug)]
 pub struct Progress<W> {
     state: Mutex<State<W>>,
@@ -25,13 +25,13 @@ struct State<W> {
 }
 
 impl<W: Write + Send> Progress<W> {
-    /// Progress on a writer; `live` when the writer is a terminal, whose last line can be written over.
+    /// Progress on a writer; `live` when the writer is a terminal, where the status line can be overwritten.
     pub fn new(writer: W, screen: Screen, live: bool) -> Self {
         let state = State { writer, all: 0, ended: 0, failed: 0, running: Vec::new() };
         Self { state: Mutex::new(state), screen, live }
     }
 
-    /// A closed pipe does not end the run.
+    /// Ignores errors: a closed pipe does not end the run.
     fn write(&self, state: &mut State<W>, text: &str) {
         const BACK_AND_CLEAR: &str = "\r\u{1b}[K";
         let mut whole = String::new();

@@ -138,7 +138,7 @@ impl Exposition {
     }
 }
 
-/// A label value: backslash, quote and line feed are escaped as the format wants it, what acts on a terminal as everywhere.
+/// A label value: backslash, quote and line feed are escaped as the format wants it, control characters as in other output.
 fn escaped(value: &str) -> String {
     plain(value).replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

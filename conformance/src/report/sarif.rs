@@ -7,7 +7,7 @@ use super::terminal::{inferred_from, throttled};
 use crate::check::{Finding, Outcome, Severity};
 use crate::run::Report;
 
-/// Where the clauses stand, from the root of the repository.
+/// The document with the clauses, relative to the root of the repository.
 const DOCUMENT: &str = "openapi/openapi.yaml";
 
 /// The report as SARIF 2.1.0: each clause is a rule, each finding a result that points at the clause's line in the OpenAPI
@@ -58,6 +58,7 @@ pub fn sarif(report: &Report) -> Result<String, serde_json::Error> {
                 "implementation": report.implementation,
                 "profile": report.profile,
                 "budget": report.budget,
+                "discovered": report.discovered,
                 "explored": report.explored,
                 "throttled": throttled(report),
                 "unmet": report.unmet,
@@ -105,8 +106,7 @@ fn location(report: &Report, finding: &Finding) -> Value {
     } })
 }
 
-/// What tells a finding from all others of the report, and what it has in every report: the check, the clause, the case and
-/// which of the findings with the same three it is.
+/// Identifies a finding across reports: the check, the clause, the case, and a number among the findings with the same three.
 fn fingerprint((check, finding): CheckFinding<'_>) -> String {
     let Finding { clause, case, .. } = finding;
     let case = case.as_deref().unwrap_or_default();
@@ -149,7 +149,7 @@ fn result(report: &Report, (check, finding): CheckFinding<'_>) -> Value {
     result
 }
 
-/// What kept checks from a result: a reader must not take what is missing for conformance.
+/// Why checks have no result. A reader must not mistake a missing result for conformance.
 fn notifications(report: &Report) -> Vec<Value> {
     let stopped =
         report.stopped.iter().map(|reason| json!({ "level": "error", "message": { "text": reason } }));

@@ -7,7 +7,7 @@ use super::plain;
 pub struct Screen {
     /// Whether colours are used.
     pub style: Style,
-    /// Columns that a line may take; none where lines may be as long as they like, as in a file.
+    /// Maximum number of columns of a line; `None` for no limit, as in a file.
     pub width: Option<usize>,
     /// How much is shown.
     pub detail: Detail,
@@ -65,7 +65,7 @@ impl Screen {
         }
     }
 
-    /// A label in its column, and text beside it that is wrapped at the width.
+    /// A label in its column, and text beside it, wrapped at the width.
     pub(super) fn labelled(&self, tone: Tone, label: &str, text: &str) -> String {
         let mut lines = self.wrapped(&plain(text)).into_iter();
         let first = lines.next().unwrap_or_default();
@@ -77,7 +77,7 @@ impl Screen {
         block
     }
 
-    /// The beginning of a line, so that it takes no more than the width.
+    /// A line, cut to the width.
     pub(super) fn clipped(&self, text: &str) -> String {
         let text = plain(text);
         match self.width {
@@ -91,10 +91,10 @@ impl Screen {
     }
 
     fn wrapped(&self, text: &str) -> Vec<String> {
-        // A screen that leaves next to nothing beside the labels is not worth wrapping for.
-        const NARROWEST: usize = 20;
+        // On a narrower screen, wrapping would leave too few columns beside the labels.
+        const MIN_WIDTH: usize = 20;
         let room =
-            self.width.map(|width| width.saturating_sub(Self::LABELS + 1)).filter(|room| *room >= NARROWEST);
+            self.width.map(|width| width.saturating_sub(Self::LABELS + 1)).filter(|room| *room >= MIN_WIDTH);
         let Some(room) = room else { return vec![text.to_owned()] };
         let mut lines = vec![String::new()];
         let mut taken = 0;

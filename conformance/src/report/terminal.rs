@@ -9,6 +9,7 @@ use crate::explore::ExplorationResult;
 use crate::run::{
     CheckResult, ExpectationState, FAIL_ON_SKIP, NotJudged, Report, Rerun, Skips, Totals, Verdict,
 };
+use crate::target::DiscoveredFact;
 use crate::wire::{Budget, RecordedExchange, Throttling};
 
 /// One check on one line, with the reason when it has no result, and in a verbose report with its exchanges.
@@ -24,12 +25,12 @@ pub fn check_text(result: &CheckResult, screen: &Screen) -> String {
     }
     if screen.detail == Detail::Verbose {
         for Evidence { request, status, failure, elapsed_ms } in &result.evidence {
-            let came = match (status, failure) {
+            let response = match (status, failure) {
                 (Some(status), _) => status.to_string(),
                 (None, Some(failure)) => failure.clone(),
                 (None, None) => "nothing".to_owned(),
             };
-            let line = format!("{:17}{request} → {came} ({elapsed_ms} ms)", "");
+            let line = format!("{:17}{request} → {response} ({elapsed_ms} ms)", "");
             let _ = writeln!(text, "{}", screen.paint(Tone::Faint, &screen.clipped(&line)));
         }
     }
@@ -46,7 +47,7 @@ pub fn failures(report: &Report, screen: &Screen) -> String {
     }
     for (result, findings) in without_cause(report) {
         heading(&mut text, result, screen);
-        let shown = if screen.detail == Detail::Verbose { usize::MAX } else { MOST_OF_A_CHECK };
+        let shown = if screen.detail == Detail::Verbose { usize::MAX } else { MAX_FINDINGS_PER_CHECK };
         for finding in findings.iter().take(shown) {
             finding_text(&mut text, report, result, finding, screen);
         }
@@ -103,6 +104,9 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
         }
         text.push_str(&screen.labelled(Tone::Faint, "suite", &suite_and_contract(report)));
         text.push_str(&screen.labelled(Tone::Faint, "profile", &profile_and_budget(report)));
+        for discovered in discovered(report) {
+            text.push_str(&screen.labelled(Tone::Faint, "discovered", &discovered));
+        }
         if let Some(explored) = explored(report) {
             text.push_str(&screen.labelled(Tone::Faint, "explored", &explored));
         }
@@ -208,7 +212,7 @@ fn verdict_tone(report: &Report) -> Tone {
 
 /// The facts that a finding rests on, in words.
 pub(super) fn rests_on(finding: &Finding) -> String {
-    format!("{}: if this is wrong, correct the fact", finding.facts.join(", "))
+    format!("{}: if this is wrong, supply or correct the fact", finding.facts.join(", "))
 }
 
 /// How many known faults the run would have noticed, in words.
@@ -261,6 +265,13 @@ pub(super) fn throttled(report: &Report) -> Option<String> {
     }
 }
 
+/// Facts that the run found out by itself, in words.
+pub(super) fn discovered(report: &Report) -> impl Iterator<Item = String> {
+    report.discovered.iter().map(|DiscoveredFact { variable, description, value }| {
+        format!("{description}: {value}; if this is wrong, supply {variable}")
+    })
+}
+
 /// What was explored, in words.
 pub(super) fn explored(report: &Report) -> Option<String> {
     report.explored.map(|ExplorationResult { seed, seconds, requests, sent, steps }| {
@@ -281,27 +292,27 @@ pub(super) fn run_again(report: &Report) -> Option<String> {
     })
 }
 
-/// What kept the run from noticing more known faults: the few reasons with the most of them.
+/// Why the run would have missed known faults: the most frequent reasons.
 pub(super) fn not_noticed(report: &Report) -> impl Iterator<Item = String> {
-    const MOST: usize = 5;
+    const MAX_REASONS: usize = 5;
     report
         .detection
         .unlocks
         .iter()
-        .take(MOST)
+        .take(MAX_REASONS)
         .map(|Unlock { reason, faults }| format!("{}: {reason}", quantity(*faults, "known fault")))
 }
 
-/// What was skipped, a line for each reason; a gate names it all, and a verbose report has each check on its line.
+/// What was skipped, a line for each reason. Empty where a gate or a verbose report lists it anyway.
 fn skipped(report: &Report, screen: &Screen) -> Vec<String> {
-    const MOST: usize = 8;
+    const MAX_REASONS: usize = 8;
     if screen.detail == Detail::Verbose || report.unmet.iter().any(|unmet| unmet.starts_with(FAIL_ON_SKIP)) {
         return Vec::new();
     }
     let skips = Skips::from_results(&report.checks);
     let mut lines: Vec<String> =
-        skips.iter().take(MOST).map(|skips| format!("{}: {}", skips.folded(), skips.reason)).collect();
-    let more = skips.len().saturating_sub(MOST);
+        skips.iter().take(MAX_REASONS).map(|skips| format!("{}: {}", skips.folded(), skips.reason)).collect();
+    let more = skips.len().saturating_sub(MAX_REASONS);
     if more > 0 {
         lines.push(format!("for {} more; see the report or --verbose", quantity(more, "reason")));
     }
@@ -337,9 +348,9 @@ fn seconds(millis: u64) -> f64 {
     millis as f64 / 1000.0
 }
 
-/// Findings of one check that a terminal shows, and the longest body of a command.
-const MOST_OF_A_CHECK: usize = 12;
-const LONGEST_BODY: usize = 1_000;
+/// Maximum number of findings of a check on a terminal, and maximum size of the body of a command in bytes.
+const MAX_FINDINGS_PER_CHECK: usize = 12;
+const MAX_BODY_BYTES: usize = 1_000;
 
 fn heading(text: &mut String, result: &CheckResult, screen: &Screen) {
     let heading = format!("{} {}", result.outcome.name(), result.id);
@@ -382,9 +393,9 @@ fn finding_text(
     }
     for index in &finding.exchanges {
         if let Some(exchange) = result.exchanges.iter().find(|exchange| exchange.index == *index) {
-            // A command is for copying, so it is not wrapped; a batch of hundreds of addresses would hide all else.
+            // Commands are copied, so they are not wrapped. A batch of hundreds of addresses would hide everything else.
             let body = exchange.request_body.as_ref().map_or(0, String::len);
-            let long = body > LONGEST_BODY && screen.detail != Detail::Verbose;
+            let long = body > MAX_BODY_BYTES && screen.detail != Detail::Verbose;
             let command = if long {
                 let cut = RecordedExchange { request_body_cut: true, ..exchange.clone() };
                 format!(

@@ -12,46 +12,45 @@ pub enum Form {
     Text,
 }
 
-/// What a response means, by the one rule of the contract: a success is the operation's HTTP status together with its
-/// business code, and everything else is a rejection. The texts hold no secret.
+/// What a response means. By the contract, a success has the operation's HTTP status and business code, and everything else is a
+/// rejection. The texts are redacted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResponseClass {
     /// A success.
     Accepted,
-    /// Not a success, and well-formed as a rejection.
+    /// A well-formed rejection.
     Rejected(String),
-    /// A rejection that is half a success: the code under another 2xx, or data without the code.
+    /// A rejection that is half a success: the code with another 2xx, or data without the code.
     Ambiguous(String),
-    /// An extraction that is rejected with Retry-After: too few gateways, which says nothing of the request itself.
+    /// An extraction that is rejected with `Retry-After`: too few gateways, which says nothing about the request itself.
     Shortage(String),
     /// 429 or 503, even after waiting.
     Throttled(String),
-    /// Another 5xx, or a connection that broke: the service failed.
+    /// Another 5xx, or a broken connection.
     ServerError(String),
-    /// No complete response within the time that the suite allows. How fast a service is, is not judged.
+    /// No complete response within the timeout of the suite. The speed of a service is not judged.
     Timeout(String),
-    /// A response that is larger than what the suite reads: whatever it says is not judged.
+    /// A response larger than the suite reads. Its content is not judged.
     TooLarge(String),
-    /// There is no connection to the service at all, or the request could not be built.
+    /// No connection could be made, or the request could not be built.
     Unreachable(String),
 }
 
-/// What a response class says of the request.
+/// What a response class says about the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// The service accepted it.
     Accepted,
     /// The service rejected it.
     Rejected,
-    /// The service broke over it, or did not respond in time.
+    /// The service failed, or did not respond in time.
     Failed,
-    /// Nothing: the same request may be accepted or rejected another time.
+    /// Nothing: the same request may be accepted or rejected at another time.
     Undecided,
 }
 
 impl Form {
     /// The form that a request to an operation asks for.
-    #[must_use]
     pub fn from_request(contract: &Contract, operation: OperationId, request: &Request) -> Self {
         let extract = &contract.extract;
         let text = request.query_value(&extract.return_type.name) == Some(extract.text.as_str());
@@ -60,8 +59,7 @@ impl Form {
 }
 
 impl ResponseClass {
-    /// Classifies what came back from an operation. What it says of it goes through the redactor.
-    #[must_use]
+    /// Classifies the response to a request to an operation.
     pub fn classify(
         contract: &Contract,
         id: OperationId,
@@ -92,7 +90,7 @@ impl ResponseClass {
         let waits = id == OperationId::Extract && response.header("Retry-After").is_some();
         let short = waits && code.is_some();
         let is_entry = match id {
-            // Only the members that the document lists tell an entry from what is wrong with a request.
+            // Without checks of its own, only the schema distinguishes an entry from details of a rejection.
             OperationId::Other(_) => response.json().is_some_and(|body| success.is_entry(body)),
             OperationId::Extract => holds(response, &["ip", "port"]),
             OperationId::Groups => holds(response, &["groupId"]),
@@ -110,8 +108,7 @@ impl ResponseClass {
         }
     }
 
-    /// What it says about the request.
-    #[must_use]
+    /// What it means for the request.
     pub fn decision(&self) -> Decision {
         match self {
             Self::Accepted => Decision::Accepted,
@@ -123,8 +120,7 @@ impl ResponseClass {
         }
     }
 
-    /// Status and code in a few words, without anything that differs from call to call.
-    #[must_use]
+    /// Status and code, without anything that differs from call to call.
     pub fn outline(&self, exchange: &Exchange) -> String {
         let Ok(response) = &exchange.result else { return "no response".to_owned() };
         let code = response.at("/code").map_or_else(|| "no code".to_owned(), |code| format!("code {code}"));
@@ -132,8 +128,7 @@ impl ResponseClass {
         format!("{word} with HTTP {}, {code}", response.status)
     }
 
-    /// What came, in words.
-    #[must_use]
+    /// The response in words.
     pub fn description(&self) -> &str {
         match self {
             Self::Accepted => "a success",
@@ -149,21 +144,18 @@ impl ResponseClass {
     }
 }
 
-/// Data under a status of success, with the code of a success in another spelling, with that of another operation or
-/// with none. Under any other code the data belongs to a rejection, for instance the list of what is wrong.
+/// Whether a 2xx contains data without a code, or with the code of a success in another spelling or of another operation. With
+/// any other code the data belongs to a rejection, for instance as a list of errors.
 fn means_success(response: &Response, code: Option<&Value>, successes: &[i64], is_entry: bool) -> bool {
-    let spelt = code.is_none_or(|code| {
+    let is_success = code.is_none_or(|code| {
         let number = code.as_i64().or_else(|| code.as_str()?.trim().parse().ok());
         number.is_some_and(|number| successes.contains(&number))
     });
-    let lists = [response.at("/data"), response.at("/data/items")];
-    if spelt && is_entry {
-        return true;
-    }
-    spelt && lists.into_iter().flatten().filter_map(Value::as_array).any(|list| !list.is_empty())
+    let lists = ["/data", "/data/items"].into_iter().filter_map(|at| response.at(at)?.as_array());
+    is_success && (is_entry || lists.into_iter().any(|list| !list.is_empty()))
 }
 
-/// Whether `data` is an object that has these members, or has under some name an item or a list of items that have them.
+/// Whether `data` is an object with these members, or has a member that is such an object or a list of them.
 fn holds(response: &Response, members: &[&str]) -> bool {
     let is_item =
         |value: &Value| members.iter().all(|name| value.get(name).is_some_and(|value| !value.is_null()));
@@ -173,14 +165,14 @@ fn holds(response: &Response, members: &[&str]) -> bool {
         || within.any(|value| is_item(value) || value.as_array().is_some_and(|list| list.iter().any(is_item)))
 }
 
-/// `0`, `0.0` and `-0` are one number in JSON.
+/// `0`, `0.0` and `-0` are the same number in JSON.
 fn equals(code: &Value, wanted: i64) -> bool {
     code.as_i64() == Some(wanted) || code.as_f64().is_some_and(|code| code == wanted as f64)
 }
 
 fn describe(response: &Response, code: Option<&Value>, redactor: &Redactor) -> String {
-    const LONGEST: usize = 160;
-    let shown = |text: &str| redactor.excerpt(text, LONGEST);
+    const MAX_CHARACTERS: usize = 160;
+    let shown = |text: &str| redactor.excerpt(text, MAX_CHARACTERS);
     let status = response.status;
     match code {
         Some(code) => {
@@ -239,43 +231,38 @@ mod tests {
             (200, r#"{"code": "0", "data": {"list": [{"ip": "203.0.113.7", "port": 80}]}}"#),
         ];
         for (status, body) in halves {
-            assert!(
-                matches!(judge(status, body, Form::Json), ResponseClass::Ambiguous(_)),
-                "{status} {body}"
-            );
+            let class = judge(status, body, Form::Json);
+            assert!(matches!(class, ResponseClass::Ambiguous(_)), "{status} {body}");
         }
     }
 
     #[test]
-    fn text_is_a_success_unless_it_carries_a_code() {
+    fn text_is_a_success_unless_it_has_a_code() {
+        let rejection = r#"{"code": 7, "message": "x"}"#;
         assert_eq!(judge(200, "gw.invalid:1", Form::Text), ResponseClass::Accepted);
-        assert!(matches!(
-            judge(200, r#"{"code": 7, "message": "x"}"#, Form::Text),
-            ResponseClass::Rejected(_)
-        ));
-        assert!(matches!(judge(400, "gw.invalid:1", Form::Text), ResponseClass::Rejected(_)));
+        for (status, body) in [(200, rejection), (400, "gw.invalid:1")] {
+            assert!(matches!(judge(status, body, Form::Text), ResponseClass::Rejected(_)), "{status} {body}");
+        }
     }
 
     #[test]
-    fn throttling_server_errors_and_timeouts_are_no_rejections() {
+    fn throttling_server_errors_and_timeouts_are_not_rejections() {
         assert!(matches!(judge(429, "", Form::Json), ResponseClass::Throttled(_)));
         assert!(matches!(judge(503, "", Form::Json), ResponseClass::Throttled(_)));
-        assert!(matches!(judge(500, "", Form::Json), ResponseClass::ServerError(_)));
-        assert!(matches!(
-            judge(500, r#"{"code": 7, "message": "x"}"#, Form::Json),
-            ResponseClass::ServerError(_)
-        ));
-        let failure = |kind| Err(WireFailure { kind, detail: String::new() });
-        let of = |kind| judged(OperationId::Groups, Form::Json, &failure(kind));
-        assert!(matches!(of(FailureKind::Broken), ResponseClass::ServerError(_)));
-        assert!(matches!(of(FailureKind::Timeout), ResponseClass::Timeout(_)));
-        assert!(matches!(of(FailureKind::TooLarge), ResponseClass::TooLarge(_)));
-        assert_eq!(of(FailureKind::TooLarge).decision(), Decision::Undecided);
-        assert!(matches!(of(FailureKind::Connect), ResponseClass::Unreachable(_)));
+        for body in ["", r#"{"code": 7, "message": "x"}"#] {
+            assert!(matches!(judge(500, body, Form::Json), ResponseClass::ServerError(_)), "{body}");
+        }
+        let class =
+            |kind| judged(OperationId::Groups, Form::Json, &Err(WireFailure { kind, detail: String::new() }));
+        assert!(matches!(class(FailureKind::Broken), ResponseClass::ServerError(_)));
+        assert!(matches!(class(FailureKind::Timeout), ResponseClass::Timeout(_)));
+        assert!(matches!(class(FailureKind::TooLarge), ResponseClass::TooLarge(_)));
+        assert_eq!(class(FailureKind::TooLarge).decision(), Decision::Undecided);
+        assert!(matches!(class(FailureKind::Connect), ResponseClass::Unreachable(_)));
     }
 
     #[test]
-    fn an_extraction_that_is_told_to_come_back_is_a_shortage() {
+    fn a_rejected_extraction_with_retry_after_is_a_shortage() {
         for (id, verdict) in
             [(OperationId::Extract, Decision::Undecided), (OperationId::Groups, Decision::Rejected)]
         {
@@ -286,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_across_the_cut_is_taken_out_first() {
+    fn a_secret_is_redacted_before_the_text_is_cut() {
         for before in 140..165 {
             let words = format!("{}s3cret-token", "x".repeat(before));
             for body in [serde_json::json!({"code": 7, "message": words}).to_string(), words] {

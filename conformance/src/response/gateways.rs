@@ -1,30 +1,28 @@
-//! Gateways that an extraction may take, and those that came. A target that breaks the contract hands them out where none were
-//! to come, so they are looked for in every response, whatever else it says.
+//! Counts the gateways that a request may take and those in its response. A target that violates the contract may return some
+//! with any response, so each response is searched for gateways.
 
 use serde_json::Value;
 
 use crate::contract::{Contract, Extract, OperationId};
 use crate::wire::{FailureKind, GatewayCost, GatewayCount, Request, Response, WireFailure};
 
-/// What a request may take: `num`, when the contract allows it and the service has a reason to give any. Another `num` must be
-/// rejected, and a target that takes it for the nearest one that is allowed, or for none, may hand out as many as one call may
-/// ever ask for.
+/// The gateways that a request may take: a valid `num`, unless the request must get none. An invalid `num` must be rejected, but a
+/// target that replaces it by the nearest valid value may return the maximum of a call.
 pub(crate) fn cost(contract: &Contract, request: &Request) -> GatewayCost {
     let extract = &contract.extract;
     if !is_extraction(contract, request) {
         return GatewayCost::Nothing;
     }
     let range = &extract.num_range;
-    let asked = request.only_query_value(&extract.num.name).and_then(|num| num.parse::<i64>().ok());
-    let asked = asked.filter(|num| range.contains(num)).and_then(|num| u64::try_from(num).ok());
-    match asked {
+    let num = request.only_query_value(&extract.num.name).and_then(|num| num.parse::<i64>().ok());
+    match num.filter(|num| range.contains(num)).and_then(|num| u64::try_from(num).ok()) {
         Some(num) if request.gives_nothing() => GatewayCost::UpTo(num),
         Some(num) => GatewayCost::Exactly(num),
         None => GatewayCost::UpTo(u64::try_from(*range.end()).unwrap_or(u64::MAX)),
     }
 }
 
-/// What came of it.
+/// The gateways in the response to a request.
 pub(crate) fn count(
     contract: &Contract,
     request: &Request,
@@ -41,31 +39,30 @@ pub(crate) fn count(
         }
         Err(WireFailure { kind: FailureKind::Timeout | FailureKind::Broken, .. }) => {
             return match cost {
-                // Had every such request taken all that was held for it, one service that breaks connections would leave a
-                // run without gateways and without a verdict.
+                // If all reserved gateways counted, a service that breaks connections would use up the budget, and the run
+                // would have no verdict.
                 GatewayCost::UpTo(_) => GatewayCount::Counted(1),
                 _ => GatewayCount::Unknown,
             };
         }
         Err(WireFailure { kind: FailureKind::TooLarge, .. }) => return GatewayCount::Unbounded,
     };
-    if request
-        .given()
-        .is_some_and(|given| !given.is_empty() && given == listed(&contract.extract, request, response))
-    {
+    let is_repeated =
+        |given: &[String]| !given.is_empty() && given == listed(&contract.extract, request, response);
+    if request.given().is_some_and(is_repeated) {
         return GatewayCount::Counted(0);
     }
-    let came = u64::try_from(handed_out(&contract.extract, request, response)).unwrap_or(u64::MAX);
-    // A service that fails may have taken the gateways before that.
-    let failed = response.status >= 500 && response.status != 503;
+    let count = u64::try_from(gateways_of(&contract.extract, request, response)).unwrap_or(u64::MAX);
+    // A service that fails may have taken the gateways before.
+    let has_failed = response.status >= 500 && response.status != 503;
     match cost {
-        GatewayCost::Exactly(asked) if failed && came < asked => GatewayCount::Unknown,
-        _ => GatewayCount::Counted(came),
+        GatewayCost::Exactly(num) if has_failed && count < num => GatewayCount::Unknown,
+        _ => GatewayCount::Counted(count),
     }
 }
 
-/// The gateways of a JSON response, sorted, for comparisons in which order does not matter. Fields beside address and port,
-/// such as a time to live, may change from response to response.
+/// The gateways of a JSON response, sorted for comparison. Only address and port count, because other fields, such as a time to
+/// live, may change from response to response.
 pub(crate) fn entries(response: &Response) -> Option<Vec<String>> {
     let entries = response.at("/data")?.as_array()?;
     let gateway = |entry: &Value| match (entry.get("ip"), entry.get("port")) {
@@ -77,7 +74,7 @@ pub(crate) fn entries(response: &Response) -> Option<Vec<String>> {
     Some(entries)
 }
 
-/// The gateways of a response, sorted: its entries, or those of a text between the separators that `request` asks for.
+/// The gateways of a response, sorted: its entries, or the parts of a text between the requested separators.
 pub(crate) fn listed(extract: &Extract, request: &Request, response: &Response) -> Vec<String> {
     entries(response).unwrap_or_else(|| {
         let text = response.text();
@@ -89,12 +86,12 @@ pub(crate) fn listed(extract: &Extract, request: &Request, response: &Response) 
     })
 }
 
-/// Whether the flag of a partial result says that the result is not partial.
+/// Whether the flag of a partial result is negative.
 pub(crate) fn denies(flag: &str) -> bool {
     ["false", "f", "0", "no", "n", "off", "none"].contains(&flag.to_ascii_lowercase().as_str())
 }
 
-/// What stands between two entries of the text that a request asks for.
+/// The separator that a request asks for.
 fn separator<'a>(extract: &'a Extract, request: &'a Request) -> Option<&'a str> {
     let default = || extract.lb.schema.default.as_ref().and_then(Value::as_str);
     let code = request.query_value(&extract.lb.name).or_else(default)?;
@@ -105,14 +102,14 @@ fn separator<'a>(extract: &'a Extract, request: &'a Request) -> Option<&'a str> 
     Some(&known.text)
 }
 
-/// Whatever is neither of the other operations may be taken for an extraction.
+/// A target may treat any path that is not of another operation as an extraction.
 fn is_extraction(contract: &Contract, request: &Request) -> bool {
     let mut others = contract.operations().filter(|operation| operation.id != OperationId::Extract);
     !others.any(|operation| operation.serves(request.path()))
 }
 
-/// How many gateways a response holds. When that can't be told for certain, it is rather one too many than one too few.
-fn handed_out(extract: &Extract, request: &Request, response: &Response) -> usize {
+/// The number of gateways in a response, rather too high than too low.
+fn gateways_of(extract: &Extract, request: &Request, response: &Response) -> usize {
     let success = (200..300).contains(&response.status);
     if let Some(body) = response.json().filter(|body| body.is_object() || body.is_array()) {
         let code = body.get("code").filter(|code| !code.is_null());
@@ -123,7 +120,7 @@ fn handed_out(extract: &Extract, request: &Request, response: &Response) -> usiz
     }
     let text = response.text();
     let counted = gateways_in(extract, request, success, &text);
-    // Where the declared charset is wrong, the decoded text may have fewer entries.
+    // If the declared charset is wrong, the decoded text may have fewer entries.
     let undeclared = String::from_utf8_lossy(response.body());
     if undeclared == text {
         counted
@@ -135,7 +132,7 @@ fn handed_out(extract: &Extract, request: &Request, response: &Response) -> usiz
 fn gateways_in(extract: &Extract, request: &Request, success: bool, text: &str) -> usize {
     let asks_for_text = request.query_value(&extract.return_type.name) == Some(extract.text.as_str());
     if success && asks_for_text && !text.trim_start().starts_with('<') {
-        // A target may take another separator than the one that it was asked for.
+        // A target may use another separator than the requested one.
         let custom = request.query_value(&extract.sb.name).filter(|separator| !separator.is_empty());
         let separators = extract.separators.iter().map(|separator| separator.text.as_str()).chain(custom);
         let entries =
@@ -145,13 +142,13 @@ fn gateways_in(extract: &Extract, request: &Request, success: bool, text: &str) 
     words(text).filter(|word| is_endpoint(word)).count()
 }
 
-/// A code in a string, or as a fraction, may still be meant as the code.
+/// Whether a code equals the expected one, even as a string or a float.
 fn means(code: &Value, wanted: i64) -> bool {
-    let spelt = code.as_i64().or_else(|| code.as_str()?.trim().parse().ok());
-    spelt == Some(wanted) || code.as_f64().is_some_and(|code| code == wanted as f64)
+    let number = code.as_i64().or_else(|| code.as_str()?.trim().parse().ok());
+    number == Some(wanted) || code.as_f64().is_some_and(|code| code == wanted as f64)
 }
 
-/// Members that are gateways, wherever they stand. The nesting is what the parser allows.
+/// The number of gateways at any depth. The parser limits the depth.
 fn endpoints(value: &Value) -> usize {
     match value {
         Value::Object(members) if members.contains_key("port") && members.len() > 1 => 1,
@@ -186,10 +183,10 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_request_may_take_as_many_as_a_call_may_ask_for() {
+    fn an_invalid_request_may_take_the_maximum_of_a_call() {
         let extract = &contract().extract;
         let num = &extract.num.name;
-        let most = u64::try_from(*extract.num_range.end()).expect("a number");
+        let max = u64::try_from(*extract.num_range.end()).expect("a number");
         assert_eq!(cost(contract(), &extraction().query(num, 3)), GatewayCost::Exactly(3));
         assert_eq!(cost(contract(), &extraction().query(num, 3).giving_nothing()), GatewayCost::UpTo(3));
         let others = [
@@ -202,12 +199,10 @@ mod tests {
             extraction().query(num, 3).raw_query("num=%35"),
         ];
         for request in others {
-            assert_eq!(cost(contract(), &request), GatewayCost::UpTo(most), "{}", request.target());
+            assert_eq!(cost(contract(), &request), GatewayCost::UpTo(max), "{}", request.target());
         }
-        assert_eq!(
-            cost(contract(), &Request::to(&contract().search.operation).query(num, 3)),
-            GatewayCost::Nothing
-        );
+        let search = Request::to(&contract().search.operation).query(num, 3);
+        assert_eq!(cost(contract(), &search), GatewayCost::Nothing);
     }
 
     fn counted(status: u16, body: &str, text: bool) -> GatewayCount {
@@ -218,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn gateways_are_counted_in_whatever_they_come() {
+    fn gateways_are_counted_in_any_response() {
         let gateway = r#"{"ip": "203.0.113.1", "port": 1}"#;
         let cases = [
             (200, format!(r#"{{"code": 0, "data": [{gateway}, {gateway}, {gateway}]}}"#), false, 3),
@@ -235,14 +230,14 @@ mod tests {
             (200, "<html>\n<p>\nlog in at 12:30\n</html>".to_owned(), true, 0),
             (404, String::new(), false, 0),
         ];
-        for (status, body, text, came) in cases {
-            assert_eq!(counted(status, &body, text), GatewayCount::Counted(came), "{status} {body}");
+        for (status, body, text, count) in cases {
+            assert_eq!(counted(status, &body, text), GatewayCount::Counted(count), "{status} {body}");
         }
         assert_eq!(counted(500, "{}", false), GatewayCount::Unknown);
     }
 
     #[test]
-    fn a_lost_response_counts_whole_only_where_gateways_were_due() {
+    fn a_lost_response_counts_fully_only_if_gateways_were_due() {
         let due = extraction().query(&contract().extract.num.name, 2);
         let lost = || Err(WireFailure { kind: FailureKind::Broken, detail: "it was closed".to_owned() });
         assert_eq!(count(contract(), &due, &lost()), GatewayCount::Unknown);
@@ -250,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_lists_what_stands_between_its_separators() {
+    fn a_text_is_split_at_its_separators() {
         let extract = &contract().extract;
         let text = |body: &str, lb: &str, sb: &str| {
             let request = extraction().query(&extract.return_type.name, &extract.text);
@@ -265,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repetition_counts_when_it_gives_other_gateways() {
+    fn a_repetition_counts_if_it_returns_other_gateways() {
         let body = |ports: [u16; 2]| {
             let [one, two] = ports.map(|port| format!(r#"{{"ip": "203.0.113.1", "port": {port}}}"#));
             Response::new(200, Vec::new(), format!(r#"{{"code": 0, "data": [{one}, {two}]}}"#).into())
@@ -273,8 +268,12 @@ mod tests {
         let request = extraction().query(&contract().extract.num.name, 2);
         let again = request.clone().giving_again(listed(&contract().extract, &request, &body([1, 2])));
         assert_eq!(cost(contract(), &again), GatewayCost::UpTo(2));
-        for (ports, came) in [([1, 2], 0), ([2, 1], 0), ([1, 3], 2)] {
-            assert_eq!(count(contract(), &again, &Ok(body(ports))), GatewayCount::Counted(came), "{ports:?}");
+        for (ports, taken) in [([1, 2], 0), ([2, 1], 0), ([1, 3], 2)] {
+            assert_eq!(
+                count(contract(), &again, &Ok(body(ports))),
+                GatewayCount::Counted(taken),
+                "{ports:?}"
+            );
         }
         assert_eq!(count(contract(), &request, &Ok(body([1, 2]))), GatewayCount::Counted(2));
     }

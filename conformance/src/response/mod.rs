@@ -1,5 +1,5 @@
-//! What a response means by the contract: whether it is a success, and what it says of the request; how many gateways it
-//! hands out.
+//! What a response means by the contract: whether it is a success, what it says about the request, and how many gateways it
+//! contains.
 
 mod class;
 pub(crate) mod gateways;
@@ -11,8 +11,8 @@ pub(crate) use region::RegionSupply;
 use crate::contract::{Contract, OperationId};
 use crate::wire::Request;
 
-/// The operation that a request is for: by method and path, or else by path alone, since checks also send methods that a path
-/// does not have. None when its path is of none.
+/// The operation of a request by method and path, or else by path alone, since checks also send methods that a path does not
+/// have. None for an unknown path.
 pub(crate) fn operation_of(contract: &Contract, request: &Request) -> Option<OperationId> {
     let on_path = || contract.operations().filter(|operation| operation.serves(request.path()));
     let by_method = on_path().find(|operation| operation.method == request.method_name());

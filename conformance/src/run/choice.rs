@@ -1,7 +1,7 @@
-//! Chooses the cases that a budget is spent on: those that judge clauses which no other case judges, then those that notice
-//! most known faults for their cost, then those that notice faults once more. It chooses several times, with other shared
-//! control requests, and keeps the best choice: one case at a time, it does not see that a control pays when many cases share
-//! it.
+//! Chooses the cases on which a budget is spent: first those that judge clauses which no other chosen case judges, then those
+//! that notice the most known faults for their cost, then those that notice faults again. Chosen one at a time, cases do not
+//! show that a control request pays off when many cases share it. So it chooses several times, with different shared control
+//! requests, and keeps the best choice.
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
@@ -11,40 +11,40 @@ use crate::contract::Clause;
 use crate::detection::Matrix;
 use crate::wire::Budget;
 
-/// What a clause is worth that no chosen case judges yet: more than any number of faults.
+/// Value of a clause that no chosen case judges yet: more than any number of faults.
 const CLAUSE: u64 = 1 << 20;
 
-/// What a known fault is worth that no chosen case notices yet.
+/// Value of a known fault that no chosen case notices yet.
 const FAULT: u64 = 16;
 
-/// What it is worth to notice a fault a second and a third time, when nothing new can be noticed: unknown faults are likely to
-/// resemble known ones.
-const ONCE_MORE: [u64; 2] = [4, 1];
+/// Value of noticing a fault a second and a third time, when nothing new can be noticed: unknown faults are likely to resemble
+/// known ones.
+const AGAIN: [u64; 2] = [4, 1];
 
-/// Choices are made with each of these numbers of shared control requests.
-const FEW_CONTROLS: [usize; 6] = [1, 2, 3, 4, 5, 6];
+/// A choice is made with each number of shared control requests from 1 to this.
+const MAX_CONTROLS: usize = 6;
 
-/// How the shared control requests come into a choice.
+/// How a choice treats shared control requests.
 #[derive(Debug, Clone, Copy)]
 enum Controls<'a> {
-    /// With the first case that is worth its own price and theirs.
+    /// Pays for each with the first case that needs it.
     AsNeeded,
-    /// The same, of these alone before others.
+    /// As needed, but chooses cases with only these control requests before others.
     Before(&'a [&'a SharedControl]),
-    /// These are paid for before anything is chosen.
+    /// Pays for these before any case is chosen.
     Paid(&'a [&'a SharedControl]),
 }
 
-/// Marks the cases as skipped that the budget does not reach. A quarter of the requests is kept for repetitions, and a gateway
-/// for requests that must be rejected: each holds one while it is under way.
+/// Marks the cases that the budget does not cover as skipped. A quarter of the requests is kept for retries, and one gateway for
+/// requests that must be rejected, since each reserves one while it is in flight.
 pub(super) fn choose(planned: &mut [PlannedCheck], matrix: &Matrix, budget: &Budget, detect: Option<u8>) {
-    let most = Cost {
+    let max = Cost {
         requests: u32::try_from(budget.requests - budget.requests / 4).unwrap_or(u32::MAX),
         gateways: u32::try_from(budget.gateways - u64::from(budget.gateways > 1)).unwrap_or(u32::MAX),
     };
     let candidates = Candidates::new(planned, matrix);
     let enough = detect.map(|percent| (candidates.faults * usize::from(percent)).div_ceil(100));
-    let taken = candidates.best(most, enough);
+    let taken = candidates.best(max, enough);
     let skipped: Vec<_> = (0..candidates.all.len())
         .filter(|number| !taken.contains(number))
         .map(|number| {
@@ -56,33 +56,38 @@ pub(super) fn choose(planned: &mut [PlannedCheck], matrix: &Matrix, budget: &Bud
     for ((check, case), price) in skipped {
         let reason = match detect {
             Some(percent) => format!("not needed to notice {percent} % of the known faults"),
-            None if price.gateways > 0 => too_expensive(budget),
-            None => too_many(budget),
+            None if price.gateways > 0 => format!(
+                "the run may extract at most {} gateways and send {} requests; raise --max-gateways or --max-requests to run this",
+                budget.gateways, budget.requests
+            ),
+            None => format!(
+                "the run may send at most {} requests, retries included; raise --max-requests to run this",
+                budget.requests
+            ),
         };
         planned[check].cases[case].skipped = Some(reason);
     }
 }
 
 struct Candidate<'a> {
-    /// Its check's place in the plan, and its own among the check's cases.
+    /// Index of its check in the plan, and of the case in the check.
     at: (usize, usize),
     check: &'static Check,
     case: &'a Case,
-    /// The known faults that it notices, by their number.
+    /// Numbers of the known faults that it notices.
     notices: Vec<usize>,
-    /// The same, with those that show in the control requests which it shares in the run. They count when no chosen case
-    /// sends these already.
+    /// Also those that are noticed in the control requests which it shares in the run. They count if no chosen case sends these
+    /// yet.
     with_controls: Vec<usize>,
 }
 
 struct Candidates<'a> {
     all: Vec<Candidate<'a>>,
-    /// The known faults that show in a shared control request, by its label.
+    /// The known faults that are noticed in a shared control request, by its label.
     of_controls: BTreeMap<&'a str, Vec<usize>>,
     faults: usize,
 }
 
-/// What is chosen so far.
 struct Choice {
     taken: BTreeSet<usize>,
     sent: SentControls,
@@ -92,21 +97,20 @@ struct Choice {
     detected: usize,
     /// How many chosen cases notice each fault.
     noticed: Vec<u8>,
-    /// How many requests a gateway counts as.
+    /// Price of a gateway in requests.
     gateway: u64,
 }
 
-/// What a candidate is valued for, beside the clauses that no chosen case judges.
+/// What counts towards the value of a candidate, beside the clauses that no chosen case judges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Gain {
     /// Faults that no chosen case notices.
     New,
-    /// Faults that one or two chosen cases notice.
-    OnceMore,
+    /// Also faults that one or two chosen cases notice.
+    Again,
 }
 
-/// A candidate in the queue: what it was worth for its price when it was looked at last, and the earlier one first among
-/// equals.
+/// A candidate in the queue, with its value for its price when last computed; among equals the earlier one comes first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Offer {
     worth: u64,
@@ -120,7 +124,7 @@ impl<'a> Candidates<'a> {
         for (number, fault) in matrix.faults().iter().enumerate() {
             for notice in fault.noticed_by.iter().filter(|notice| judges.contains(notice.judge.as_str())) {
                 let of_case = noticed_by.entry(notice.case).or_default();
-                // The notices of a fault stand together.
+                // The detectors of a fault follow each other.
                 if of_case.last() != Some(&number) {
                     of_case.push(number);
                 }
@@ -138,9 +142,9 @@ impl<'a> Candidates<'a> {
                     let notices = noticed(planned.check.id, case.case.label()).to_vec();
                     let mut with_controls: BTreeSet<usize> = notices.iter().copied().collect();
                     for control in case.case.controls_in_run() {
-                        let faults = noticed(SharedControl::SOURCE, control.label());
+                        let faults = noticed(SharedControl::SOURCE, &control.label);
                         with_controls.extend(faults);
-                        of_controls.entry(control.label()).or_insert_with(|| faults.to_vec());
+                        of_controls.entry(control.label.as_ref()).or_insert_with(|| faults.to_vec());
                     }
                     all.push(Candidate {
                         at: (at, of_check),
@@ -155,14 +159,14 @@ impl<'a> Candidates<'a> {
         Self { all, of_controls, faults: matrix.faults().len() }
     }
 
-    /// The numbers of those that are chosen.
-    fn best(&self, most: Cost, enough: Option<usize>) -> BTreeSet<usize> {
-        let mut best = self.take(most, enough, Controls::AsNeeded);
+    /// The numbers of the chosen candidates; `enough` ends the choice after this number of known faults.
+    fn best(&self, max: Cost, enough: Option<usize>) -> BTreeSet<usize> {
+        let mut best = self.take(max, enough, Controls::AsNeeded);
         if best.taken.len() < self.all.len() {
             let controls = self.controls();
-            for few in FEW_CONTROLS.into_iter().filter_map(|few| controls.get(..few)) {
+            for few in (1..=MAX_CONTROLS).filter_map(|few| controls.get(..few)) {
                 for controls in [Controls::Before(few), Controls::Paid(few)] {
-                    let other = self.take(most, enough, controls);
+                    let other = self.take(max, enough, controls);
                     if other.value() > best.value() {
                         best = other;
                     }
@@ -172,15 +176,15 @@ impl<'a> Candidates<'a> {
         best.taken
     }
 
-    /// The control requests that cases of several checks share: first the one with whose cases most known faults are noticed,
-    /// then the one that adds most to it, and so on.
+    /// The control requests that cases of several checks share: first the one whose cases notice the most known faults, then the
+    /// one whose cases add the most to these, and so on.
     fn controls(&self) -> Vec<&'a SharedControl> {
         let mut noticed: BTreeMap<&str, (&SharedControl, BTreeSet<usize>)> = BTreeMap::new();
         let mut without = BTreeSet::new();
         for candidate in &self.all {
             for control in candidate.case.controls_in_run() {
                 let (_, faults) =
-                    noticed.entry(control.label()).or_insert_with(|| (control, BTreeSet::new()));
+                    noticed.entry(control.label.as_ref()).or_insert_with(|| (control, BTreeSet::new()));
                 faults.extend(&candidate.with_controls);
             }
             if candidate.case.cost_alone().gateways == 0 {
@@ -200,16 +204,16 @@ impl<'a> Candidates<'a> {
         order
     }
 
-    /// Chooses what notices new faults, then what notices faults once more, then whatever fits.
-    fn take(&self, most: Cost, enough: Option<usize>, controls: Controls<'_>) -> Choice {
+    /// Chooses what notices new faults, then what notices faults again, then whatever fits.
+    fn take(&self, max: Cost, enough: Option<usize>, controls: Controls<'_>) -> Choice {
         let mut chosen = Choice {
             taken: BTreeSet::new(),
             sent: SentControls::default(),
-            left: most,
+            left: max,
             judged: BTreeSet::new(),
             detected: 0,
             noticed: vec![0; self.faults],
-            gateway: u64::from(most.requests / most.gateways.max(1)).max(1),
+            gateway: u64::from(max.requests / max.gateways.max(1)).max(1),
         };
         match controls {
             Controls::AsNeeded => {}
@@ -221,19 +225,22 @@ impl<'a> Candidates<'a> {
             }
             Controls::Paid(few) => {
                 for control in few {
-                    chosen.pay(control, self.of_controls.get(control.label()).map_or(&[], Vec::as_slice));
+                    chosen.pay(
+                        control,
+                        self.of_controls.get(control.label.as_ref()).map_or(&[], Vec::as_slice),
+                    );
                 }
             }
         }
         self.by_value(&mut chosen, enough, Gain::New, &|_| true);
         if enough.is_none() {
-            self.by_value(&mut chosen, enough, Gain::OnceMore, &|_| true);
+            self.by_value(&mut chosen, enough, Gain::Again, &|_| true);
             self.in_turn(&mut chosen);
         }
         chosen
     }
 
-    /// Takes what is worth most for its price, until nothing that fits is worth anything.
+    /// Takes the candidate with the highest value for its price, until nothing that fits has any value.
     fn by_value(
         &self,
         chosen: &mut Choice,
@@ -259,7 +266,7 @@ impl<'a> Candidates<'a> {
             if queue.peek().is_some_and(|next| *next > now) {
                 queue.push(now);
             } else if chosen.try_take(number, candidate) {
-                // The control requests that it shares are paid for: the other cases of its check may be cheaper now.
+                // The control requests that it shares are paid for, so the other cases of its check may be cheaper now.
                 let others = numbers().filter(|other| self.all[*other].check.id == candidate.check.id);
                 queue.extend(
                     others.filter(|other| !chosen.taken.contains(other)).map(|other| offer(chosen, other)),
@@ -268,8 +275,7 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// Takes what else fits: the first case of each check, then the second of each, so that many checks are run in part and
-    /// few not at all.
+    /// Takes what else fits: the first case of each check, then the second of each, so that most checks run at least in part.
     fn in_turn(&self, chosen: &mut Choice) {
         let mut rest: Vec<usize> =
             (0..self.all.len()).filter(|number| !chosen.taken.contains(number)).collect();
@@ -281,12 +287,12 @@ impl<'a> Candidates<'a> {
 }
 
 impl Choice {
-    /// What a choice shows: clauses first, and with as many known faults the one that costs less.
+    /// Compares choices: by judged clauses, then by detected faults, then by remaining requests.
     fn value(&self) -> (usize, usize, u32) {
         (self.judged.len(), self.detected, self.left.requests)
     }
 
-    /// The known faults that a candidate notices, its shared controls included when it is the first to send one of them.
+    /// The known faults that a candidate notices, including those of its shared controls if it is the first to send one of them.
     fn notices<'a>(&self, candidate: &'a Candidate<'_>) -> &'a [usize] {
         match self.sent.has_all(candidate.check, candidate.case) {
             true => &candidate.notices,
@@ -294,14 +300,14 @@ impl Choice {
         }
     }
 
-    /// What a candidate adds for each request that it costs, in parts of a request.
+    /// The value that a candidate adds, for each 1/1024 of a request that it costs.
     fn worth(&self, candidate: &Candidate<'_>, gain: Gain) -> u64 {
         const PARTS: u64 = 1 << 10;
         let clauses = candidate.check.clauses.iter().filter(|clause| !self.judged.contains(clause)).count();
         let of_fault = |fault: &usize| match (gain, usize::from(self.noticed[*fault])) {
             (_, 0) => FAULT,
             (Gain::New, _) => 0,
-            (Gain::OnceMore, times) => ONCE_MORE.get(times - 1).copied().unwrap_or_default(),
+            (Gain::Again, times) => AGAIN.get(times - 1).copied().unwrap_or_default(),
         };
         let faults = self.notices(candidate).iter().map(of_fault);
         let gain = CLAUSE.saturating_mul(clauses as u64).saturating_add(faults.sum());
@@ -310,52 +316,38 @@ impl Choice {
         gain.saturating_mul(PARTS) / price.max(1)
     }
 
-    /// Sends a shared control before any case that needs it, when that can be paid.
+    /// Pays for a shared control before any case that needs it, if it is affordable.
     fn pay(&mut self, control: &SharedControl, notices: &[usize]) {
-        let price = control.cost();
-        let requests = self.left.requests.checked_sub(price.requests);
-        if let Some((requests, gateways)) = requests.zip(self.left.gateways.checked_sub(price.gateways)) {
-            self.left = Cost { requests, gateways };
+        if let Some(left) = self.left_after(control.cost) {
+            self.left = left;
             self.sent.add_control(control);
             self.add(notices);
         }
     }
 
+    /// What is left of the budget after a cost; none if it is not affordable.
+    fn left_after(&self, cost: Cost) -> Option<Cost> {
+        let requests = self.left.requests.checked_sub(cost.requests)?;
+        let gateways = self.left.gateways.checked_sub(cost.gateways)?;
+        Some(Cost { requests, gateways })
+    }
+
     fn try_take(&mut self, number: usize, candidate: &Candidate<'_>) -> bool {
         let price = self.sent.price(candidate.check, candidate.case);
-        let left = self
-            .left
-            .requests
-            .checked_sub(price.requests)
-            .zip(self.left.gateways.checked_sub(price.gateways));
-        let Some((requests, gateways)) = left else { return false };
+        let Some(left) = self.left_after(price) else { return false };
         let notices = self.notices(candidate);
-        self.left = Cost { requests, gateways };
+        self.left = left;
         self.sent.add(candidate.check, candidate.case);
         self.judged.extend(candidate.check.clauses);
         self.add(notices);
         self.taken.insert(number)
     }
 
-    /// Counts known faults that something chosen notices.
+    /// Counts the known faults that a chosen case or control notices.
     fn add(&mut self, notices: &[usize]) {
         for fault in notices {
             self.detected += usize::from(self.noticed[*fault] == 0);
             self.noticed[*fault] = self.noticed[*fault].saturating_add(1);
         }
     }
-}
-
-fn too_many(budget: &Budget) -> String {
-    format!(
-        "the run may send at most {} requests, retries included; raise --max-requests to run this",
-        budget.requests
-    )
-}
-
-fn too_expensive(budget: &Budget) -> String {
-    format!(
-        "the run may extract at most {} gateways and send {} requests; raise --max-gateways or --max-requests to run this",
-        budget.gateways, budget.requests
-    )
 }

@@ -22,15 +22,14 @@ pub struct Coverage {
 pub struct NotJudged {
     /// Why, and what the tester can do about it.
     pub reason: String,
-    /// The clauses, sorted by id. One with checks of different reasons stands under each of them.
+    /// The clauses, sorted by id. A clause whose checks have different reasons is listed for each of them.
     pub clauses: Vec<Clause>,
     /// Checks without a result for this reason.
     pub checks: usize,
 }
 
 impl Coverage {
-    /// Coverage of all clauses that responses can show, whether their checks were selected or not.
-    #[must_use]
+    /// Coverage of all clauses that responses can show, including those whose checks were not selected.
     pub fn new(results: &[CheckResult], catalogue: &Catalogue) -> Self {
         let observable: BTreeSet<Clause> =
             catalogue.clauses().iter().filter(|clause| clause.observable).map(|clause| clause.id).collect();
@@ -64,7 +63,7 @@ impl Coverage {
         Self { clauses: observable.len(), judged: observable.len() - open.len(), not_judged }
     }
 
-    /// Coverage of a run that did not begin, with the reason.
+    /// Coverage of a run that did not start, with the reason.
     pub(super) fn none(catalogue: &Catalogue, reason: &str) -> Self {
         let mut coverage = Self::new(&[], catalogue);
         for not_judged in &mut coverage.not_judged {
@@ -81,7 +80,6 @@ impl Coverage {
     }
 
     /// Whether every clause that responses can show was judged.
-    #[must_use]
     pub const fn is_complete(&self) -> bool {
         self.judged == self.clauses
     }

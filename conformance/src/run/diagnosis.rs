@@ -8,15 +8,15 @@ use crate::check::{Finding, Severity};
 use crate::contract::Clause;
 use crate::detection::{Cases, Cause, FailingCase, Matrix, Suspect, diagnose};
 
-/// Findings that have one likely cause: a known fault that shows in the same cases. Nothing is claimed unless it fits well;
-/// see [`crate::detection::LEAST`].
+/// Findings with one likely cause: a known fault that the same cases notice. Nothing is named unless it fits well; see
+/// [`crate::detection::MIN_FIT`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Diagnosis {
-    /// The known faults that fit, the likeliest first; three at most.
+    /// The known faults that fit, the most likely one first; at most three.
     pub faults: Vec<LikelyFault>,
     /// Further known faults that fit as well as the last one of these.
     pub alike: usize,
-    /// The findings that the first fault accounts for. The first of them cites its clause, if one does.
+    /// The findings that the first fault explains. Those that cite its clause come first.
     pub findings: Vec<FindingReference>,
 }
 
@@ -31,23 +31,23 @@ pub struct LikelyFault {
     pub breaks: String,
     /// Failing cases that agree with it.
     pub agreeing: usize,
-    /// Failing cases of checks that are known to notice it or to pass in spite of it.
+    /// Failing cases of checks that are known to notice it or to pass despite it.
     pub failing: usize,
-    /// Cases that should have failed with this fault, and did not.
+    /// Cases that should have failed with this fault but did not.
     pub missed: usize,
 }
 
-/// Where a finding of a report stands.
+/// Identifies a finding of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct FindingReference {
     /// Its check.
     pub check: &'static str,
-    /// Its place among the findings of the check, from 0.
+    /// Its index among the findings of the check, from 0.
     pub finding: usize,
 }
 
 impl Diagnosis {
-    /// What the failing cases of a run look like. Each finding belongs to one diagnosis at most.
+    /// The likely causes of the failing cases of a run. Each finding belongs to at most one diagnosis.
     pub(super) fn from_results(results: &[CheckResult], ran: &Cases<'_>, matrix: &Matrix) -> Vec<Self> {
         let clauses: BTreeMap<&str, &[Clause]> =
             results.iter().map(|result| (result.id, result.clauses)).collect();

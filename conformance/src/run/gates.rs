@@ -2,7 +2,7 @@ use super::{CheckResult, Coverage, Expectation, ExpectationState, Glob, Skips, T
 use crate::contract::Clause;
 use crate::detection::Detection;
 
-/// How the lines of a gate begin that name what was skipped.
+/// How the lines of this gate begin.
 pub(crate) const FAIL_ON_SKIP: &str = "--fail-on-skip";
 
 /// Requirements that a run must meet to conform. Without gates a run without findings conforms.
@@ -10,9 +10,9 @@ pub(crate) const FAIL_ON_SKIP: &str = "--fail-on-skip";
 pub struct Gates {
     /// Every clause that matches one of these patterns must be judged.
     pub require: Vec<Glob>,
-    /// Fewest clauses that must be judged.
+    /// Minimum number of clauses that must be judged.
     pub min_clauses: Option<usize>,
-    /// Fewest known faults that the run must be able to notice, in percent.
+    /// Minimum percentage of the known faults that the run must be able to notice.
     pub min_detection: Option<u8>,
     /// Whether a skipped check or case keeps the run from conforming.
     pub fail_on_skip: bool,
@@ -21,7 +21,8 @@ pub struct Gates {
 }
 
 impl Gates {
-    /// What the run does not show of it, one sentence each; skipped checks and cases by reason. Warnings are not among it: they fail the run.
+    /// The requirements that the run does not meet, one sentence each; skipped checks and cases by reason. Warnings are not among
+    /// them, because they fail the run.
     pub(super) fn unmet(
         &self,
         results: &[CheckResult],
@@ -38,13 +39,13 @@ impl Gates {
                 unmet.push(format!("--require {}: {} not judged", glob.as_str(), open.join(", ")));
             }
         }
-        if let Some(least) = self.min_clauses.filter(|least| coverage.judged < *least) {
-            unmet.push(format!("--min-clauses {least}: {} judged", coverage.judged));
+        if let Some(min) = self.min_clauses.filter(|min| coverage.judged < *min) {
+            unmet.push(format!("--min-clauses {min}: {} judged", coverage.judged));
         }
-        if let Some(least) = self.min_detection.filter(|least| detection.percent() < usize::from(*least)) {
+        let percent = detection.percent();
+        if let Some(min) = self.min_detection.filter(|min| percent < usize::from(*min)) {
             unmet.push(format!(
-                "--min-detection {least}: the run would have noticed {} % of the known faults",
-                detection.percent()
+                "--min-detection {min}: the run would have noticed {percent} % of the known faults"
             ));
         }
         if self.fail_on_skip {
@@ -54,7 +55,7 @@ impl Gates {
             );
         }
         let stale = expectations.iter().filter(|entry| entry.state == ExpectationState::NoLongerFails);
-        for entry in stale.filter(|entry| is_judged_whole(results, entry.clause)) {
+        for entry in stale.filter(|entry| is_fully_judged(results, entry.clause)) {
             unmet.push(format!(
                 "{} no longer fails; remove its [[expected-failure]] from the configuration",
                 entry.clause
@@ -63,14 +64,13 @@ impl Gates {
         unmet
     }
 
-    /// Whether a warning fails the run.
     pub(super) const fn fails(&self, totals: Totals) -> bool {
         self.fail_on_warning && totals.warned > 0
     }
 }
 
-/// Whether every case of every check that cites a clause has a result: only then is the clause known to hold.
-fn is_judged_whole(results: &[CheckResult], clause: Clause) -> bool {
+/// Whether every case of every check that cites a clause has a result. Only then is the clause known to hold.
+fn is_fully_judged(results: &[CheckResult], clause: Clause) -> bool {
     let mut citing = results.iter().filter(|result| result.clauses.contains(&clause));
     citing
         .all(|result| result.outcome.concluded() && result.cases.iter().all(|case| case.outcome.concluded()))
@@ -84,7 +84,7 @@ mod tests {
     use crate::contract::Contract;
 
     #[test]
-    fn each_gate_says_what_the_run_does_not_show() {
+    fn each_gate_names_what_the_run_does_not_meet() {
         let groups = |id: &str| id.starts_with("groups.");
         let results: Vec<CheckResult> = registry()
             .into_iter()

@@ -1,15 +1,13 @@
-//! Chooses, orders and runs checks. Prints nothing: an observer receives progress events, and a report is returned.
+//! Chooses, orders and runs checks. It prints nothing: an observer receives progress events, and a report is returned.
 
 mod choice;
 mod coverage;
 mod diagnosis;
 mod expected;
 mod gates;
-mod observer;
 mod outcome;
 mod plan;
 mod planned;
-mod poll_time;
 mod preflight;
 mod profile;
 mod report;
@@ -27,7 +25,6 @@ pub use diagnosis::{Diagnosis, FindingReference, LikelyFault};
 pub use expected::{Expectation, ExpectationState, ExpectedFailure};
 pub(crate) use gates::FAIL_ON_SKIP;
 pub use gates::Gates;
-pub use observer::{Observer, SilentObserver};
 pub use outcome::{CheckResult, ClauseSummary, Rerun, Totals, Verdict};
 pub use plan::{Plan, PlannedCost};
 pub use planned::{PlannedCase, PlannedCheck};
@@ -37,3 +34,23 @@ pub use select::{Glob, Selection};
 pub use skips::Skips;
 pub use stopper::Stopper;
 pub use suite::{Options, SetupError, Suite};
+
+use crate::check::Check;
+
+/// Receives progress events of a run.
+pub trait Observer: Sync {
+    /// The run begins, with these checks.
+    fn begun(&self, _checks: &[&'static Check]) {}
+
+    /// A check begins.
+    fn check_begun(&self, _check: &'static Check) {}
+
+    /// A check has ended.
+    fn check_ended(&self, _result: &CheckResult) {}
+}
+
+/// An observer that does nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SilentObserver;
+
+impl Observer for SilentObserver {}

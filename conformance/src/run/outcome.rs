@@ -16,13 +16,13 @@ pub struct CheckResult {
     pub title: &'static str,
     /// What goes wrong for users when it does not.
     pub why: &'static str,
-    /// The operation, if it tests one alone.
+    /// The operation, if it tests a single one.
     pub operation: Option<OperationId>,
     /// The clauses that it cites.
     pub clauses: &'static [Clause],
     /// Its outcome.
     pub outcome: Outcome,
-    /// The result of each case, the skipped ones included; absent when the check has one unnamed case or is passive.
+    /// The result of each case, including skipped ones; absent when the check has one unnamed case or is passive.
     #[serde(skip_serializing_if = "is_unnamed")]
     #[schemars(default)]
     pub cases: Vec<CaseResult>,
@@ -30,9 +30,9 @@ pub struct CheckResult {
     pub findings: Vec<Finding>,
     /// Unspecified behaviour that was observed.
     pub observations: Vec<Observation>,
-    /// The exchanges that findings point at.
+    /// The exchanges to which findings refer.
     pub exchanges: Vec<RecordedExchange>,
-    /// The exchanges, one line each; a long list is cut.
+    /// A summary of each exchange; a long list is cut.
     pub evidence: Vec<Evidence>,
     /// Requests sent.
     pub requests: usize,
@@ -45,7 +45,7 @@ pub struct CheckResult {
 pub struct Rerun {
     /// Checks that were inconclusive.
     pub checks: usize,
-    /// Those of them that were not inconclusive then.
+    /// Those that then had a result.
     pub concluded: usize,
 }
 
@@ -58,7 +58,7 @@ pub struct ClauseSummary {
     pub text: String,
     /// Section of the prose contract.
     pub section: String,
-    /// The sentences that presuppose it, when the contract does not state it.
+    /// The sentences that presuppose it, if the contract does not state it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inferred_from: Option<String>,
     /// Line in `openapi/openapi.yaml`, from 1.
@@ -78,7 +78,7 @@ pub struct Totals {
     pub failed: usize,
     /// Doubtful.
     pub warned: usize,
-    /// A clause was violated once, but not when the check was run again.
+    /// A clause was violated, but not when the check was run again.
     pub flaky: usize,
     /// A clause is violated, as the tester expects.
     pub expected: usize,
@@ -100,8 +100,8 @@ pub enum Verdict {
     Findings,
     /// The target could not be reached, or rejects the account's token.
     Unreachable,
-    /// No violation was found, but the run has no verdict: a limit was reached, the run was stopped, a check was inconclusive,
-    /// flaky or had an error, a gate was not met, or nothing ran.
+    /// No violation was found, but the run has no verdict, because a limit was reached, the run was stopped, a check was
+    /// inconclusive, flaky or had an error, a gate was not met, or nothing ran.
     Incomplete,
 }
 
@@ -109,8 +109,7 @@ impl Verdict {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Conforms, Self::Findings, Self::Unreachable, Self::Incomplete];
 
-    /// The name that reports use.
-    #[must_use]
+    /// The name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Conforms => "conforms",
@@ -120,8 +119,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict of that name.
-    #[must_use]
+    /// The verdict with that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|verdict| verdict.name() == name)
     }
@@ -130,7 +128,6 @@ impl Verdict {
     pub const USAGE: u8 = 2;
 
     /// The exit code of the program.
-    #[must_use]
     pub const fn exit_code(self) -> u8 {
         match self {
             Self::Conforms => 0,
@@ -140,8 +137,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict of these results; `stopped` is set when the run ended early.
-    #[must_use]
+    /// The verdict for these totals; `stopped` is set when the run ended early.
     pub fn from_totals(totals: Totals, stopped: bool) -> Self {
         let Totals { passed, failed, warned, flaky, expected, skipped: _, inconclusive, errors } = totals;
         if failed > 0 {
@@ -156,7 +152,6 @@ impl Verdict {
 
 impl Totals {
     /// Counts outcomes.
-    #[must_use]
     pub fn from_results(results: &[CheckResult]) -> Self {
         let mut totals = Self::default();
         for result in results {
@@ -174,8 +169,7 @@ impl Totals {
         totals
     }
 
-    /// All of them.
-    #[must_use]
+    /// Number of all checks.
     pub fn all(self) -> usize {
         let Self { passed, failed, warned, flaky, expected, skipped, inconclusive, errors } = self;
         passed + failed + warned + flaky + expected + skipped + inconclusive + errors
@@ -184,7 +178,6 @@ impl Totals {
 
 impl CheckResult {
     /// The result of a check that did not run.
-    #[must_use]
     pub fn not_run(check: &'static Check, outcome: Outcome) -> Self {
         Self {
             id: check.id,
@@ -202,11 +195,9 @@ impl CheckResult {
             elapsed_ms: 0,
         }
     }
-}
 
-impl CheckResult {
-    /// The failing cases: the check that found something, and the check and the label of the case in whose exchanges it did.
-    /// The two checks differ for passive checks.
+    /// The failing cases: the check with the finding, and the check and the label of the case whose exchanges show it. The two
+    /// checks differ for passive checks.
     pub(super) fn failing_cases(&self) -> impl Iterator<Item = (&str, &str, &str)> {
         let failed = self.cases.iter().filter(|case| case.outcome == Outcome::Failed);
         let of_own = failed.map(|case| (self.id, self.id, case.label.as_str()));
@@ -215,7 +206,7 @@ impl CheckResult {
         of_own.chain(seen.map(|(check, label)| (self.id, check.as_str(), label.as_str())))
     }
 
-    /// The findings that fail the check: those of its failed cases, and not those of flaky ones.
+    /// The findings that fail the check: those of failed cases, without those of flaky ones.
     pub fn failures(&self) -> impl Iterator<Item = &Finding> {
         let stands = |finding: &&Finding| {
             let case = self.cases.iter().find(|case| finding.is_of(&case.label));
@@ -224,8 +215,7 @@ impl CheckResult {
         self.findings.iter().filter(stands)
     }
 
-    /// "7 of 12 cases", when some of them were skipped and some were not.
-    #[must_use]
+    /// "7 of 12 cases", if some of them were skipped and some were not.
     pub fn coverage(&self) -> Option<String> {
         let ran = self.cases.iter().filter(|case| !matches!(case.outcome, Outcome::Skipped(_))).count();
         (0 < ran && ran < self.cases.len()).then(|| format!("{ran} of {} cases", self.cases.len()))
@@ -238,7 +228,6 @@ fn is_unnamed(cases: &[CaseResult]) -> bool {
 
 impl ClauseSummary {
     /// One summary for each clause that a result cites, sorted by id.
-    #[must_use]
     pub fn from_results(results: &[CheckResult], catalogue: &Catalogue) -> Vec<Self> {
         let mut clauses: BTreeMap<Clause, (usize, usize)> = BTreeMap::new();
         for result in results {
@@ -269,24 +258,23 @@ mod tests {
     }
 
     #[test]
-    fn only_a_run_that_came_to_something_conforms() {
-        let passed = Totals { passed: 1, ..Totals::default() };
-        assert_eq!(Verdict::from_totals(passed, false), Verdict::Conforms);
-        assert_eq!(Verdict::from_totals(Totals { skipped: 9, ..passed }, false), Verdict::Conforms);
-        assert_eq!(Verdict::from_totals(Totals { warned: 1, ..passed }, false), Verdict::Conforms);
-        assert_eq!(Verdict::from_totals(passed, true), Verdict::Incomplete);
-        assert_eq!(Verdict::from_totals(Totals::default(), false), Verdict::Incomplete);
-        assert_eq!(
-            Verdict::from_totals(Totals { skipped: 9, ..Totals::default() }, false),
-            Verdict::Incomplete
-        );
-        assert_eq!(Verdict::from_totals(Totals { inconclusive: 1, ..passed }, false), Verdict::Incomplete);
-        assert_eq!(Verdict::from_totals(Totals { errors: 1, ..passed }, false), Verdict::Incomplete);
-        assert_eq!(Verdict::from_totals(Totals { flaky: 1, ..passed }, false), Verdict::Incomplete);
-        assert_eq!(
-            Verdict::from_totals(Totals { expected: 1, ..Totals::default() }, false),
-            Verdict::Conforms
-        );
-        assert_eq!(Verdict::from_totals(Totals { failed: 1, errors: 1, ..passed }, true), Verdict::Findings);
+    fn only_a_run_with_results_conforms() {
+        let none = Totals::default();
+        let passed = Totals { passed: 1, ..none };
+        for (totals, stopped, verdict) in [
+            (passed, false, Verdict::Conforms),
+            (Totals { skipped: 9, ..passed }, false, Verdict::Conforms),
+            (Totals { warned: 1, ..passed }, false, Verdict::Conforms),
+            (Totals { expected: 1, ..none }, false, Verdict::Conforms),
+            (passed, true, Verdict::Incomplete),
+            (none, false, Verdict::Incomplete),
+            (Totals { skipped: 9, ..none }, false, Verdict::Incomplete),
+            (Totals { inconclusive: 1, ..passed }, false, Verdict::Incomplete),
+            (Totals { errors: 1, ..passed }, false, Verdict::Incomplete),
+            (Totals { flaky: 1, ..passed }, false, Verdict::Incomplete),
+            (Totals { failed: 1, errors: 1, ..passed }, true, Verdict::Findings),
+        ] {
+            assert_eq!(Verdict::from_totals(totals, stopped), verdict, "{totals:?}, stopped: {stopped}");
+        }
     }
 }

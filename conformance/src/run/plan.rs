@@ -4,6 +4,7 @@ use super::planned::{PlannedCheck, SentControls};
 use super::{Selection, choice};
 use crate::check::{Check, Scope};
 use crate::detection::{Cases, Detection, Matrix};
+use crate::target::{Fact, Facts};
 use crate::wire::Budget;
 
 /// The plan of a run: the cases that it would run, their cost, and the cases that it would skip with the reasons.
@@ -23,10 +24,9 @@ pub struct PlannedCost {
 }
 
 impl Plan {
-    /// A plan for the selected cases. A case whose facts are missing is skipped. When the others cost more than the budget,
-    /// those run that judge most clauses and notice most known faults for their cost. With `detect` only as many run as are
+    /// A plan for the selected cases. A case whose facts are missing is skipped. If the others exceed the budget, it contains those
+    /// that judge the most clauses and notice the most known faults for their cost. With `detect` it contains only as many as are
     /// needed to notice that percentage of the known faults.
-    #[must_use]
     pub fn new(
         checks: &[&'static Check],
         selection: &Selection,
@@ -42,19 +42,26 @@ impl Plan {
         Self { planned, is_all }
     }
 
-    /// Whether it leaves out no check, and none of the cases that it has.
+    /// Whether it contains every check with all of its cases.
     pub(super) fn is_all(&self) -> bool {
         self.is_all
     }
 
-    /// Every check of it, in the order of the registry.
-    #[must_use]
+    /// Whether a selected case is skipped because a fact was not supplied.
+    pub(super) fn lacks(&self, fact: Fact, facts: &Facts) -> bool {
+        let needs = |planned: &PlannedCheck| {
+            planned.check.needs.contains(&fact)
+                || planned.cases.iter().any(|case| case.case.needed().contains(&fact))
+        };
+        !facts.has(fact) && self.planned.iter().any(needs)
+    }
+
+    /// Its checks, in the order of the registry.
     pub fn planned(&self) -> &[PlannedCheck] {
         &self.planned
     }
 
     /// How many known faults it would notice.
-    #[must_use]
     pub fn detection(&self, matrix: &Matrix) -> Detection {
         let mut cases = Cases::default();
         for planned in &self.planned {
@@ -67,7 +74,6 @@ impl Plan {
     }
 
     /// The maximum cost, without retries.
-    #[must_use]
     pub fn cost(&self) -> PlannedCost {
         let mut sum = PlannedCost::default();
         let mut sent = SentControls::default();
@@ -93,7 +99,6 @@ mod tests {
     use crate::detection::{Detector, KnownFault};
     use crate::embedded::Reference;
     use crate::run::Profile;
-    use crate::target::Facts;
 
     fn plan(checks: &[&'static Check], gateways: u64) -> Plan {
         within(checks, &Budget { gateways, ..Budget::default() }, &Matrix::default())
@@ -107,19 +112,19 @@ mod tests {
 
     #[test]
     fn requests_never_go_beyond_their_budget_and_reach_as_many_checks_as_they_can() {
-        for most in [0, 40, 400, 4_000] {
-            let budget = Budget { requests: most, ..Budget::default() };
+        for max in [0, 40, 400, 4_000] {
+            let budget = Budget { requests: max, ..Budget::default() };
             let plan = within(&registry(), &budget, &Matrix::default());
-            assert!(plan.cost().requests <= most, "{most}: {:?}", plan.cost());
+            assert!(plan.cost().requests <= max, "{max}: {:?}", plan.cost());
             let reached = plan.planned().iter().filter(|planned| planned.running().count() > 0).count();
-            assert!(most < 400 || reached > 30, "{most}: {reached} checks");
+            assert!(max < 400 || reached > 30, "{max}: {reached} checks");
         }
     }
 
     #[test]
     fn gateways_never_go_beyond_their_budget() {
-        for most in [0, 1, 7, 25, 1_000] {
-            assert!(plan(&registry(), most).cost().gateways <= most, "{most}");
+        for max in [0, 1, 7, 25, 1_000] {
+            assert!(plan(&registry(), max).cost().gateways <= max, "{max}");
         }
         let without = plan(&registry(), 0);
         for planned in without.planned().iter().flat_map(|planned| &planned.cases) {
@@ -142,7 +147,7 @@ mod tests {
     }
 
     fn nothing(cost: Cost, labels: &[&'static str]) -> Vec<Case> {
-        labels.iter().map(|label| Case::new(*label, cost, |_| Box::pin(async { Ok(()) }))).collect()
+        labels.iter().map(|label| Case::from_closure(*label, cost, |_| Box::pin(async { Ok(()) }))).collect()
     }
 
     const TEMPLATE: Check = Check {
@@ -222,8 +227,8 @@ mod tests {
         for (id, case) in [("a", two), ("b", three), ("c", three)] {
             matrix.add_fault(fault(id, &CHEAP, case));
         }
-        let labels = |most: u64| -> Vec<String> {
-            let budget = Budget { requests: 1_000, gateways: most + 1, ..Budget::default() };
+        let labels = |max: u64| -> Vec<String> {
+            let budget = Budget { requests: 1_000, gateways: max + 1, ..Budget::default() };
             let plan = within(&[&CHEAP], &budget, &matrix);
             plan.planned()[0].running().map(|case| case.label().to_owned()).collect()
         };
@@ -238,7 +243,7 @@ mod tests {
         assert!(detection.unlocks[0].reason.contains("--max-gateways"), "{detection:?}");
     }
 
-    /// Every second known fault, beginning with that number.
+    /// Every second known fault, starting with number `first`.
     fn each_second(matrix: &Matrix, first: usize) -> Matrix {
         let mut half = Matrix::default();
         for name in matrix.cases() {
@@ -250,7 +255,7 @@ mod tests {
         half
     }
 
-    /// A plan is made for the faults that are known, and is worth what it notices of others.
+    /// A plan is made from known faults, and has to notice others.
     #[tokio::test]
     async fn a_plan_for_some_faults_notices_most_of_the_others() {
         let reference = Reference::start().await.expect("the embedded server");

@@ -10,10 +10,10 @@ use crate::target::{Fact, Facts};
 pub struct PlannedCheck {
     /// The check.
     pub check: &'static Check,
-    /// Its cases that were chosen; none for a passive check.
+    /// Its selected cases; none for a passive check.
     pub cases: Vec<PlannedCase>,
-    /// Why the check as a whole is skipped, when it is.
-    unfit: Option<String>,
+    /// Why the whole check is skipped, if it is.
+    skipped: Option<String>,
 }
 
 /// One case of a plan.
@@ -21,12 +21,12 @@ pub struct PlannedCheck {
 pub struct PlannedCase {
     /// The case.
     pub case: Case,
-    /// Why it would be skipped, when it would.
+    /// Why it is skipped, if it is.
     pub skipped: Option<String>,
 }
 
 impl PlannedCase {
-    /// Adds it and the controls that it shares in the run, with the reason why it has no result when it has none.
+    /// Adds it and the controls that it shares in the run, with the reason if it has no result.
     pub(super) fn add_to<'a>(
         &'a self,
         cases: &mut Cases<'a>,
@@ -35,30 +35,30 @@ impl PlannedCase {
     ) {
         cases.add(check, self.case.label(), without_result);
         for control in self.case.controls_in_run() {
-            cases.add_shared(SharedControl::SOURCE, control.label(), without_result);
+            cases.add_shared(SharedControl::SOURCE, &control.label, without_result);
         }
     }
 }
 
-/// Shared control requests that the cases chosen so far send: those of the run, and those of each check.
+/// The shared control requests of the cases chosen so far: those of the run, and those of each check.
 #[derive(Debug, Default)]
 pub(super) struct SentControls(BTreeSet<(Option<&'static str>, String)>);
 
 impl SentControls {
-    /// The additional cost of a case beside the cases chosen so far.
+    /// The additional cost of a case.
     pub(super) fn price(&self, check: &'static Check, case: &Case) -> Cost {
         let new = case.controls().iter().filter(|control| !self.0.contains(&Self::key(check, control)));
-        new.map(SharedControl::cost).chain([case.cost()]).sum()
+        new.map(|control| control.cost).chain([case.cost()]).sum()
     }
 
-    /// Whether every control of the run that a case shares is sent by cases chosen so far.
+    /// Whether all controls that a case shares in the run are sent already.
     pub(super) fn has_all(&self, check: &'static Check, case: &Case) -> bool {
         case.controls_in_run().all(|control| self.0.contains(&Self::key(check, control)))
     }
 
     /// Adds a control of the run.
     pub(super) fn add_control(&mut self, control: &SharedControl) {
-        self.0.insert((None, control.label().to_owned()));
+        self.0.insert((None, control.label.to_string()));
     }
 
     pub(super) fn add(&mut self, check: &'static Check, case: &Case) {
@@ -66,47 +66,45 @@ impl SentControls {
     }
 
     fn key(check: &'static Check, control: &SharedControl) -> (Option<&'static str>, String) {
-        ((!control.is_in_run()).then_some(check.id), control.label().to_owned())
+        ((!control.is_in_run).then_some(check.id), control.label.to_string())
     }
 }
 
 impl PlannedCheck {
-    /// None when none of its cases is chosen.
+    /// None when none of its cases is selected.
     pub(super) fn new(check: &'static Check, selection: &Selection, scope: &Scope<'_>) -> Option<Self> {
-        let unfit = missing(check.needs, scope.facts);
+        let skipped = missing(check.needs, scope.facts);
         if check.is_passive() {
-            return selection.includes(check, "").then_some(Self { check, cases: Vec::new(), unfit });
+            return selection.includes(check, "").then_some(Self { check, cases: Vec::new(), skipped });
         }
-        let chosen = |case: &Case| selection.includes(check, case.label());
+        let is_selected = |case: &Case| selection.includes(check, case.label());
         let planned = |case: Case| PlannedCase {
-            skipped: unfit.clone().or_else(|| missing(case.needed(), scope.facts)),
+            skipped: skipped.clone().or_else(|| missing(case.needed(), scope.facts)),
             case,
         };
-        let cases: Vec<_> = check.cases(scope).into_iter().filter(chosen).map(planned).collect();
-        (!cases.is_empty()).then_some(Self { check, cases, unfit })
+        let cases: Vec<_> = check.cases(scope).into_iter().filter(is_selected).map(planned).collect();
+        (!cases.is_empty()).then_some(Self { check, cases, skipped })
     }
 
-    /// The cases that would run.
+    /// The cases that run.
     pub fn running(&self) -> impl Iterator<Item = &Case> {
         self.cases.iter().filter(|planned| planned.skipped.is_none()).map(|planned| &planned.case)
     }
 
-    /// The cost of the cases that would run.
-    #[must_use]
+    /// The cost of the cases that run.
     pub fn cost(&self) -> Cost {
         Cost::of_cases(self.running())
     }
 
     /// Whether all of its cases run.
     pub(super) fn runs_in_full(&self) -> bool {
-        self.unfit.is_none() && self.cases.iter().all(|planned| planned.skipped.is_none())
+        self.skipped.is_none() && self.cases.iter().all(|planned| planned.skipped.is_none())
     }
 
-    /// Why no case of the check would run, if none would.
-    #[must_use]
+    /// Why no case of the check runs, if none does.
     pub fn skipped(&self) -> Option<String> {
-        if self.check.is_passive() || self.unfit.is_some() {
-            return self.unfit.clone();
+        if self.check.is_passive() || self.skipped.is_some() {
+            return self.skipped.clone();
         }
         let reasons: Option<BTreeSet<&str>> =
             self.cases.iter().map(|planned| planned.skipped.as_deref()).collect();

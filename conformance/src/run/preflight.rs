@@ -7,16 +7,15 @@ use crate::wire::{
     WireFailure,
 };
 
-/// Finds out whether the target responds, so that one that cannot be reached does not fail a hundred checks. Sends one request
-/// to each operation until one of them is served; a conforming target returns no gateway for any of the requests. The
-/// error says what is wrong.
+/// Finds out whether the target responds, so that an unreachable one does not fail a hundred checks. Sends one request to each
+/// operation until one of them gets a response; a conforming target returns no gateway for any of them. Returns what is wrong.
 pub(crate) async fn preflight(contract: &Contract, target: &Target, wire: &Wire) -> Option<String> {
     first_response(contract, target, wire).await.err().flatten()
 }
 
-/// The same, and whether the target accepts anything of the account, since without an accepted control request every check
-/// would end inconclusive. Sends one request when it does, and at most four more. Says what is wrong with the base URL or
-/// the token.
+/// Like [`preflight`], and finds out whether the target accepts any request of the account: without an accepted control request
+/// every check is inconclusive. Sends one request if it does, and at most four more. Returns what is wrong with the base URL or the
+/// token.
 pub(crate) async fn preflight_with_token(
     contract: &Contract,
     target: &Target,
@@ -26,20 +25,20 @@ pub(crate) async fn preflight_with_token(
     match first_response(contract, target, wire).await {
         Err(problem) => problem,
         Ok((request, exchange)) => {
-            if is_no_json(&exchange) {
-                return is_another_service(contract, target, wire).await;
+            if is_not_json(&exchange) {
+                return not_the_api(contract, target, wire).await;
             }
-            if is_down(&exchange).is_some() {
-                return serves_nothing(contract, target, wire).await;
+            if bare_server_error(&exchange).is_some() {
+                return service_down(contract, target, wire).await;
             }
             let operation = operation_of(contract, &request)?;
             let own = rejection(contract, redactor, operation, exchange)?;
-            accepts_nothing(contract, target, wire, redactor, (operation, own)).await
+            token_rejected(contract, target, wire, redactor, (operation, own)).await
         }
     }
 }
 
-/// The first response of the target to one of the first requests, or the cause of a failure, if it is known.
+/// The response to the first request that gets one, or what is wrong, if it is known.
 async fn first_response(
     contract: &Contract,
     target: &Target,
@@ -47,14 +46,14 @@ async fn first_response(
 ) -> Result<(Request, Exchange), Option<String>> {
     let mut problem = None;
     for request in first_requests(contract, target) {
-        // A budget that is used up shows itself in every check.
+        // If the budget is used up, every check says so.
         let Ok(exchange) = send(contract, wire, &request).await else { return Err(problem) };
         match &exchange.result {
             Ok(response) => match redirected(response) {
                 Some(redirected) => problem = Some(redirected),
                 None => return Ok((request, exchange)),
             },
-            // The target responds; each check judges the responses.
+            // The target responds, so the checks can judge it.
             Err(failure) if failure.kind == FailureKind::TooLarge => return Err(None),
             Err(failure) => {
                 let gone = failure.kind == FailureKind::Connect;
@@ -68,22 +67,22 @@ async fn first_response(
     Err(problem)
 }
 
-/// Whether a response neither is JSON nor says that it is, and does not come from a limit or a broken service either.
-fn is_no_json(exchange: &Exchange) -> bool {
+/// Whether a response is not JSON by content and `Content-Type`, and is neither throttled nor a server error.
+fn is_not_json(exchange: &Exchange) -> bool {
     exchange.result.as_ref().is_ok_and(|response| {
         let says_json = response.header("Content-Type").is_some_and(|kind| kind.contains("json"));
-        let judges = response.status < SERVER_ERROR || response.status == NOT_IMPLEMENTED;
-        response.json().is_none() && !says_json && judges && response.status != TOO_MANY_REQUESTS
+        let is_error = response.status >= SERVER_ERROR && response.status != NOT_IMPLEMENTED;
+        response.json().is_none() && !says_json && !is_error && response.status != TOO_MANY_REQUESTS
     })
 }
 
-/// A file server, another API or a page for visitors responds to no operation with JSON. Judging it would show nothing, and
-/// the token has no business there.
-async fn is_another_service(contract: &Contract, target: &Target, wire: &Wire) -> Option<String> {
+/// The problem of a target that responds to no operation with JSON, such as a file server, another API or a website. Testing it
+/// would show nothing and send the token to a service that must not get it.
+async fn not_the_api(contract: &Contract, target: &Target, wire: &Wire) -> Option<String> {
     let mut statuses = Vec::new();
     for request in &first_requests(contract, target) {
         let exchange = send(contract, wire, request).await.ok()?;
-        if !is_no_json(&exchange) {
+        if !is_not_json(&exchange) {
             return None;
         }
         statuses.push(exchange.result.ok()?.status);
@@ -99,20 +98,20 @@ async fn is_another_service(contract: &Contract, target: &Target, wire: &Wire) -
     ))
 }
 
-/// The status of a server error that says neither what was wrong nor when to call again.
-fn is_down(exchange: &Exchange) -> Option<u16> {
+/// The status of a server error with neither a business code nor `Retry-After`.
+fn bare_server_error(exchange: &Exchange) -> Option<u16> {
     let response = exchange.result.as_ref().ok()?;
-    let is_mute = response.at("/code").is_none() && response.header("Retry-After").is_none();
-    Some(response.status).filter(|status| *status >= SERVER_ERROR && is_mute)
+    let is_bare = response.at("/code").is_none() && response.header("Retry-After").is_none();
+    Some(response.status).filter(|status| *status >= SERVER_ERROR && is_bare)
 }
 
-/// A proxy whose service does not run responds to every request by itself. A check could only say so once more, each in its
-/// own words.
-async fn serves_nothing(contract: &Contract, target: &Target, wire: &Wire) -> Option<String> {
+/// The problem of a proxy that responds to every request itself, because the service behind it does not run. Every check would
+/// report the same.
+async fn service_down(contract: &Contract, target: &Target, wire: &Wire) -> Option<String> {
     let mut statuses = Vec::new();
     for request in &first_requests(contract, target) {
         let exchange = send(contract, wire, request).await.ok()?;
-        statuses.push(format!("HTTP {}", is_down(&exchange)?));
+        statuses.push(format!("HTTP {}", bare_server_error(&exchange)?));
     }
     Some(format!(
         "every operation responds with a server error without a business code ({}): the service does not run, or the proxy in \
@@ -121,8 +120,8 @@ async fn serves_nothing(contract: &Contract, target: &Target, wire: &Wire) -> Op
     ))
 }
 
-/// `first` is the rejection that was already received.
-async fn accepts_nothing(
+/// The problem of a target that accepts no request of the account. `first` is the rejection that was already received.
+async fn token_rejected(
     contract: &Contract,
     target: &Target,
     wire: &Wire,
@@ -140,14 +139,14 @@ async fn accepts_nothing(
         [(OperationId::Groups, &groups), (OperationId::Search, &search), (OperationId::Extract, &extraction)];
     for (operation, request) in requests.into_iter().filter(|(operation, _)| *operation != asked) {
         match send(contract, wire, request).await {
-            // A target that returns gateways beside a rejection is judged by the checks.
+            // The checks judge a target that returns gateways with a rejection.
             Ok(exchange) if hands_out(contract, request, &exchange) => {
                 let is_link =
                     responses.len() > 1 && responses.iter().all(|response| response.status == FORBIDDEN);
                 return is_link.then(|| LINK_CREDENTIAL.to_owned());
             }
             Ok(exchange) => responses.push(rejection(contract, redactor, operation, exchange)?),
-            // No gateway may be taken, so the others have to do.
+            // No gateway may be taken, so the other responses have to suffice.
             Err(WireError::Budget(_)) if operation == OperationId::Extract => {}
             Err(_) => return None,
         }
@@ -187,7 +186,7 @@ const NOT_IMPLEMENTED: u16 = 501;
 const LINK_CREDENTIAL: &str = "the target rejects the account's token for both static operations (HTTP 403) and accepts it for \
                                extraction only, as it does a link credential: if it is one, set SALLYPORT_API_KEY to the account's token";
 
-/// No service has given it out.
+/// A token that no service has issued.
 const UNKNOWN_TOKEN: &str = "unknown-token-of-the-conformance-suite";
 
 fn hands_out(contract: &Contract, request: &Request, exchange: &Exchange) -> bool {
@@ -197,7 +196,7 @@ fn hands_out(contract: &Contract, request: &Request, exchange: &Exchange) -> boo
     )
 }
 
-/// The response, when it is plainly a rejection.
+/// The response, if it is a clear rejection.
 fn rejection(
     contract: &Contract,
     redactor: &Redactor,

@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use crate::wire::Budget;
 
-/// How much load a run may put on a target: a set of limits, each of which can be changed. The plan chooses the cases that
-/// show most within them.
+/// How much load a run may put on a target: a set of limits, each of which can be overridden. The plan contains the most
+/// valuable cases within these limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
     /// At most 60 requests, and no gateways.
@@ -20,8 +20,7 @@ impl Profile {
     /// All profiles, from the smallest to the largest.
     pub const ALL: [Self; 3] = [Self::Smoke, Self::Production, Self::Full];
 
-    /// The name that arguments and configuration use.
-    #[must_use]
+    /// The name in arguments and configuration.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Smoke => "smoke",
@@ -30,14 +29,12 @@ impl Profile {
         }
     }
 
-    /// The profile of that name.
-    #[must_use]
+    /// The profile with that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|profile| profile.name() == name)
     }
 
     /// Its limits.
-    #[must_use]
     pub fn budget(self) -> Budget {
         const MEBIBYTE: u64 = 1 << 20;
         match self {
@@ -67,15 +64,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_profile_has_room_for_the_smaller_one() {
+    fn profiles_are_sorted_by_size_and_found_by_name() {
         for pair in Profile::ALL.windows(2) {
             assert!(pair[0].budget().requests <= pair[1].budget().requests);
             assert!(pair[0].budget().gateways <= pair[1].budget().gateways);
         }
-    }
-
-    #[test]
-    fn names_lead_back() {
         assert!(Profile::ALL.iter().all(|profile| Profile::named(profile.name()) == Some(*profile)));
     }
 }

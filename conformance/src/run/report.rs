@@ -5,12 +5,13 @@ use super::{CheckResult, ClauseSummary, Coverage, Diagnosis, Expectation, Rerun,
 use crate::check::{InferredClauses, RunLog};
 use crate::detection::Detection;
 use crate::explore::ExplorationResult;
+use crate::target::DiscoveredFact;
 use crate::wire::{Budget, Throttling, Usage};
 
-/// The complete result of a run. It contains no secret.
+/// The complete result of a run, redacted.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Report {
-    /// Version of this shape.
+    /// Version of this format.
     pub schema_version: u32,
     /// Name and version of the suite.
     pub suite: String,
@@ -22,45 +23,47 @@ pub struct Report {
     pub contract: String,
     /// SHA-256 of the contract's document (`openapi/openapi.yaml`), in hexadecimal digits.
     pub contract_sha256: String,
-    /// When it began, RFC 3339.
+    /// Start of the run, RFC 3339.
     pub begun: String,
     /// In milliseconds.
     pub elapsed_ms: u64,
     /// Milliseconds in which the checks themselves were busy, apart from waiting for the target.
     pub busy_ms: u64,
-    /// The profile that it ran under.
+    /// The profile of the run.
     pub profile: &'static str,
-    /// Its ceilings.
+    /// The limits of the run.
     pub budget: Budget,
-    /// What findings on inferred clauses weigh.
+    /// Severity of findings on inferred clauses.
     pub inferred: InferredClauses,
-    /// What it comes to.
+    /// The verdict.
     pub verdict: Verdict,
     /// Why the target could not be reached, or why the run ended early.
     pub stopped: Option<String>,
     /// Number of checks by outcome.
     pub totals: Totals,
-    /// What it cost.
+    /// What the run used.
     pub usage: Usage,
     /// Whether the target throttled, and what the suite did about it.
     pub throttling: Throttling,
+    /// Facts that the tester did not supply and the run found out by itself.
+    pub discovered: Vec<DiscoveredFact>,
     /// Inconclusive checks that were run again at the end, alone.
     pub run_again: Rerun,
-    /// What was explored beyond the fixed cases, when that was asked for.
+    /// The exploration beyond the fixed cases, if one was requested.
     pub explored: Option<ExplorationResult>,
-    /// How the expected failures stand, in the order of the configuration.
+    /// The state of each expected failure, in the order of the configuration.
     pub expectations: Vec<Expectation>,
     /// The clauses that were judged, and the others with the reasons.
     pub coverage: Coverage,
     /// How many known faults the run would have noticed.
     pub detection: Detection,
-    /// The known faults that the failing cases look like, the one with the most evidence first.
+    /// The known faults that explain the failing cases, the one with the most evidence first.
     pub diagnosis: Vec<Diagnosis>,
     /// Gates that are not met; the run has no verdict then.
     pub unmet: Vec<String>,
     /// Each check, sorted by id.
     pub checks: Vec<CheckResult>,
-    /// Each clause that a chosen check cites, sorted by id.
+    /// Each clause that a selected check cites, sorted by id.
     pub clauses: Vec<ClauseSummary>,
     /// Every exchange of the checks, if [`Options::keep_exchanges`](super::Options::keep_exchanges) was set.
     #[serde(skip)]
@@ -68,14 +71,14 @@ pub struct Report {
 }
 
 impl Report {
-    /// Version of the JSON report; it is increased when readers have to change.
+    /// Version of the JSON report; it increases with incompatible changes.
     pub const VERSION: u32 = 2;
 
-    /// In place of a profile: the traffic was recorded by others, and nothing was sent.
+    /// Replaces the profile in a report on recorded traffic, for which nothing was sent.
     pub const RECORDED: &'static str = "recorded";
 
-    /// The failing cases: the check that found something, and the check and the label of the case in whose exchanges it did.
-    /// The two checks differ for passive checks.
+    /// The failing cases: the check with the finding, and the check and the label of the case whose exchanges show it. The two
+    /// checks differ for passive checks.
     pub fn failing_cases(&self) -> impl Iterator<Item = (&str, &str, &str)> {
         self.checks.iter().flat_map(CheckResult::failing_cases)
     }

@@ -3,9 +3,9 @@ use crate::check::Check;
 /// Which checks and cases run.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
-    /// Only what one of these matches; empty for all.
+    /// Run only what one of these matches; empty for all.
     pub only: Vec<Glob>,
-    /// Nothing that one of these matches.
+    /// Skip what one of these matches.
     pub skip: Vec<Glob>,
 }
 
@@ -15,13 +15,11 @@ pub struct Glob(String);
 
 impl Glob {
     /// A pattern.
-    #[must_use]
     pub fn new(pattern: impl Into<String>) -> Self {
         Self(pattern.into())
     }
 
-    /// Whether a text fits the whole pattern.
-    #[must_use]
+    /// Whether the whole pattern matches a text.
     pub fn matches(&self, text: &str) -> bool {
         let mut parts = self.0.split('*');
         let first = parts.next().unwrap_or_default();
@@ -36,32 +34,27 @@ impl Glob {
     }
 
     /// The pattern as it was written.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it fits the check's id, one of its clauses or its operation.
-    #[must_use]
+    /// Whether it matches the check's id, one of its clauses or its operation.
     pub fn selects(&self, check: &Check) -> bool {
         let operation = check.operation.map(|operation| operation.prefix());
         self.matches(check.id)
             || check.clauses.iter().any(|clause| self.matches(clause.id()))
             || operation.is_some_and(|operation| self.matches(operation))
     }
-}
 
-impl Glob {
-    /// Whether it fits the check as a whole, or this case of it. Only a pattern with a `/` is one of cases.
-    #[must_use]
+    /// Whether it matches the whole check, or this case of it. Only a pattern with a `/` can match a case.
     pub fn selects_case(&self, check: &Check, label: &str) -> bool {
         self.selects(check) || (self.0.contains('/') && self.matches(&format!("{}/{label}", check.id)))
     }
 
-    /// Whether it fits the check, or may fit a case of it.
+    /// Whether it matches the check, or may match a case of it.
     fn may_select(&self, check: &Check) -> bool {
-        let of_cases = self.0.split_once('/').map(|(id, _)| Self::new(id));
-        self.selects(check) || of_cases.is_some_and(|id| id.matches(check.id))
+        let check_of_case = self.0.split_once('/').map(|(id, _)| Self::new(id));
+        self.selects(check) || check_of_case.is_some_and(|id| id.matches(check.id))
     }
 }
 
@@ -75,14 +68,12 @@ impl std::str::FromStr for Glob {
 
 impl Selection {
     /// Whether a case of a check runs.
-    #[must_use]
     pub fn includes(&self, check: &Check, label: &str) -> bool {
         let wanted = self.only.is_empty() || self.only.iter().any(|glob| glob.selects_case(check, label));
         wanted && !self.skip.iter().any(|glob| glob.selects_case(check, label))
     }
 
     /// A pattern that matches no check, most likely a typing error.
-    #[must_use]
     pub fn idle<'a>(&'a self, checks: &[&'static Check]) -> Option<&'a Glob> {
         self.only.iter().chain(&self.skip).find(|glob| !checks.iter().any(|check| glob.may_select(check)))
     }
@@ -96,16 +87,15 @@ mod tests {
 
     #[test]
     fn stars_stand_for_any_text() {
-        let matches = |pattern: &str, text: &str| Glob::new(pattern).matches(text);
-        assert!(matches("search.*", "search.page.range"));
-        assert!(matches("*", ""));
-        assert!(matches("*.page.*", "search.page.range"));
-        assert!(matches("a*b*b", "abb"));
-        assert!(matches("search", "search"));
-        assert!(!matches("search", "search.page"));
-        assert!(!matches("a*a", "a"));
-        assert!(!matches("", "a"));
-        assert!(!matches("*.page", "search.page.range"));
+        let [id, pages] = ["search.page.range", "search.page"];
+        for (pattern, text) in
+            [("search.*", id), ("*", ""), ("*.page.*", id), ("a*b*b", "abb"), ("search", "search")]
+        {
+            assert!(Glob::new(pattern).matches(text), "{pattern} {text}");
+        }
+        for (pattern, text) in [("search", pages), ("a*a", "a"), ("", "a"), ("*.page", id)] {
+            assert!(!Glob::new(pattern).matches(text), "{pattern} {text}");
+        }
     }
 
     #[test]

@@ -7,36 +7,35 @@ use crate::quantity::quantity;
 pub struct Skips<'a> {
     /// Why, and what the tester can do about it.
     pub reason: &'a str,
-    /// Checks of which nothing ran.
+    /// Checks that were skipped completely.
     pub checks: Vec<&'a str>,
-    /// Cases of checks that ran otherwise, as `check-id/case-label`, which `--only` takes.
+    /// Skipped cases of other checks, as `check-id/case-label`, which `--only` accepts.
     pub cases: Vec<String>,
 }
 
 impl<'a> Skips<'a> {
-    /// Ids that a line names; the rest is counted.
+    /// Maximum number of ids on a line; the others are counted.
     const FEW: usize = 5;
 
-    /// What was skipped, by reason, the reason with the most of it first.
-    #[must_use]
+    /// What was skipped, by reason; the most frequent reason first.
     pub fn from_results(results: &'a [CheckResult]) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
-        let mut of = |reason: &'a str, add: &mut dyn FnMut(&mut Self)| {
-            let known = groups.iter().position(|group| group.reason == reason);
-            let index = known.unwrap_or_else(|| {
+        let group = |groups: &mut Vec<Self>, reason: &'a str| {
+            groups.iter().position(|group| group.reason == reason).unwrap_or_else(|| {
                 groups.push(Self { reason, checks: Vec::new(), cases: Vec::new() });
                 groups.len() - 1
-            });
-            add(&mut groups[index]);
+            })
         };
         for result in results {
             if let Outcome::Skipped(reason) = &result.outcome {
-                of(reason, &mut |group| group.checks.push(result.id));
+                let at = group(&mut groups, reason);
+                groups[at].checks.push(result.id);
                 continue;
             }
             for case in &result.cases {
                 if let Outcome::Skipped(reason) = &case.outcome {
-                    of(reason, &mut |group| group.cases.push(format!("{}/{}", result.id, case.label)));
+                    let at = group(&mut groups, reason);
+                    groups[at].cases.push(format!("{}/{}", result.id, case.label));
                 }
             }
         }
@@ -50,7 +49,6 @@ impl<'a> Skips<'a> {
     }
 
     /// "2 checks and 7 cases (a; b; c/d; e; f and 4 more)"
-    #[must_use]
     pub fn folded(&self) -> String {
         let counts = match (self.checks.len(), self.cases.len()) {
             (checks, 0) => quantity(checks, "check"),

@@ -2,14 +2,14 @@ use std::sync::{Arc, OnceLock};
 
 use tokio::sync::Notify;
 
-/// Ends a run early, from any thread: results so far are kept, and the report says why it ended.
+/// Ends a run early, from any thread. The report contains the results so far and the reason.
 #[derive(Debug, Clone, Default)]
 pub struct Stopper(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     reason: OnceLock<String>,
-    bell: Notify,
+    stopped: Notify,
 }
 
 impl Stopper {
@@ -17,11 +17,10 @@ impl Stopper {
     pub fn stop(&self, reason: impl Into<String>) {
         // Only the first reason is kept.
         let _ = self.0.reason.set(reason.into());
-        self.0.bell.notify_waiters();
+        self.0.stopped.notify_waiters();
     }
 
-    /// Why the run was ended, when it was.
-    #[must_use]
+    /// Why the run was ended, if it was.
     pub fn reason(&self) -> Option<&str> {
         self.0.reason.get().map(String::as_str)
     }
@@ -29,13 +28,13 @@ impl Stopper {
     /// Waits until the run is ended.
     pub async fn stopped(&self) {
         loop {
-            let mut rung = std::pin::pin!(self.0.bell.notified());
+            let mut stopped = std::pin::pin!(self.0.stopped.notified());
             // Subscribe before checking, so that no notification between the two is missed.
-            rung.as_mut().enable();
+            stopped.as_mut().enable();
             if self.reason().is_some() {
                 return;
             }
-            rung.await;
+            stopped.await;
         }
     }
 }
@@ -45,7 +44,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_first_reason_counts_and_everybody_hears_it() {
+    async fn the_first_reason_counts_and_all_waiters_are_notified() {
         let stopper = Stopper::default();
         let waiting = tokio::spawn({
             let stopper = stopper.clone();

@@ -13,7 +13,7 @@ use futures::StreamExt as _;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::expected::{ExpectedFailure, expectations, weigh};
+use super::expected::{ExpectedFailure, apply_expectations, expectations};
 use super::preflight::preflight_with_token;
 use super::{
     CheckResult, ClauseSummary, Coverage, Diagnosis, Gates, Observer, Plan, PlannedCase, Profile, Report,
@@ -27,7 +27,7 @@ use crate::contract::Contract;
 use crate::detection::{Cases, Detection, Matrix};
 use crate::explore::{Exploration, ExplorationResult, RELATIONS};
 use crate::response::RegionSupply;
-use crate::target::{Canaries, Target};
+use crate::target::{Canaries, DiscoveredFact, Fact, Facts, Target};
 use crate::wire::{Budget, Meter, Redactor, ShortSecret, Wire, WireError, WireOptions};
 
 /// The options of a run.
@@ -37,11 +37,11 @@ pub struct Options {
     pub selection: Selection,
     /// Name of the profile, for the report.
     pub profile: Profile,
-    /// Limits; by default those of [`Profile::Full`].
+    /// Limits; default: those of [`Profile::Full`].
     pub budget: Budget,
     /// Timeouts, waits, proxy and trust.
     pub wire: WireOptions,
-    /// How often a failing check is retried; one that then passes is flaky.
+    /// Maximum number of retries of a failing case. One that then passes is flaky.
     pub retries: u32,
     /// Whether the first failure ends the run.
     pub fail_fast: bool,
@@ -49,16 +49,16 @@ pub struct Options {
     pub expected: Vec<ExpectedFailure>,
     /// Gates: what the run must show before it conforms.
     pub gates: Gates,
-    /// How much findings on clauses weigh that the contract presupposes and does not state.
+    /// Severity of findings on clauses that the contract presupposes but does not state.
     pub inferred: InferredClauses,
-    /// Name and version of what is tested, for the report.
+    /// Name and version of the tested implementation, for the report.
     pub implementation: Option<String>,
     /// Percentage of the known faults to notice; cases that are not needed for it are skipped.
     pub detect: Option<u8>,
     /// Whether to explore beyond the fixed cases.
     pub explore: Option<Exploration>,
-    /// Whether the report keeps every exchange of the checks, for [`Format::Har`](crate::report::Format::Har). It takes memory
-    /// and time: each of them is searched for secrets.
+    /// Whether the report keeps every exchange of the checks, for [`Format::Har`](crate::report::Format::Har). This takes memory
+    /// and time, because each of them is redacted.
     pub keep_exchanges: bool,
 }
 
@@ -88,7 +88,7 @@ pub enum SetupError {
     /// The HTTP client can't be set up.
     #[error(transparent)]
     Wire(#[from] WireError),
-    /// A secret can't be kept out of reports.
+    /// A secret is too short to be kept out of reports.
     #[error(transparent)]
     Secret(#[from] ShortSecret),
     /// The texts that must never appear can't be searched for.
@@ -104,6 +104,9 @@ pub enum SetupError {
 pub struct Suite<'a> {
     contract: &'a Contract,
     target: &'a Target,
+    registered: Vec<&'static Check>,
+    selection: Selection,
+    detect: Option<u8>,
     plan: Plan,
     matrix: &'static Matrix,
     profile: Profile,
@@ -134,6 +137,16 @@ struct RunResults {
     explored: Option<ExplorationResult>,
     log: RunLog,
 }
+
+/// When a run began.
+#[derive(Debug, Clone, Copy)]
+struct Begun {
+    instant: Instant,
+    timestamp: jiff::Timestamp,
+}
+
+/// With fewer gateways none is spent on looking for facts: it takes one or two.
+const MIN_GATEWAYS_TO_DISCOVER: u64 = 10;
 
 impl<'a> Suite<'a> {
     /// Prepares a run of this crate's checks; nothing is sent yet.
@@ -180,6 +193,9 @@ impl<'a> Suite<'a> {
         Ok(Self {
             contract,
             target,
+            registered: checks.to_vec(),
+            selection,
+            detect,
             plan,
             matrix,
             profile,
@@ -203,33 +219,77 @@ impl<'a> Suite<'a> {
     }
 
     /// The plan of the run.
-    #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
     /// A handle that ends the run early, for example on Ctrl-C.
-    #[must_use]
     pub fn stopper(&self) -> Stopper {
         self.stopper.clone()
     }
 
     /// Runs the checks. The report holds no secret.
     pub async fn run(self, observer: &dyn Observer) -> Report {
-        let begun = Instant::now();
-        let timestamp = jiff::Timestamp::now();
+        let begun = Begun { instant: Instant::now(), timestamp: jiff::Timestamp::now() };
         let planned = self.plan.planned().iter().map(|planned| planned.check);
         let checks: Vec<&'static Check> = planned.chain(self.exploration.map(|_| &RELATIONS)).collect();
         observer.begun(&checks);
-        let unreachable = tokio::select! {
-            unreachable = self.unreachable() => unreachable,
-            () = self.ended() => None,
+        let preflight = async {
+            match self.unreachable().await {
+                None => Ok(self.discover().await),
+                Some(reason) => Err(reason),
+            }
         };
+        let reached = tokio::select! {
+            reached = preflight => reached,
+            () = self.ended() => Ok(None),
+        };
+        match reached {
+            Ok(Some(facts)) => {
+                let discovered = DiscoveredFact::all(&facts);
+                let target = self.target.with(facts);
+                let suite = self.planned_for(&target);
+                let results = suite.run_checks(observer).await;
+                suite.report(begun, results, discovered, None)
+            }
+            Ok(None) => {
+                let results = self.run_checks(observer).await;
+                self.report(begun, results, Vec::new(), None)
+            }
+            Err(reason) => self.report(begun, RunResults::default(), Vec::new(), Some(reason)),
+        }
+    }
+
+    /// The same run with the facts of another target, which may unlock more cases.
+    fn planned_for<'b>(self, target: &'b Target) -> Suite<'b>
+    where
+        'a: 'b,
+    {
+        let scope = Scope { contract: self.contract, facts: &target.facts };
+        let Self { registered, selection, budget, matrix, detect, .. } = &self;
+        let plan = Plan::new(registered, selection, &scope, budget, matrix, *detect);
+        Suite { target, plan, ..self }
+    }
+
+    /// Facts that the tester did not supply and the run needs, as far as the target shows them.
+    async fn discover(&self) -> Option<Facts> {
+        let Self { contract, target, wire, plan, budget, .. } = self;
+        if !plan.lacks(Fact::EmptyRegion, &target.facts) || budget.gateways < MIN_GATEWAYS_TO_DISCOVER {
+            return None;
+        }
+        let region = checks::discover_empty_region(contract, target, wire).await?;
+        Some(Facts { empty_region: Some(region.to_owned()), ..Facts::default() })
+    }
+
+    fn report(
+        &self,
+        begun: Begun,
+        results: RunResults,
+        discovered: Vec<DiscoveredFact>,
+        unreachable: Option<String>,
+    ) -> Report {
         let reached = unreachable.is_none();
-        let RunResults { checks, busy, run_again, explored, log } = match &unreachable {
-            Some(_) => RunResults::default(),
-            None => self.run_checks(observer).await,
-        };
+        let RunResults { checks, busy, run_again, explored, log } = results;
         if let Some(overdrawn) = self.meter.overdrawn() {
             self.stopper.stop(overdrawn.to_string());
         }
@@ -255,8 +315,8 @@ impl<'a> Suite<'a> {
             implementation: self.implementation.as_deref().map(|name| self.redactor.redact(name)),
             contract: self.contract.version.clone(),
             contract_sha256: self.contract.sha256.clone(),
-            begun: timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-            elapsed_ms: millis(begun.elapsed()),
+            begun: begun.timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            elapsed_ms: millis(begun.instant.elapsed()),
             busy_ms: millis(busy),
             profile: self.profile.name(),
             budget: self.budget.clone(),
@@ -270,6 +330,7 @@ impl<'a> Suite<'a> {
             totals,
             usage: self.meter.usage(),
             throttling: self.meter.throttling(),
+            discovered,
             run_again,
             explored,
             expectations,
@@ -283,7 +344,7 @@ impl<'a> Suite<'a> {
         }
     }
 
-    /// Why no check could have a result.
+    /// Why the target can't be tested, if it can't.
     async fn unreachable(&self) -> Option<String> {
         let Self { contract, target, wire, redactor, .. } = self;
         preflight_with_token(contract, target, wire, redactor).await
@@ -326,18 +387,18 @@ impl<'a> Suite<'a> {
 
         if self.retries > 0 {
             tokio::select! {
-                () = passive::look_again(&context) => {}
+                () = passive::repeat_single_failures(&context) => {}
                 () = self.ended() => {}
             }
         }
-        let unseen = passive::unseen(!self.plan.is_all());
+        let not_applicable = passive::not_applicable(!self.plan.is_all());
         for check in passive_checks.into_checks() {
-            let mut result = passive::concluded(check, self.contract, &unseen);
-            weigh(&mut result, &self.expected, self.today);
+            let mut result = passive::concluded(check, self.contract, &not_applicable);
+            apply_expectations(&mut result, &self.expected, self.today);
             observer.check_ended(&result);
             results.push(result);
         }
-        self.add_those_not_reached(&checks, observer, &mut results);
+        self.add_unreached(&checks, observer, &mut results);
         results.sort_by_key(|result| result.id);
         let log = log.map(ExchangeLog::into_log).unwrap_or_default();
         RunResults { checks: results, busy, run_again, explored, log }
@@ -353,8 +414,8 @@ impl<'a> Suite<'a> {
         }
     }
 
-    /// Runs checks until they are done or the run is stopped. Those that are under way then keep what they have found. Gives
-    /// back the inconclusive ones, which have not ended yet.
+    /// Runs checks until they are done or the run is stopped. Those that are running then keep their findings. Returns the
+    /// inconclusive ones, which will run again.
     async fn collect<'b>(
         &self,
         runs: impl Iterator<Item = impl Future<Output = Option<(CheckResult, Duration)>> + Send + 'b>,
@@ -380,7 +441,7 @@ impl<'a> Suite<'a> {
         (busy, inconclusive)
     }
 
-    fn add_those_not_reached(
+    fn add_unreached(
         &self,
         running: &[&'static Check],
         observer: &dyn Observer,
@@ -398,7 +459,7 @@ impl<'a> Suite<'a> {
     }
 }
 
-/// The cases of the run. One without a result has the reason of the plan, or of its check.
+/// The cases of the run. A case without a result has the reason of the plan, or of its check.
 fn cases<'a>(plan: &'a Plan, results: &'a [CheckResult]) -> Cases<'a> {
     let mut cases = Cases::default();
     for planned in plan.planned() {

@@ -7,14 +7,14 @@ use serde_json::Value;
 use crate::report::plain;
 use crate::wire::{Exchange, Redactor, Response, headers, password};
 
-/// Headers that say nothing of the service, or something that its data decides.
+/// Headers that do not describe the behaviour of the service, or that depend on its data.
 const IGNORED: [&str; 5] = ["date", "content-length", "connection", "keep-alive", "server-timing"];
 
 /// Maximum number of lines of a body in a recording, several times as many as the contract has members.
-const MOST_LINES: usize = 500;
+const MAX_LINES: usize = 500;
 
-/// What two responses to the same request have in common: status, headers and the shape of the body; values where they hold
-/// still and are no data.
+/// What two responses to the same request have in common: status, headers and the shape of the body, with the values that are
+/// the same in both and are not data.
 pub(super) fn behaviour(first: &Exchange, second: &Exchange, redactor: &Redactor) -> String {
     for response in [first, second].into_iter().filter_map(|exchange| exchange.result.as_ref().ok()) {
         response.reveal_passwords(redactor);
@@ -27,12 +27,12 @@ pub(super) fn behaviour(first: &Exchange, second: &Exchange, redactor: &Redactor
 }
 
 fn responses(first: &Response, second: &Response, redactor: &Redactor) -> String {
-    let mut text = format!("status: {}\n", still(&first.status.to_string(), &second.status.to_string()));
+    let mut text = format!("status: {}\n", constant(&first.status.to_string(), &second.status.to_string()));
     let (left, right) = (headers(first), headers(second));
     let names: BTreeSet<&String> = left.keys().chain(right.keys()).collect();
     for name in names {
         let value = match (left.get(name), right.get(name)) {
-            (Some(first), Some(second)) => still(first, second),
+            (Some(first), Some(second)) => constant(first, second),
             _ => "<comes and goes>".to_owned(),
         };
         let _ = writeln!(text, "header {name}: {}", plain(&value));
@@ -83,7 +83,7 @@ fn headers(response: &Response) -> BTreeMap<String, String> {
     headers
 }
 
-fn still(first: &str, second: &str) -> String {
+fn constant(first: &str, second: &str) -> String {
     if first == second { first.to_owned() } else { "<changes>".to_owned() }
 }
 
@@ -96,8 +96,8 @@ fn walk(
     redactor: &Redactor,
     shape: &mut BTreeMap<String, BTreeSet<String>>,
 ) {
-    // What a target invents must not fill the memory: a recording of so many lines compares nothing any more.
-    if shape.len() >= MOST_LINES && !shape.contains_key(pointer) {
+    // Bounds the memory that a target can use. A longer recording would be of no use for comparisons.
+    if shape.len() >= MAX_LINES && !shape.contains_key(pointer) {
         shape.entry("/…".to_owned()).or_default().insert("more than a recording keeps".to_owned());
         return;
     }
@@ -126,10 +126,10 @@ fn walk(
     }
 }
 
-/// A name or a value of the target's in a line. Secrets are taken out before it is cut: a part of one looks like nothing.
+/// A name or a value of the target in one line. Secrets are removed before it is cut, because a part of one is not recognised.
 fn excerpt(text: &str, redactor: &Redactor) -> String {
-    const LONGEST: usize = 200;
-    plain(&redactor.excerpt(text, LONGEST)).into_owned()
+    const MAX_CHARACTERS: usize = 200;
+    plain(&redactor.excerpt(text, MAX_CHARACTERS)).into_owned()
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -146,10 +146,10 @@ fn kind(value: &Value) -> &'static str {
 
 /// The text with each run of letters and digits as one `x`: its punctuation and separators are what matters.
 fn outline(text: &str) -> String {
-    const LONGEST: usize = 120;
+    const MAX_CHARACTERS: usize = 120;
     let mut outline = String::new();
     for c in text.chars() {
-        if outline.chars().count() > LONGEST {
+        if outline.chars().count() > MAX_CHARACTERS {
             break;
         }
         let c = if c.is_alphanumeric() { 'x' } else { c };
@@ -157,7 +157,7 @@ fn outline(text: &str) -> String {
             outline.push(c);
         }
     }
-    format!("{:?}", outline.chars().take(LONGEST).collect::<String>())
+    format!("{:?}", outline.chars().take(MAX_CHARACTERS).collect::<String>())
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub struct Difference {
     pub case: String,
     /// The clause or the unspecified behaviour that it shows.
     pub subject: String,
-    /// Lines that went, with `-`, and lines that came, with `+`.
+    /// Removed lines, with `-`, and added lines, with `+`.
     pub text: String,
 }
 

@@ -7,71 +7,59 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use super::Secret;
 use crate::wire::base64_forms;
 
-/// Searches responses for the texts that must never appear in one, as they are and in base64 as authentication headers have
-/// them. All of them are searched for at once: every response of a run is looked at.
+/// Searches responses for texts that must never appear in one, plain and in base64 as in authentication headers. One search finds
+/// all of them, because every response of a run is searched.
 #[derive(Debug, Default)]
 pub struct Canaries {
     search: Option<AhoCorasick>,
-    /// For each pattern of the search, the canary that it may stand for.
-    meant: Vec<DecodedCanary>,
-}
-
-struct DecodedCanary {
-    canary: Secret,
-    /// Its few characters may stand in any base64, so that a word is decoded before it counts.
-    doubtful: bool,
-}
-
-impl std::fmt::Debug for DecodedCanary {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:?}", self.canary)
-    }
+    /// For each pattern of the search, its canary, and whether the pattern is so short that any base64 may contain it. Such a word
+    /// is decoded before it counts.
+    patterns: Vec<(Secret, bool)>,
 }
 
 impl Canaries {
-    /// Bytes of a canary whose base64 is long enough to be no coincidence.
-    const SURE: usize = 6;
+    /// Minimum length of a canary whose base64 does not occur by coincidence, in bytes.
+    const MIN_UNIQUE: usize = 6;
 
-    /// A search for these; an empty one is left out.
+    /// A search for these canaries. Empty ones are ignored.
     ///
     /// # Errors
-    /// When they are too many or too long to be searched for at once.
+    /// When they are too many or too long for one search.
     pub fn new(canaries: &[Secret]) -> Result<Self, BuildError> {
-        let (mut patterns, mut meant) = (Vec::new(), Vec::new());
+        let (mut texts, mut patterns) = (Vec::new(), Vec::new());
         for canary in canaries.iter().filter(|canary| !canary.expose().is_empty()) {
             let text = canary.expose();
-            patterns.push(text.to_owned());
-            meant.push(DecodedCanary { canary: canary.clone(), doubtful: false });
+            texts.push(text.to_owned());
+            patterns.push((canary.clone(), false));
             for form in base64_forms(text.as_bytes()).into_iter().filter(|form| !form.is_empty()) {
-                patterns.push(form);
-                meant.push(DecodedCanary { canary: canary.clone(), doubtful: text.len() < Self::SURE });
+                texts.push(form);
+                patterns.push((canary.clone(), text.len() < Self::MIN_UNIQUE));
             }
         }
-        let search = (!patterns.is_empty()).then(|| AhoCorasick::new(patterns)).transpose()?;
-        Ok(Self { search, meant })
+        let search = (!texts.is_empty()).then(|| AhoCorasick::new(texts)).transpose()?;
+        Ok(Self { search, patterns })
     }
 
-    /// Whether a text holds one of them.
-    #[must_use]
+    /// Whether a text contains one of them.
     pub fn found_in(&self, text: &[u8]) -> bool {
         let Some(search) = &self.search else { return false };
-        // A long word may hold thousands of places that look like a canary; it is decoded once.
+        // A long word may have thousands of matches, so it is decoded once.
         let mut word = Word::default();
         search.find_overlapping_iter(text).any(|found| {
-            let meant = self.meant.get(found.pattern().as_usize());
-            meant.is_some_and(|meant| {
-                !meant.doubtful || word.around(text, found.range()).holds(meant.canary.expose())
+            let pattern = self.patterns.get(found.pattern().as_usize());
+            pattern.is_some_and(|(canary, is_short)| {
+                !is_short || word.around(text, found.range()).contains(canary.expose())
             })
         })
     }
 }
 
-/// A word in base64, and what it stands for.
+/// A word in base64.
 #[derive(Default)]
 struct Word {
     place: Range<usize>,
     decoded: Option<Vec<u8>>,
-    /// Canaries that it does not hold.
+    /// Canaries that it is known not to contain.
     without: Vec<String>,
 }
 
@@ -80,12 +68,12 @@ impl Word {
         if self.place.start <= place.start && place.end <= self.place.end && !self.place.is_empty() {
             return self;
         }
-        let of_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
-        // Matches come from left to right, so nothing before the last word belongs to this one.
+        let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
+        // Matches come from left to right, so this word begins behind the last one.
         let known = self.place.end.min(place.start);
-        let begin = text[known..place.start].iter().rposition(|byte| !of_word(byte));
+        let begin = text[known..place.start].iter().rposition(|byte| !is_base64(byte));
         let begin = begin.map_or(known, |before| known + before + 1);
-        let end = text[place.end..].iter().position(|byte| !of_word(byte));
+        let end = text[place.end..].iter().position(|byte| !is_base64(byte));
         let end = end.map_or(text.len(), |after| place.end + after);
         let word = &text[begin..end];
         let decoded = STANDARD_NO_PAD.decode(word).or_else(|_| URL_SAFE_NO_PAD.decode(word)).ok();
@@ -93,16 +81,16 @@ impl Word {
         self
     }
 
-    fn holds(&mut self, canary: &str) -> bool {
+    fn contains(&mut self, canary: &str) -> bool {
         if self.without.iter().any(|known| known == canary) {
             return false;
         }
-        let holds = |bytes: &Vec<u8>| bytes.windows(canary.len()).any(|window| window == canary.as_bytes());
-        let held = self.decoded.as_ref().is_some_and(holds);
-        if !held {
+        let is_in = |bytes: &Vec<u8>| bytes.windows(canary.len()).any(|window| window == canary.as_bytes());
+        let is_found = self.decoded.as_ref().is_some_and(is_in);
+        if !is_found {
             self.without.push(canary.to_owned());
         }
-        held
+        is_found
     }
 }
 
@@ -111,16 +99,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn canaries_are_found_as_they_are_and_in_base64() {
-        let canaries = [
-            Secret::new("CANARIES", "hunter2-hunter2"),
-            Secret::new("CANARIES", "pw1"),
-            Secret::new("CANARIES", ""),
-        ];
+    fn canaries_are_found_plain_and_in_base64() {
+        let canaries = ["hunter2-hunter2", "pw1", ""].map(|text| Secret::new("CANARIES", text));
         let canaries = Canaries::new(&canaries).expect("few and short");
-        let basic =
-            format!("Basic {}", base64::engine::general_purpose::STANDARD.encode("user:hunter2-hunter2"));
-        let short = format!("Basic {}", base64::engine::general_purpose::STANDARD.encode("user:pw1"));
+        let [basic, short] = ["user:hunter2-hunter2", "user:pw1"]
+            .map(|text| format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(text)));
         for text in ["a hunter2-hunter2.", "xpw1x", &basic, &short] {
             assert!(canaries.found_in(text.as_bytes()), "{text}");
         }

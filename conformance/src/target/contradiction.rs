@@ -1,5 +1,5 @@
-//! Finds facts that contradict each other, before anything is sent: a check that relies on a wrong fact reports findings of a
-//! conforming service.
+//! Finds facts that contradict each other before anything is sent, because a check that relies on a wrong fact reports findings
+//! on a conforming service.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
@@ -7,21 +7,19 @@ use std::net::{IpAddr, SocketAddr};
 use super::{Fact, Facts, Secret};
 use crate::contract::Contract;
 
-/// What is wrong with some facts, one sentence each; empty when nothing is.
+/// The contradictions, one sentence each.
 pub(super) fn contradictions(token: &Secret, facts: &Facts) -> Vec<String> {
     let mut wrong = Vec::new();
     addresses(facts, &mut wrong);
     tokens(token, facts, &mut wrong);
     regions(facts, &mut wrong);
-    if let Some(order) = &facts.foreign_order
-        && facts.orders.iter().any(|held| held.number == *order)
-    {
-        wrong.push(both(Fact::ForeignOrder, Fact::Orders, order));
-    }
-    if let Some(order) = &facts.foreign_order
-        && facts.known_instances.iter().any(|instance| instance.order.as_ref() == Some(order))
-    {
-        wrong.push(both(Fact::ForeignOrder, Fact::KnownInstances, order));
+    if let Some(order) = &facts.foreign_order {
+        if facts.orders.iter().any(|own| own.number == *order) {
+            wrong.push(both(Fact::ForeignOrder, Fact::Orders, order));
+        }
+        if facts.known_instances.iter().any(|instance| instance.order.as_ref() == Some(order)) {
+            wrong.push(both(Fact::ForeignOrder, Fact::KnownInstances, order));
+        }
     }
     if let Some(group) = facts.foreign_group.filter(|group| facts.own_groups.contains(group)) {
         wrong.push(both(Fact::ForeignGroup, Fact::OwnGroups, &group.to_string()));
@@ -53,14 +51,14 @@ fn addresses(facts: &Facts, wrong: &mut Vec<String>) {
     for address in known.collect::<BTreeSet<_>>().intersection(&foreign) {
         wrong.push(both(Fact::KnownInstances, Fact::ForeignAddresses, &address.to_string()));
     }
-    for (fact, held) in [(Fact::OwnAddresses, own), (Fact::Orders, orders), (Fact::SharedAddress, shared)] {
-        for address in hosts(held).intersection(&foreign) {
+    for (fact, texts) in [(Fact::OwnAddresses, own), (Fact::Orders, orders), (Fact::SharedAddress, shared)] {
+        for address in hosts(texts).intersection(&foreign) {
             wrong.push(both(fact, Fact::ForeignAddresses, &address.to_string()));
         }
     }
 }
 
-/// The address of an item of `ips`; the checks read them by the contract, this only finds slips.
+/// The address of an item of `ips`. This only finds typing errors; the checks parse items by the contract.
 fn host(text: &str) -> Option<IpAddr> {
     let text = text.trim();
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
@@ -90,8 +88,8 @@ fn tokens(token: &Secret, facts: &Facts, wrong: &mut Vec<String>) {
         ));
     }
     if let Some(revoked) = &facts.revoked_token {
-        let living = others.iter().filter(|(fact, _)| *fact != Fact::RevokedToken);
-        for (fact, _) in living.filter(|(_, other)| same(revoked, other)) {
+        let not_revoked = others.iter().filter(|(fact, _)| *fact != Fact::RevokedToken);
+        for (fact, _) in not_revoked.filter(|(_, other)| same(revoked, other)) {
             wrong.push(both(Fact::RevokedToken, *fact, "one token"));
         }
     }
@@ -125,7 +123,7 @@ fn regions(facts: &Facts, wrong: &mut Vec<String>) {
     let pools = facts.known_gateways.iter().map(|pool| (Fact::KnownGateways, pool.region.as_str()));
     let default = default_region();
     for (fact, region) in named.chain(pools).filter(|(_, region)| !is_region(region, default)) {
-        // A token in the wrong variable must not be shown, and none is as short.
+        // A longer text may be a token in the wrong variable, which must not be shown.
         let found = match region.chars().count() {
             length if length < Secret::SHORTEST => format!("`{region}`"),
             length => format!("a text of {length} characters"),
@@ -144,19 +142,19 @@ fn regions(facts: &Facts, wrong: &mut Vec<String>) {
     }
 }
 
-/// The region that is meant where none is sent.
+/// The default of `regions`.
 fn default_region() -> Option<&'static str> {
     Contract::embedded().ok()?.extract.regions.schema.default.as_ref()?.as_str()
 }
 
-/// The schema of `regions` takes any text; the document describes its values as codes of the country directory, which have three
-/// letters. Their letter case is unspecified.
+/// The schema of `regions` allows any text, but the document describes its values as codes of the country directory, which have
+/// three letters. Their letter case is unspecified.
 fn is_region(text: &str, default: Option<&str>) -> bool {
     const LETTERS: usize = 3;
     default == Some(text) || text.len() == LETTERS && text.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Two facts that exclude each other.
+/// The message for two facts that exclude each other.
 fn both(one: Fact, other: Fact, what: &str) -> String {
     format!(
         "{} and {} can't both hold for {what}: the first is {}, the second {}",
@@ -172,8 +170,11 @@ mod tests {
     use super::*;
     use crate::target::{KnownInstance, KnownOrder, RejectedToken, RejectionReason};
 
-    fn wrong(change: impl FnOnce(&mut Facts)) -> Vec<String> {
-        let secret = |text: &str| Some(Secret::new("A_TOKEN", text));
+    fn secret(text: &str) -> Option<Secret> {
+        Some(Secret::new("A_TOKEN", text))
+    }
+
+    fn wrong(change: fn(&mut Facts)) -> Vec<String> {
         let mut facts = Facts {
             own_addresses: vec!["203.0.113.7".into(), "[2001:db8::1]:1080".into(), "203.0.113.8:80".into()],
             orders: vec![KnownOrder { number: "SO-1".into(), addresses: vec!["203.0.113.7".into()] }],
@@ -182,7 +183,7 @@ mod tests {
             shared_address: Some("203.0.113.8".into()),
             second_token: secret("token-of-second"),
             revoked_token: secret("token-revoked"),
-            // One account may lack both.
+            // No contradiction: one account may lack both.
             token_not_verified: secret("token-of-fourth"),
             token_not_entitled: secret("token-of-fourth"),
             plentiful_region: Some("USA".into()),
@@ -194,47 +195,34 @@ mod tests {
     }
 
     #[test]
-    fn facts_that_fit_are_left_alone() {
+    fn consistent_facts_are_accepted() {
         assert_eq!(wrong(|_| {}), Vec::<String>::new());
         assert_eq!(contradictions(&Secret::new("API_KEY", "token"), &Facts::default()), Vec::<String>::new());
     }
 
     #[test]
-    fn what_cannot_be_is_told_by_variable_and_without_a_token() {
-        let secret = |text: &str| Some(Secret::new("A_TOKEN", text));
-        type Change = Box<dyn FnOnce(&mut Facts)>;
-        let slips: [(Change, &[&str]); 10] = [
+    fn a_contradiction_names_the_variables_and_no_token() {
+        type Change = fn(&mut Facts);
+        let changes: [(Change, &[&str]); 10] = [
+            (|facts| facts.own_addresses.push("198.51.100.300".into()), &["OWN_ADDRESSES", "198.51.100.300"]),
             (
-                Box::new(|facts| facts.own_addresses.push("198.51.100.300".into())),
-                &["OWN_ADDRESSES", "198.51.100.300"],
-            ),
-            (
-                Box::new(|facts| facts.foreign_addresses.push("203.0.113.8:99".into())),
+                |facts| facts.foreign_addresses.push("203.0.113.8:99".into()),
                 &["FOREIGN_ADDRESSES", "203.0.113.8"],
             ),
-            (Box::new(|facts| facts.foreign_order = Some("SO-1".into())), &["FOREIGN_ORDER", "SO-1"]),
+            (|facts| facts.foreign_order = Some("SO-1".into()), &["FOREIGN_ORDER", "SO-1"]),
+            (|facts| facts.second_token = secret("token-of-main"), &["SECOND_API_KEY", "second account"]),
+            (|facts| facts.revoked_token = secret("token-of-second"), &["REVOKED_API_KEY", "SECOND_API_KEY"]),
             (
-                Box::new(move |facts| facts.second_token = secret("token-of-main")),
-                &["SECOND_API_KEY", "second account"],
-            ),
-            (
-                Box::new(move |facts| facts.revoked_token = secret("token-of-second")),
-                &["REVOKED_API_KEY", "SECOND_API_KEY"],
-            ),
-            (
-                Box::new(move |facts| facts.token_partly_entitled = secret("token-of-fourth")),
+                |facts| facts.token_partly_entitled = secret("token-of-fourth"),
                 &["PARTLY_ENTITLED", "NOT_ENTITLED"],
             ),
-            (Box::new(|facts| facts.empty_region = Some("USA".into())), &["EMPTY_REGION", "USA"]),
+            (|facts| facts.empty_region = Some("USA".into()), &["EMPTY_REGION", "USA"]),
             (
-                Box::new(|facts| {
-                    facts.own_groups = vec![7];
-                    facts.foreign_group = Some(7);
-                }),
+                |facts| (facts.own_groups, facts.foreign_group) = (vec![7], Some(7)),
                 &["FOREIGN_GROUP", "OWN_GROUPS", "7"],
             ),
             (
-                Box::new(|facts| {
+                |facts| {
                     facts.known_instances = vec![KnownInstance {
                         ip: [203, 0, 113, 9].into(),
                         spelling: "203.0.113.9".into(),
@@ -242,22 +230,22 @@ mod tests {
                         order: Some("SO-2".into()),
                         fields: serde_json::Map::new(),
                     }];
-                }),
+                },
                 &["KNOWN_INSTANCES", "FOREIGN_ADDRESSES", "203.0.113.9", "FOREIGN_ORDER", "SO-2"],
             ),
             (
-                Box::new(|facts| {
-                    let (token, reason) =
-                        (Secret::new("A_TOKEN", "token-of-second"), RejectionReason::Revoked);
+                |facts| {
+                    let token = Secret::new("A_TOKEN", "token-of-second");
+                    let reason = RejectionReason::Revoked;
                     facts.rejected_tokens.push(RejectedToken { token, reason, note: String::new() });
-                }),
+                },
                 &["REJECTED_TOKENS", "SECOND_API_KEY"],
             ),
         ];
-        for (slip, words) in slips {
-            let told = wrong(slip).join("\n");
-            assert!(words.iter().all(|word| told.contains(word)), "{told}");
-            assert!(!told.contains("token-of"), "{told}");
+        for (change, words) in changes {
+            let message = wrong(change).join("\n");
+            assert!(words.iter().all(|word| message.contains(word)), "{message}");
+            assert!(!message.contains("token-of"), "{message}");
         }
     }
 }

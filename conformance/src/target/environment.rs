@@ -7,7 +7,7 @@ use super::{
     Fact, Facts, GatewayPool, KnownGateway, KnownInstance, KnownOrder, RejectedToken, RejectionReason, Secret,
 };
 
-/// A variable whose value can't be used.
+/// A variable with an invalid value.
 #[derive(Debug, thiserror::Error)]
 #[error("{variable}: expected {expected}")]
 pub struct EnvironmentError {
@@ -15,12 +15,12 @@ pub struct EnvironmentError {
     expected: Cow<'static, str>,
 }
 
-/// Reads the facts from variables, through `get`. Lists are separated by commas; an order is written
-/// `NUMBER=ADDRESS+ADDRESS`, gateways `REGION/PROTOCOL=HOST:PORT+HOST:PORT`, a rejected token `REASON=TOKEN`; several of them
-/// are separated by commas. Known instances are the path of their file.
+/// Reads the facts from variables, which `get` looks up. Lists are separated by commas. An order is `NUMBER=ADDRESS+ADDRESS`,
+/// gateways are `REGION/PROTOCOL=HOST:PORT+HOST:PORT`, a rejected token is `REASON=TOKEN`, and known instances are the path of a
+/// file.
 ///
 /// # Errors
-/// Names the variable and the form that was expected, never its value.
+/// Names the variable and the expected format, never its value.
 pub fn facts_from(get: impl Fn(&str) -> Option<String>) -> Result<Facts, EnvironmentError> {
     let mut facts = Facts::default();
     for fact in Fact::ALL {
@@ -31,7 +31,7 @@ pub fn facts_from(get: impl Fn(&str) -> Option<String>) -> Result<Facts, Environ
     Ok(facts)
 }
 
-/// Reads one fact from a text in the form of its variable.
+/// Reads one fact from the text of its variable.
 ///
 /// # Errors
 /// As for [`facts_from`].
@@ -71,7 +71,7 @@ impl Source for Variable {
     }
 
     fn orders(&self) -> Result<Vec<KnownOrder>, Self::Error> {
-        let orders: Option<_> = self.texts()?.iter().map(|order| held_order(order)).collect();
+        let orders: Option<_> = self.texts()?.iter().map(|text| order(text)).collect();
         orders.ok_or_else(|| self.wrong("NUMBER=ADDRESS+ADDRESS, separated by commas"))
     }
 
@@ -88,19 +88,19 @@ impl Source for Variable {
 
     fn instances(&self) -> Result<Vec<KnownInstance>, Self::Error> {
         let path = Path::new(&self.text);
-        // What is no path may be a token in the wrong variable.
+        // Not shown: it may be a token in the wrong variable.
         if !path.is_file() {
             return Err(self.wrong("the path of a file of instances"));
         }
         KnownInstance::read(path).map_err(|reason| self.wrong(reason))
     }
 
-    fn rejected_tokens(&self, variable: &'static str) -> Result<Vec<RejectedToken>, Self::Error> {
+    fn rejected_tokens(&self) -> Result<Vec<RejectedToken>, Self::Error> {
         let rejected = |text: &String| {
             let (reason, token) = text.split_once('=')?;
             let reason = RejectionReason::named(reason.trim())?;
             let token = Some(token.trim()).filter(|token| !token.is_empty())?;
-            Some(RejectedToken { token: Secret::new(variable, token), reason, note: String::new() })
+            Some(RejectedToken { token: Secret::new(self.name, token), reason, note: String::new() })
         };
         let tokens: Option<_> = self.texts()?.iter().map(rejected).collect();
         let reasons = RejectionReason::ALL.map(RejectionReason::name).join(", ");
@@ -109,20 +109,20 @@ impl Source for Variable {
         })
     }
 
-    fn secret(&self) -> Result<String, Self::Error> {
-        self.text()
+    fn secret(&self) -> Result<Secret, Self::Error> {
+        Ok(Secret::new(self.name, self.text()?))
     }
 
-    fn secrets(&self) -> Result<Vec<String>, Self::Error> {
-        self.texts()
+    fn secrets(&self) -> Result<Vec<Secret>, Self::Error> {
+        Ok(self.texts()?.into_iter().map(|text| Secret::new(self.name, text)).collect())
     }
 }
 
-fn held_order(text: &str) -> Option<KnownOrder> {
+fn order(text: &str) -> Option<KnownOrder> {
     let (number, addresses) = text.split_once('=')?;
     let addresses: Vec<String> = addresses.split('+').map(|address| address.trim().to_owned()).collect();
-    let complete = !number.is_empty() && addresses.iter().all(|address| !address.is_empty());
-    complete.then(|| KnownOrder { number: number.to_owned(), addresses })
+    let is_complete = !number.is_empty() && addresses.iter().all(|address| !address.is_empty());
+    is_complete.then(|| KnownOrder { number: number.to_owned(), addresses })
 }
 
 fn gateway_pool(text: &str) -> Option<GatewayPool> {
@@ -130,9 +130,8 @@ fn gateway_pool(text: &str) -> Option<GatewayPool> {
     let (region, protocol) = name.split_once('/')?;
     let gateways: Option<_> =
         gateways.split('+').map(|gateway| KnownGateway::parse(gateway.trim())).collect();
-    let complete = !region.is_empty() && !protocol.is_empty();
-    complete.then_some(())?;
-    Some(GatewayPool { region: region.to_owned(), protocol: protocol.to_owned(), gateways: gateways? })
+    let pool = GatewayPool { region: region.to_owned(), protocol: protocol.to_owned(), gateways: gateways? };
+    (!region.is_empty() && !protocol.is_empty()).then_some(pool)
 }
 
 #[cfg(test)]

@@ -1,117 +1,145 @@
-//! The forms in which facts are supplied, and how each is read.
+//! How facts are read, and how the configuration writes them.
 
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 
 use super::{GatewayPool, KnownInstance, KnownOrder, RejectedToken, Secret};
 
-/// Where a fact is read from: a variable of the environment, or an entry of the configuration.
+/// Where a fact is read from: an environment variable or an entry of the configuration. There is a method for each type in the
+/// table of facts.
 pub(crate) trait Source {
-    /// Says what was expected.
+    /// Names the source and what was expected.
     type Error;
 
-    /// One text.
     fn text(&self) -> Result<String, Self::Error>;
 
-    /// A whole number from 1.
-    fn integer(&self) -> Result<i64, Self::Error>;
-
-    /// An IPv4 address.
-    fn ip(&self) -> Result<Ipv4Addr, Self::Error>;
-
-    /// Texts, such as addresses.
     fn texts(&self) -> Result<Vec<String>, Self::Error>;
 
-    /// Orders with their addresses.
+    /// From 1.
+    fn integer(&self) -> Result<i64, Self::Error>;
+
+    /// Each from 1.
+    fn integers(&self) -> Result<Vec<i64>, Self::Error>;
+
+    fn ip(&self) -> Result<Ipv4Addr, Self::Error>;
+
     fn orders(&self) -> Result<Vec<KnownOrder>, Self::Error>;
 
-    /// Whole numbers from 1.
-    fn integers(&self) -> Result<Vec<i64>, Self::Error>;
+    fn gateway_pools(&self) -> Result<Vec<GatewayPool>, Self::Error>;
 
     /// The instances of a file.
     fn instances(&self) -> Result<Vec<KnownInstance>, Self::Error>;
 
-    /// Credentials with the reasons for which they are rejected; `variable` names them in reports.
-    fn rejected_tokens(&self, variable: &'static str) -> Result<Vec<RejectedToken>, Self::Error>;
+    fn rejected_tokens(&self) -> Result<Vec<RejectedToken>, Self::Error>;
 
-    /// Gateways by region and protocol.
-    fn gateway_pools(&self) -> Result<Vec<GatewayPool>, Self::Error>;
+    fn secret(&self) -> Result<Secret, Self::Error>;
 
-    /// A text that reports must not show.
-    fn secret(&self) -> Result<String, Self::Error>;
-
-    /// Texts that reports must not show.
-    fn secrets(&self) -> Result<Vec<String>, Self::Error>;
+    fn secrets(&self) -> Result<Vec<Secret>, Self::Error>;
 }
 
-/// The type of a fact's value.
-pub(crate) trait Form: Sized {
-    /// Reads it; `variable` names secrets in reports.
-    fn read<S: Source>(source: &S, variable: &'static str) -> Result<Self, S::Error>;
-
-    /// Whether there is a value.
+/// The value of a fact: optional, or a list.
+pub(crate) trait FactValue {
     fn is_supplied(&self) -> bool;
 
-    /// What of it reports must not show.
-    fn secrets(&self) -> Vec<&Secret> {
-        Vec::new()
+    fn secrets(&self) -> Vec<&Secret>;
+
+    /// The value in the configuration; none if it is missing, secret or in a file of its own.
+    fn toml(&self) -> Option<String>;
+}
+
+/// A single value, or an item of a list.
+pub(crate) trait FactItem {
+    fn secret(&self) -> Option<&Secret> {
+        None
     }
 
-    /// The value as the configuration writes it; none for one that has no place there.
     fn toml(&self) -> Option<String> {
         None
     }
 }
 
-/// A value that the configuration can hold.
-trait Toml {
-    fn toml(&self) -> String;
-}
+impl<T: FactItem> FactValue for Option<T> {
+    fn is_supplied(&self) -> bool {
+        self.is_some()
+    }
 
-impl Toml for String {
-    fn toml(&self) -> String {
-        quoted(self)
+    fn secrets(&self) -> Vec<&Secret> {
+        self.iter().filter_map(FactItem::secret).collect()
+    }
+
+    fn toml(&self) -> Option<String> {
+        self.as_ref()?.toml()
     }
 }
 
-impl Toml for i64 {
-    fn toml(&self) -> String {
-        self.to_string()
+impl<T: FactItem> FactValue for Vec<T> {
+    fn is_supplied(&self) -> bool {
+        !self.is_empty()
+    }
+
+    fn secrets(&self) -> Vec<&Secret> {
+        self.iter().filter_map(FactItem::secret).collect()
+    }
+
+    fn toml(&self) -> Option<String> {
+        let items: Option<Vec<String>> = self.iter().map(FactItem::toml).collect();
+        items.filter(|items| !items.is_empty()).map(|items| format!("[{}]", items.join(", ")))
     }
 }
 
-impl Toml for Ipv4Addr {
-    fn toml(&self) -> String {
-        quoted(&self.to_string())
+impl FactItem for String {
+    fn toml(&self) -> Option<String> {
+        Some(quoted(self))
     }
 }
 
-impl<T: Toml> Toml for [T] {
-    fn toml(&self) -> String {
-        format!("[{}]", self.iter().map(Toml::toml).collect::<Vec<_>>().join(", "))
+impl FactItem for i64 {
+    fn toml(&self) -> Option<String> {
+        Some(self.to_string())
     }
 }
 
-impl Toml for KnownOrder {
-    fn toml(&self) -> String {
-        format!("{{ number = {}, addresses = {} }}", quoted(&self.number), self.addresses.as_slice().toml())
+impl FactItem for Ipv4Addr {
+    fn toml(&self) -> Option<String> {
+        Some(quoted(&self.to_string()))
     }
 }
 
-impl Toml for GatewayPool {
-    fn toml(&self) -> String {
-        let gateways: Vec<_> = self.gateways.iter().map(ToString::to_string).collect();
-        format!(
-            "{{ region = {}, protocol = {}, gateways = {} }}",
-            quoted(&self.region),
-            quoted(&self.protocol),
-            gateways.as_slice().toml()
-        )
+impl FactItem for KnownOrder {
+    fn toml(&self) -> Option<String> {
+        let Self { number, addresses } = self;
+        Some(format!("{{ number = {}, addresses = {} }}", quoted(number), quoted_list(addresses)))
     }
+}
+
+impl FactItem for GatewayPool {
+    fn toml(&self) -> Option<String> {
+        let [region, protocol] = [&self.region, &self.protocol].map(|text| quoted(text));
+        let gateways = quoted_list(&self.gateways);
+        Some(format!("{{ region = {region}, protocol = {protocol}, gateways = {gateways} }}"))
+    }
+}
+
+impl FactItem for KnownInstance {}
+
+impl FactItem for RejectedToken {
+    fn secret(&self) -> Option<&Secret> {
+        Some(&self.token)
+    }
+}
+
+impl FactItem for Secret {
+    fn secret(&self) -> Option<&Secret> {
+        Some(self)
+    }
+}
+
+fn quoted_list(items: &[impl ToString]) -> String {
+    let items: Vec<String> = items.iter().map(|item| quoted(&item.to_string())).collect();
+    format!("[{}]", items.join(", "))
 }
 
 /// A TOML string.
-#[must_use]
 pub fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
@@ -128,107 +156,4 @@ pub fn quoted(text: &str) -> String {
     }
     quoted.push('"');
     quoted
-}
-
-/// A value that may be missing.
-macro_rules! optional {
-    ($($type:ty: $read:ident;)+) => {$(
-        impl Form for Option<$type> {
-            fn read<S: Source>(source: &S, _: &'static str) -> Result<Self, S::Error> {
-                source.$read().map(Some)
-            }
-
-            fn is_supplied(&self) -> bool {
-                self.is_some()
-            }
-
-            fn toml(&self) -> Option<String> {
-                self.as_ref().map(Toml::toml)
-            }
-        }
-    )+};
-}
-
-/// Values, of which there may be none.
-macro_rules! list {
-    ($($type:ty: $read:ident;)+) => {$(
-        impl Form for Vec<$type> {
-            fn read<S: Source>(source: &S, _: &'static str) -> Result<Self, S::Error> {
-                source.$read()
-            }
-
-            fn is_supplied(&self) -> bool {
-                !self.is_empty()
-            }
-
-            fn toml(&self) -> Option<String> {
-                (!self.is_empty()).then(|| self.as_slice().toml())
-            }
-        }
-    )+};
-}
-
-optional! {
-    String: text;
-    i64: integer;
-    Ipv4Addr: ip;
-}
-
-list! {
-    String: texts;
-    i64: integers;
-    KnownOrder: orders;
-    GatewayPool: gateway_pools;
-}
-
-impl Form for Vec<KnownInstance> {
-    fn read<S: Source>(source: &S, _: &'static str) -> Result<Self, S::Error> {
-        source.instances()
-    }
-
-    fn is_supplied(&self) -> bool {
-        !self.is_empty()
-    }
-}
-
-impl Form for Vec<RejectedToken> {
-    fn read<S: Source>(source: &S, variable: &'static str) -> Result<Self, S::Error> {
-        source.rejected_tokens(variable)
-    }
-
-    fn is_supplied(&self) -> bool {
-        !self.is_empty()
-    }
-
-    fn secrets(&self) -> Vec<&Secret> {
-        self.iter().map(|rejected| &rejected.token).collect()
-    }
-}
-
-impl Form for Option<Secret> {
-    fn read<S: Source>(source: &S, variable: &'static str) -> Result<Self, S::Error> {
-        Ok(Some(Secret::new(variable, source.secret()?)))
-    }
-
-    fn is_supplied(&self) -> bool {
-        self.is_some()
-    }
-
-    fn secrets(&self) -> Vec<&Secret> {
-        self.iter().collect()
-    }
-}
-
-impl Form for Vec<Secret> {
-    fn read<S: Source>(source: &S, variable: &'static str) -> Result<Self, S::Error> {
-        Ok(source.secrets()?.into_iter().map(|text| Secret::new(variable, text)).collect())
-    }
-
-    fn is_supplied(&self) -> bool {
-        !self.is_empty()
-    }
-
-    fn secrets(&self) -> Vec<&Secret> {
-        self.iter().collect()
-    }
 }

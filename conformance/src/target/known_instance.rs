@@ -3,39 +3,39 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-/// An instance as the console of the service shows it.
+/// An instance with the values that the console of the service shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownInstance {
     /// Its address.
     pub ip: IpAddr,
-    /// The address as it is written in the file, which a search repeats.
+    /// The address as written in the file, which a search sends unchanged.
     pub spelling: String,
     /// Its port.
     pub port: i64,
-    /// Number of the order that it was bought by, which no response shows.
+    /// Number of its order, which no response shows.
     pub order: Option<String>,
-    /// Further fields by their names in the contract. What comes from CSV is text.
+    /// Further fields by their names in the contract. From CSV, each value is text.
     pub fields: Map<String, Value>,
 }
 
-/// Most instances of a file.
-const MOST_INSTANCES: usize = 100_000;
+/// Maximum number of instances in a file.
+const MAX_INSTANCES: usize = 100_000;
 
-/// Longest file of instances, in bytes.
-const LONGEST: u64 = 64 * 1024 * 1024;
+/// Maximum size of a file, in bytes.
+const MAX_LENGTH: u64 = 64 * 1024 * 1024;
 
 impl KnownInstance {
-    /// Reads a file: JSON where the name ends in `.json`, else CSV with a header line.
+    /// Reads a file: JSON if the name ends in `.json`, else CSV with a header line.
     ///
     /// # Errors
-    /// Says what was expected and where it was not found.
+    /// Names what was expected, and the line or item.
     pub fn read(path: &Path) -> Result<Vec<Self>, String> {
         let what = |reason: &str| {
             format!("a file of instances that can be read, found {}: {reason}", path.display())
         };
         let length = std::fs::metadata(path).map_err(|error| what(&error.to_string()))?.len();
-        if length > LONGEST {
-            return Err(what(&format!("it is longer than {LONGEST} bytes")));
+        if length > MAX_LENGTH {
+            return Err(what(&format!("it is longer than {MAX_LENGTH} bytes")));
         }
         let text = std::fs::read_to_string(path).map_err(|error| what(&error.to_string()))?;
         let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
@@ -43,8 +43,8 @@ impl KnownInstance {
         let instances = instances.map_err(|reason| format!("{reason}, in {}", path.display()))?;
         match instances.len() {
             0 => Err(what("it has no instances")),
-            1..=MOST_INSTANCES => Ok(instances),
-            _ => Err(what(&format!("it has more than {MOST_INSTANCES} instances"))),
+            1..=MAX_INSTANCES => Ok(instances),
+            _ => Err(what(&format!("it has more than {MAX_INSTANCES} instances"))),
         }
     }
 
@@ -78,10 +78,8 @@ impl KnownInstance {
         reader.records().map(instance).collect()
     }
 
-    /// Reads an instance from its fields.
-    ///
     /// # Errors
-    /// Says which field is missing or in no form.
+    /// Names the field that is missing or invalid.
     pub(crate) fn from_fields(mut fields: Map<String, Value>) -> Result<Self, String> {
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let spelling = fields.remove("ip").map(|ip| text(&ip)).ok_or("a field `ip`, found none")?;
@@ -99,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn csv_and_json_say_the_same() {
+    fn csv_and_json_are_equivalent() {
         let csv = "ip,port,orderNo,countryCode,groupId\n203.0.113.7,80,SO-1,USA,\n2001:db8::1,0,,DEU,7\n";
         let json = r#"[{"ip":"203.0.113.7","port":80,"orderNo":"SO-1","countryCode":"USA","groupId":""},
             {"ip":"2001:db8::1","port":"0","orderNo":null,"countryCode":"DEU","groupId":"7"}]"#;
@@ -112,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn errors_name_the_place() {
         for (csv, words) in [
             ("port\n80\n", ["`ip`", "line 2"]),
             ("ip,port\n203.0.113.7,80\n203.0.113.300,80\n", ["203.0.113.300", "line 3"]),

@@ -1,7 +1,8 @@
-//! What is tested: its base URL, the credentials, and what the tester knows about the data behind it.
+//! The service under test: its base URL, the credentials, and what the tester knows about its data.
 
 mod canary;
 mod contradiction;
+mod discovered_fact;
 mod environment;
 mod fact;
 mod fact_form;
@@ -12,6 +13,7 @@ use reqwest::Url;
 
 pub use crate::wire::Secret;
 pub use canary::Canaries;
+pub use discovered_fact::DiscoveredFact;
 pub use environment::{EnvironmentError, fact_from, facts_from};
 pub use fact::{Fact, Facts, GatewayPool, KnownGateway, KnownOrder};
 pub use fact_form::quoted;
@@ -23,12 +25,12 @@ pub(crate) use fact_form::Source;
 use crate::wire::is_loopback;
 
 /// The service under test.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Target {
     base: Url,
     /// The account's token.
     pub token: Secret,
-    /// What the tester knows; each fact unlocks checks.
+    /// What the tester knows. Each fact enables checks.
     pub facts: Facts,
 }
 
@@ -38,23 +40,22 @@ pub enum TargetError {
     /// Not a URL.
     #[error("invalid base URL ({0}); expected a URL such as https://api.example.com")]
     Url(String),
-    /// Plain http away from this machine.
+    /// Plain http to another machine.
     #[error("the base URL is plain http, which sends the token unencrypted; use https, or pass --allow-http")]
     PlainHttp,
-    /// A part that a base URL can't have.
+    /// A part that a base URL must not have.
     #[error("the base URL has {0}: expected scheme, host, port and perhaps a path only")]
     Part(&'static str),
     /// Facts that contradict each other, one sentence per line.
-    #[error("nothing was sent, because these facts cannot be true: {}", .0.join("; "))]
+    #[error("nothing was sent, because these facts are contradictory: {}", .0.join("; "))]
     Facts(Vec<String>),
 }
 
 impl Target {
-    /// A target at `base_url`. Plain http is rejected unless it stays on this machine or `allow_http` is set.
+    /// A target at `base_url`. Plain http is only allowed on this machine, or if `allow_http` is set.
     ///
     /// # Errors
-    /// When the URL is not valid, not http(s), carries a user, a query or a fragment, or is plain http; and when facts
-    /// contradict each other.
+    /// When the URL is invalid, not http(s), or contains a user, a query or a fragment, and when facts contradict each other.
     pub fn new(base_url: &str, token: Secret, facts: Facts, allow_http: bool) -> Result<Self, TargetError> {
         let base = Url::parse(base_url).map_err(|error| TargetError::Url(error.to_string()))?;
         match base.scheme() {
@@ -76,13 +77,18 @@ impl Target {
         Ok(Self { base, token, facts: facts.with_derived() })
     }
 
-    /// Where it is.
+    /// The same target with further facts, where none were supplied.
     #[must_use]
+    pub(crate) fn with(&self, facts: Facts) -> Self {
+        Self { facts: self.facts.clone().over(facts), ..self.clone() }
+    }
+
+    /// The base URL.
     pub fn base(&self) -> &Url {
         &self.base
     }
 
-    /// Every secret that may travel or come back.
+    /// Every secret that requests or responses may contain.
     pub fn secrets(&self) -> impl Iterator<Item = &Secret> {
         std::iter::once(&self.token).chain(self.facts.secrets())
     }
@@ -108,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_base_url_cannot_have_is_named() {
+    fn an_invalid_base_url_is_rejected() {
         for wrong in
             ["ftp://api.invalid", "api.invalid", "https://a:b@api.invalid", "https://api.invalid?x=1"]
         {

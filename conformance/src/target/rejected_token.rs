@@ -8,7 +8,7 @@ pub struct RejectedToken {
     pub token: Secret,
     /// Why it is rejected.
     pub reason: RejectionReason,
-    /// What is special about it, for reports; may be empty.
+    /// A note for reports; may be empty.
     pub note: String,
 }
 
@@ -29,8 +29,7 @@ impl RejectionReason {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Revoked, Self::NotWhitelisted, Self::NotVerified, Self::NotEntitled];
 
-    /// As a tester writes it.
-    #[must_use]
+    /// The name in facts.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Revoked => "revoked",
@@ -40,14 +39,12 @@ impl RejectionReason {
         }
     }
 
-    /// The reason of a name.
-    #[must_use]
+    /// The reason with that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|reason| reason.name() == name)
     }
 
-    /// The clause that is broken where such a credential is accepted.
-    #[must_use]
+    /// The clause that is violated if such a credential is accepted.
     pub const fn clause(self) -> Clause {
         match self {
             Self::Revoked => Clause::AllTokenRequired,

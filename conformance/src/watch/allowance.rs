@@ -4,8 +4,8 @@ use super::RunRecord;
 
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
-/// Gateways that the runs of any 24 hours may take together. A few of them show little and cost as much as many, so they are
-/// saved for runs that take their full number, spread over the day; the runs between them take none.
+/// Limits the gateways that the runs of any 24 hours extract together. A run with few gateways shows little, so some runs spread
+/// over the day get their full number, and the runs between them get none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowance {
     /// Gateways in 24 hours.
@@ -13,7 +13,7 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// How many gateways a run may take that begins now and could use `wanted` of them.
+    /// How many of `wanted` gateways a run that begins now may extract.
     #[must_use]
     pub fn for_run(self, records: &[RunRecord], now: Timestamp, wanted: u64) -> u64 {
         let wanted = wanted.min(self.per_day);
@@ -26,7 +26,7 @@ impl Allowance {
             taken = taken.saturating_add(record.gateways);
             latest = latest.max(Some(record.begun));
         }
-        // So many runs fit into a day, at even distances.
+        // The number of full runs per day, at even distances.
         let runs = i32::try_from(self.per_day / wanted).unwrap_or(i32::MAX).max(1);
         let is_early = latest.is_some_and(|latest| now.duration_since(latest) < DAY / runs);
         if is_early || taken.saturating_add(wanted) > self.per_day { 0 } else { wanted }

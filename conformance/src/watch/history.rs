@@ -17,7 +17,7 @@ pub struct History {
     keep: SignedDuration,
     records: Vec<RunRecord>,
     skipped: usize,
-    /// Most reports that are kept.
+    /// Maximum number of reports that are kept.
     reports: usize,
     /// Held as long as the history is open, so that two programs do not write it.
     _lock: File,
@@ -50,8 +50,8 @@ pub enum HistoryError {
 }
 
 impl History {
-    /// Bytes of the file of a day that are read; a run every second would write less.
-    const LONGEST_DAY: u64 = 256 << 20;
+    /// Maximum number of bytes that are read of the file of a day. A run every second would write less.
+    const MAX_DAY_BYTES: u64 = 256 << 20;
     const ENDING: &'static str = ".jsonl";
 
     /// Opens the history of a folder, which is made if it is missing. Runs of more than `keep` days ago are removed, and reports
@@ -148,7 +148,7 @@ impl History {
         &self.folder
     }
 
-    /// Ensures that the runs are those of one target: rates over two services say nothing of either.
+    /// Ensures that the runs are of one target, because rates over two services are meaningless.
     ///
     /// # Errors
     /// When the latest run is of another target.
@@ -180,7 +180,7 @@ impl History {
 
     fn read(&mut self, path: &Path) -> io::Result<()> {
         let mut text = Vec::new();
-        File::open(path)?.take(Self::LONGEST_DAY).read_to_end(&mut text)?;
+        File::open(path)?.take(Self::MAX_DAY_BYTES).read_to_end(&mut text)?;
         for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             match serde_json::from_slice(line) {
                 Ok(record) => self.records.push(record),
@@ -190,7 +190,7 @@ impl History {
         Ok(())
     }
 
-    /// The files of days, the earliest first. Others are not ours.
+    /// The files of days, the earliest first. Other files are ignored.
     fn days(&self) -> Result<Vec<(Date, PathBuf)>, HistoryError> {
         let wrong = |error| HistoryError::File { path: self.folder.display().to_string(), error };
         let mut days = Vec::new();
@@ -222,7 +222,7 @@ fn day(at: Timestamp) -> Date {
     at.to_zoned(TimeZone::UTC).date()
 }
 
-/// Adds a line. What stands behind the last line feed is a line that a kill has cut off.
+/// Adds a line, in place of an incomplete one that a killed process may have left at the end.
 fn append(path: &Path, record: &RunRecord) -> io::Result<()> {
     let mut line = serde_json::to_vec(record)?;
     line.push(b'\n');
@@ -234,7 +234,7 @@ fn append(path: &Path, record: &RunRecord) -> io::Result<()> {
     file.sync_data()
 }
 
-/// The place behind the last line feed, searched from the end.
+/// The offset behind the last line feed, searched from the end.
 fn end_of_lines(file: &mut File) -> io::Result<u64> {
     const BLOCK: u64 = 4096;
     let mut end = file.seek(SeekFrom::End(0))?;

@@ -12,98 +12,98 @@ use super::{Exchange, FailureKind, Meter, Request, Response, RetryAfter, Secret,
 /// How long and how often the wire waits.
 #[derive(Debug, Clone)]
 pub struct WireOptions {
-    /// For one exchange, from connecting to the last byte.
+    /// Timeout of one exchange, from connecting to the last byte.
     pub timeout: Duration,
-    /// Longest body of a response that is read, in bytes.
+    /// Maximum size of a response body, in bytes.
     pub body_limit: usize,
-    /// Most JSON values of a response that are read.
+    /// Maximum number of JSON values in a response.
     pub value_limit: usize,
-    /// How often a request is sent at most when the target asks to wait.
+    /// Maximum number of attempts of a request that is throttled.
     pub attempts: u32,
-    /// Longest time that a request waits in all.
+    /// Maximum time that a request waits in total.
     pub longest_wait: Duration,
-    /// Certificates, in PEM, of authorities that are trusted beside those of the system.
+    /// PEM certificates of authorities to trust in addition to those of the system.
     pub authorities: Vec<u8>,
-    /// A proxy between the suite and the target; its URL may hold a password.
+    /// URL of a proxy between the suite and the target; it may contain a password.
     pub proxy: Option<Secret>,
-    /// Headers that every request carries, for instance for a gateway in front of the target.
+    /// Headers to add to every request, for instance for a gateway in front of the target.
     pub headers: Vec<ExtraHeader>,
 }
 
-/// A header that every request carries.
+/// A header to add to every request.
 #[derive(Debug, Clone)]
 pub struct ExtraHeader {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its value.
+    /// Value.
     pub value: Secret,
-    /// Whether the value may be shown.
+    /// Whether reports may show the value.
     pub public: bool,
 }
 
-/// Whether 429 and 503 are waited out.
+/// What to do with a response 429 or 503.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThrottlingPolicy {
-    /// Wait as Retry-After says and send again, within bounds.
+    /// Wait as `Retry-After` says and retry, within limits.
     WaitOut,
-    /// Hand over the first response, whatever it is.
+    /// Return the first response, whatever it is.
     FirstResponse,
 }
 
-/// Nothing more can be sent.
+/// Why a request cannot be sent.
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
-    /// A ceiling of the budget was reached.
+    /// A limit of the budget was reached.
     #[error(transparent)]
     Budget(#[from] BudgetError),
-    /// The client could not be set up: our own fault.
+    /// The HTTP client can't be set up, because of its options.
     #[error("cannot set up the HTTP client: {0}")]
     Setup(String),
 }
 
-/// The one place where requests leave.
+/// Sends every request of a run.
 #[derive(Debug)]
 pub struct Wire {
     client: reqwest::Client,
     base: Url,
     options: WireOptions,
     meter: Arc<Meter>,
-    /// Held by every exchange together with others, and alone by one that the target would not serve among others.
-    line: RwLock<()>,
+    /// Read by concurrent exchanges, and written by one that runs alone, because the target did not serve it beside others.
+    exclusivity: RwLock<()>,
 }
 
-/// Items of the longest response that is read. The contract's largest page has as many; see the test below.
-const LONGEST_PAGE: usize = 1_000;
+/// Items of the largest response that is read: as many as the contract's largest page has; see the test below.
+const MAX_ITEMS: usize = 1_000;
 
-/// What an item of a response may take: several times what an instance with all of its members takes.
-const BYTES_OF_AN_ITEM: usize = 2_048;
-const VALUES_OF_AN_ITEM: usize = 128;
+/// Bytes and JSON values of an item of a response: several times those of an instance with all of its members.
+const BYTES_PER_ITEM: usize = 2_048;
+const VALUES_PER_ITEM: usize = 128;
 
-/// Time to wait before the second try, however soon the target wants it, and again for each try after that.
-const SHORTEST_WAIT: Duration = Duration::from_millis(5);
+/// Minimum wait, multiplied by the number of attempts, even if the target asks for less.
+const MIN_WAIT: Duration = Duration::from_millis(5);
 
-/// So often a request is sent beside others; a target that serves one request at a time may never accept it so.
-const TRIES_AMONG_OTHERS: u32 = 3;
+/// Attempts beside other requests. A target that serves one request at a time may never accept one of them, so the next
+/// attempts are sent alone.
+const CONCURRENT_ATTEMPTS: u32 = 3;
 
-/// Longest time to wait until no other request is under way; one that takes longer is not what throttles this one.
-const LONGEST_IN_LINE: Duration = Duration::from_secs(2);
+/// Maximum time to wait until no other request is in flight. A request that takes longer is not what throttles this one.
+const MAX_WAIT_FOR_OTHERS: Duration = Duration::from_secs(2);
 
-/// Time between two tries to reach a target that was there before.
+/// Time between two attempts to reconnect.
 const RECONNECT: Duration = Duration::from_millis(500);
 
-/// Time to wait before the second try when the service is unavailable and does not say how long, and again for each try after
-/// that.
-const SHORT_WAIT: Duration = Duration::from_millis(250);
+/// Wait after a 503 without `Retry-After`, multiplied by the number of attempts, up to [`DEFAULT_WAIT`].
+const UNAVAILABLE_WAIT: Duration = Duration::from_millis(250);
 
-/// Time to wait, at most for such a service, when the target asks to wait without saying how long.
+/// Wait after a 429 without `Retry-After`.
 pub(super) const DEFAULT_WAIT: Duration = Duration::from_secs(1);
 
 impl Default for WireOptions {
     fn default() -> Self {
         Self {
             timeout: Duration::from_secs(20),
-            body_limit: LONGEST_PAGE * BYTES_OF_AN_ITEM,
-            value_limit: LONGEST_PAGE * VALUES_OF_AN_ITEM,
+            body_limit: MAX_ITEMS * BYTES_PER_ITEM,
+            value_limit: MAX_ITEMS * VALUES_PER_ITEM,
             attempts: 10,
             longest_wait: Duration::from_secs(30),
             authorities: Vec::new(),
@@ -114,15 +114,15 @@ impl Default for WireOptions {
 }
 
 impl WireOptions {
-    /// Every secret among them. The proxy's password is one by itself, as it is written and as it is meant: a message
-    /// about the proxy may leave out the rest of its URL.
+    /// Every secret of the options. The proxy's password is one by itself, percent-encoded and decoded, because a message about
+    /// the proxy may leave out the rest of its URL.
     pub fn secrets(&self) -> impl Iterator<Item = Secret> {
         let headers = self.headers.iter().filter(|header| !header.public).map(|header| header.value.clone());
         let password = self.proxy.as_ref().and_then(|proxy| {
             let url = Url::parse(proxy.expose()).ok()?;
-            let written = url.password()?;
-            let meant = percent_encoding::percent_decode_str(written).decode_utf8_lossy().into_owned();
-            Some([written.to_owned(), meant].map(|password| Secret::new(proxy.name(), password)))
+            let encoded = url.password()?;
+            let decoded = percent_encoding::percent_decode_str(encoded).decode_utf8_lossy().into_owned();
+            Some([encoded.to_owned(), decoded].map(|password| Secret::new(proxy.name(), password)))
         });
         headers.chain(self.proxy.clone()).chain(password.into_iter().flatten())
     }
@@ -151,7 +151,7 @@ impl WireOptions {
             None => {}
         }
         if base.scheme() == "http" && is_loopback(base) && self.proxy.is_none() {
-            // Nothing here speaks TLS, and to read all of the system's authorities takes longer than many a check.
+            // No TLS is used, and reading all authorities of the system takes longer than many checks.
             builder = builder.tls_certs_only([]);
         }
         builder.build().map_err(|error| WireError::Setup(error.without_url().to_string()))
@@ -159,20 +159,20 @@ impl WireOptions {
 }
 
 impl Wire {
-    /// A wire to `base`: no redirects, no cookies, no referer, TLS verified.
+    /// A wire to `base`.
     ///
     /// # Errors
-    /// When TLS can't be set up, or the authorities or the proxy can't be used.
+    /// When TLS can't be set up, or the authorities or the proxy are invalid.
     pub fn new(base: Url, options: WireOptions, meter: Arc<Meter>) -> Result<Self, WireError> {
         let client = options.client(&base)?;
-        Ok(Self { client, base, options, meter, line: RwLock::default() })
+        Ok(Self { client, base, options, meter, exclusivity: RwLock::default() })
     }
 
-    /// Sends a request that may take gateways within `cost`, and hands every try to `record`, which numbers it and says what
-    /// the response gave.
+    /// Sends a request that may take gateways within `cost`, and passes every attempt to `record`, which numbers it and counts
+    /// the gateways in the response.
     ///
-    /// A connection that breaks or can't be made is tried once more, so that a single hiccup is no finding. A target that was
-    /// there before may restart: it is waited for, for a few seconds.
+    /// A connection that breaks or can't be made is retried once, so that a single network error is no finding. A target that
+    /// responded before may be restarting, so the suite keeps reconnecting for a few seconds.
     ///
     /// # Errors
     /// When the budget does not allow it.
@@ -183,84 +183,83 @@ impl Wire {
         policy: ThrottlingPolicy,
         mut record: impl FnMut(&mut Exchange) -> GatewayCount,
     ) -> Result<Exchange, WireError> {
-        let request = &self.complete(request);
-        let mut tries = 0;
-        let mut broken = false;
-        let mut throttled = false;
+        let request = &self.with_extra_headers(request);
+        let pace = self.meter.pace();
+        let mut attempts = 0;
+        let mut has_reconnected = false;
+        let mut was_throttled = false;
         let mut waiting_since = None;
         loop {
             let reservation = self.meter.reserve(cost).await?;
-            self.meter.turn().await;
-            tries += 1;
-            let alone = if throttled && tries > TRIES_AMONG_OTHERS {
-                tokio::time::timeout(LONGEST_IN_LINE, self.line.write()).await.ok()
+            self.meter.wait_for_turn().await;
+            attempts += 1;
+            let alone = if was_throttled && attempts > CONCURRENT_ATTEMPTS {
+                tokio::time::timeout(MAX_WAIT_FOR_OTHERS, self.exclusivity.write()).await.ok()
             } else {
                 None
             };
-            let among_others = if alone.is_none() { Some(self.line.read().await) } else { None };
-            // The time in line is neither that of the target nor part of what it was throttled in.
-            let begun = Instant::now();
+            let beside_others = if alone.is_none() { Some(self.exclusivity.read().await) } else { None };
+            // Measured from here: waiting for other requests is neither the target's time nor time in which it throttled.
+            let sent = Instant::now();
             let result = self.exchange(request).await?;
-            drop((alone, among_others));
+            drop((alone, beside_others));
             let mut exchange =
-                Exchange { index: 0, request: request.clone(), result, elapsed: begun.elapsed() };
+                Exchange { index: 0, request: request.clone(), result, elapsed: sent.elapsed() };
             reservation.settle(record(&mut exchange));
             let mut is_throttled = false;
             match &exchange.result {
-                Ok(response) if throttles(response, policy, tries) => {
+                Ok(response) if throttles(response, policy, attempts) => {
                     let wait = retry_after(response);
                     is_throttled = wait != Some(Duration::ZERO);
-                    self.meter.throttled(begun, wait);
+                    pace.note_throttled(sent, wait, Instant::now());
                 }
-                _ => self.meter.served(begun),
+                _ => pace.note_served(Instant::now()),
             }
-            let is_busy = matches!(&exchange.result, Ok(Response { status: 429 | 503, .. }));
-            let most_tries = self.meter.attempts(self.options.attempts);
             self.meter.note_connection(&exchange.result);
-            // The last response of a request decides whether throttling ended it.
-            let waited = waiting_since.is_some();
-            let ended = |exchange| {
-                if is_throttled {
-                    self.meter.gave_up();
-                }
-                match &exchange {
-                    Exchange { result: Ok(_), .. } if waited && !is_busy => self.meter.waiting_helped(),
-                    _ if is_busy && (waited || tries == most_tries) => self.meter.waited_in_vain(),
-                    _ => {}
-                }
-                Ok(exchange)
-            };
+            let is_busy = matches!(&exchange.result, Ok(Response { status: 429 | 503, .. }));
+            let max_attempts = pace.max_attempts(self.options.attempts);
+            let has_waited = waiting_since.is_some();
             match &exchange.result {
-                Ok(response) if policy == ThrottlingPolicy::WaitOut && is_busy => {
-                    if tries >= most_tries {
-                        return ended(exchange);
+                Ok(response) if policy == ThrottlingPolicy::WaitOut && is_busy && attempts < max_attempts => {
+                    // A growing wait, even if the service asks for none.
+                    let wait = wait_after(response, attempts).max(MIN_WAIT * attempts);
+                    // Waiting for a turn counts as waiting.
+                    let waited = waiting_since.get_or_insert_with(Instant::now).elapsed();
+                    if waited + wait <= self.options.longest_wait && wait < self.meter.time_left() {
+                        was_throttled = response.status == 429;
+                        tokio::time::sleep(wait).await;
+                        continue;
                     }
-                    // A service that asks for no wait is retried with a growing one all the same.
-                    let wait = wait_asked_for(response, tries).max(SHORTEST_WAIT * tries);
-                    // Waiting for a turn is waiting too.
-                    let waited_for = waiting_since.get_or_insert_with(Instant::now).elapsed();
-                    if waited_for + wait > self.options.longest_wait || wait >= self.meter.time_left() {
-                        return ended(exchange);
-                    }
-                    throttled = response.status == 429;
-                    tokio::time::sleep(wait).await;
                 }
-                Err(WireFailure { kind: FailureKind::Broken | FailureKind::Connect, .. }) if !broken => {
-                    broken = true
+                Err(WireFailure { kind: FailureKind::Broken | FailureKind::Connect, .. })
+                    if !has_reconnected =>
+                {
+                    has_reconnected = true;
+                    continue;
                 }
-                Err(WireFailure { kind: FailureKind::Connect, .. }) if self.meter.may_come_back() => {
+                Err(WireFailure { kind: FailureKind::Connect, .. }) if self.meter.should_reconnect() => {
                     tokio::time::sleep(RECONNECT).await;
+                    continue;
                 }
-                _ => return ended(exchange),
+                _ => {}
             }
+            // The last response of a request decides whether throttling ended it.
+            if is_throttled {
+                pace.note_given_up();
+            }
+            if is_busy && (has_waited || attempts == max_attempts) {
+                pace.note_wait(false);
+            } else if !is_busy && has_waited && exchange.result.is_ok() {
+                pace.note_wait(true);
+            }
+            return Ok(exchange);
         }
     }
 
-    /// The request with the headers that every request carries.
-    fn complete(&self, request: &Request) -> Request {
-        let with =
+    fn with_extra_headers(&self, request: &Request) -> Request {
+        let add =
             |request: Request, header: &ExtraHeader| request.header(&header.name, header.value.expose());
-        self.options.headers.iter().fold(request.clone(), with)
+        self.options.headers.iter().fold(request.clone(), add)
     }
 
     async fn exchange(&self, request: &Request) -> Result<Result<Response, WireFailure>, BudgetError> {
@@ -280,15 +279,10 @@ impl Wire {
             .map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()))
             .collect();
         let body = self.read(response).await?;
-        let too_large = |detail| WireFailure { kind: FailureKind::TooLarge, detail };
-        Ok(body.and_then(|body| match json_values(&body) {
-            values if values > self.options.value_limit => {
-                let limit = self.options.value_limit;
-                Err(too_large(format!(
-                    "the response has more than {limit} JSON values, which is too large to judge"
-                )))
-            }
-            _ => Ok(Response::new(status, headers, body)),
+        let limit = self.options.value_limit;
+        Ok(body.and_then(|body| match json_values(&body) <= limit {
+            true => Ok(Response::new(status, headers, body)),
+            false => Err(too_large(format!("has more than {limit} JSON values"))),
         }))
     }
 
@@ -317,24 +311,21 @@ impl Wire {
             };
             self.meter.take_bytes(chunk.len())?;
             if body.len() + chunk.len() > self.options.body_limit {
-                let limit = self.options.body_limit;
-                let detail =
-                    format!("the response is longer than {limit} bytes, which is too large to judge");
-                return Ok(Err(WireFailure { kind: FailureKind::TooLarge, detail }));
+                return Ok(Err(too_large(format!("is longer than {} bytes", self.options.body_limit))));
             }
             body.extend_from_slice(&chunk);
         }
     }
 }
 
-/// Whether a response is one that the suite reads by default: neither too long nor with too many values.
+/// Whether a response is within the default limits of bytes and values.
 pub(crate) fn is_small_enough(body: &[u8]) -> bool {
     let WireOptions { body_limit, value_limit, .. } = WireOptions::default();
     body.len() <= body_limit && json_values(body) <= value_limit
 }
 
-/// How many values a body has at most when it is JSON. A parsed one takes some hundred bytes, and a body of two bytes for
-/// each would take fifty times its length; so they are counted first.
+/// Upper bound of the number of values in a JSON body. They are counted before parsing, because a parsed value takes about a
+/// hundred bytes: a body with a value every two bytes would take fifty times its length in memory.
 fn json_values(body: &[u8]) -> usize {
     if !matches!(body.trim_ascii_start().first(), Some(b'{' | b'[')) {
         return 0;
@@ -352,37 +343,41 @@ fn json_values(body: &[u8]) -> usize {
     values
 }
 
-/// Whether a URL leads to this machine without leaving it.
-#[must_use]
+/// Whether a URL points to this machine.
 pub fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// A busy service that does not say how long is asked again soon at first.
-fn wait_asked_for(response: &Response, tries: u32) -> Duration {
+/// The wait that a response 429 or 503 asks for, or a default.
+fn wait_after(response: &Response, attempts: u32) -> Duration {
     retry_after(response).unwrap_or(match response.status {
-        503 => (SHORT_WAIT * tries).min(DEFAULT_WAIT),
+        503 => (UNAVAILABLE_WAIT * attempts).min(DEFAULT_WAIT),
         _ => DEFAULT_WAIT,
     })
 }
 
 fn retry_after(response: &Response) -> Option<Duration> {
-    let header = response.header("Retry-After").and_then(|value| RetryAfter::parse(&value).ok());
+    let header = response.header("Retry-After").and_then(|value| RetryAfter::parse(&value));
     header.map(|header| header.delay(response.header("Date").as_deref(), SystemTime::now()))
 }
 
-/// Whether a response asks for a lower rate. 503 may be what this very request always gets, for instance for a
-/// shortage: it counts where it would be waited out, and once for each request.
-fn throttles(response: &Response, policy: ThrottlingPolicy, tries: u32) -> bool {
+/// Whether a response asks for a lower rate. This request may always get 503, for instance for a shortage, so 503 counts only
+/// where it is waited out, and once for each request.
+fn throttles(response: &Response, policy: ThrottlingPolicy, attempts: u32) -> bool {
     match response.status {
         429 => true,
-        503 => policy == ThrottlingPolicy::WaitOut && tries == 1,
+        503 => policy == ThrottlingPolicy::WaitOut && attempts == 1,
         _ => false,
     }
 }
 
-/// The URL is taken out first: it holds the token.
+fn too_large(what: String) -> WireFailure {
+    let detail = format!("the response {what}, which is too large to judge");
+    WireFailure { kind: FailureKind::TooLarge, detail }
+}
+
+/// Without the URL, which contains the token.
 fn failure(error: reqwest::Error) -> WireFailure {
     let error = error.without_url();
     let kind = if error.is_timeout() {
@@ -395,7 +390,7 @@ fn failure(error: reqwest::Error) -> WireFailure {
     WireFailure { kind, detail: with_causes(&error) }
 }
 
-/// An error and what caused it, in one line.
+/// An error and its causes, on one line.
 pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
@@ -407,11 +402,10 @@ mod tests {
     use crate::contract::Contract;
 
     #[test]
-    fn a_response_may_be_as_long_as_the_contracts_largest_page() {
+    fn the_contracts_largest_page_can_be_read() {
         let contract = Contract::embedded().expect("contract");
-        let most = *contract.search.page_sizes.end();
-        assert_eq!(usize::try_from(most), Ok(LONGEST_PAGE));
-        assert!(usize::try_from(*contract.extract.num_range.end()).is_ok_and(|most| most <= LONGEST_PAGE));
+        assert_eq!(usize::try_from(*contract.search.page_sizes.end()), Ok(MAX_ITEMS));
+        assert!(usize::try_from(*contract.extract.num_range.end()).is_ok_and(|max| max <= MAX_ITEMS));
     }
 
     #[test]

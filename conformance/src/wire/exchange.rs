@@ -14,7 +14,7 @@ pub struct Exchange {
     pub request: Request,
     /// The response, or why there is none.
     pub result: Result<Response, WireFailure>,
-    /// From the first byte sent to the last one received, without the time spent waiting out 429 and 503.
+    /// From the first byte sent to the last one received, without waits after 429 and 503.
     pub elapsed: Duration,
 }
 
@@ -40,7 +40,7 @@ pub enum FailureKind {
     Broken,
     /// The response was longer than the suite reads.
     TooLarge,
-    /// The request could not be built: our own fault.
+    /// The request could not be built.
     Request,
 }
 
@@ -72,7 +72,7 @@ pub struct RecordedExchange {
 }
 
 impl Exchange {
-    /// The exchange as it is kept once it was judged; see [`Response::brief`].
+    /// The exchange as it is kept after it was judged; see [`Response::brief`].
     pub(crate) fn brief(&self) -> Self {
         let Self { index, request, result, elapsed } = self;
         let result = result.as_ref().map(Response::brief).map_err(Clone::clone);
@@ -81,24 +81,23 @@ impl Exchange {
 }
 
 impl RecordedExchange {
-    /// Most bytes of a request body that a report keeps: the largest batch that any check sends, for the command that sends
-    /// it again.
+    /// Maximum size of a request body in reports, in bytes: the largest batch of any check fits, so that the command to repeat
+    /// the request is complete.
     const REQUEST_LIMIT: usize = 512 * 1024;
-    /// Most bytes of a target or a header.
+    /// Maximum length of a target or a header, in bytes.
     const LINE_LIMIT: usize = 4 * 1024;
 
-    /// Takes the secrets out of an exchange.
-    #[must_use]
+    /// Redacts an exchange.
     pub fn new(exchange: &Exchange, redactor: &Redactor) -> Self {
         Self::with_body(exchange, redactor, Response::BODY_LIMIT).0
     }
 
-    /// The same with up to `limit` bytes of the response body, and whether that was cut.
+    /// Redacts an exchange with up to `limit` bytes of the response body; also returns whether that was cut.
     pub(crate) fn with_body(exchange: &Exchange, redactor: &Redactor, limit: usize) -> (Self, bool) {
         let line = |(name, value): &(String, Vec<u8>)| {
             (redactor.redact(name), redactor.redact_bytes(value, Self::LINE_LIMIT))
         };
-        // What the suite sends holds secrets that it knows. What a target returns is as secret, and unknown before.
+        // Requests contain only secrets that the suite knows. Those of responses are not known in advance.
         let masked = |(name, value): &(String, Vec<u8>)| {
             let value = headers::masked(name, &String::from_utf8_lossy(value));
             (redactor.redact(name), redactor.redact_bytes(value.as_bytes(), Self::LINE_LIMIT))

@@ -1,9 +1,9 @@
-//! Headers of responses that carry credentials: what a report shows of them.
+//! Masks credentials in response headers, for reports.
 
-/// What stands in place of a value that may open something.
+/// Replaces a value that may be a credential.
 const HIDDEN: &str = "$HIDDEN";
 
-/// Last words of the names of headers whose whole value is a credential, or made for one.
+/// Words in the names of headers whose whole value is a credential or derived from one.
 const CREDENTIALS: [&str; 16] = [
     "apikey",
     "auth",
@@ -23,18 +23,18 @@ const CREDENTIALS: [&str; 16] = [
     "token",
 ];
 
-/// Headers of authentication schemes: all but the scheme may be specific to one caller.
+/// Headers of authentication schemes: everything but the scheme may be specific to one caller.
 const CHALLENGES: [&str; 4] =
     ["www-authenticate", "proxy-authenticate", "authentication-info", "proxy-authentication-info"];
 
-/// Headers whose value is a URL, or holds some.
+/// Headers whose value is or contains URLs.
 const URLS: [&str; 5] = ["location", "content-location", "link", "refresh", "referer"];
 
-/// Attributes of a cookie that say nothing of its value.
+/// Attributes of a cookie; they reveal nothing about its value.
 const ATTRIBUTES: [&str; 9] =
     ["domain", "expires", "httponly", "max-age", "partitioned", "path", "priority", "samesite", "secure"];
 
-/// The value of a header without what may open something: names of cookies, schemes and places stay.
+/// The value of a header without credentials. Names of cookies, authentication schemes and paths of URLs stay.
 pub(crate) fn masked(name: &str, value: &str) -> String {
     let name = name.to_ascii_lowercase();
     let has_credential = name.split(['-', '_']).any(|word| CREDENTIALS.contains(&word));
@@ -51,11 +51,11 @@ pub(crate) fn masked(name: &str, value: &str) -> String {
 
 fn set_cookie((index, part): (usize, &str)) -> String {
     let name = part.split('=').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let says_nothing = index > 0 && ATTRIBUTES.contains(&name.as_str());
-    if says_nothing { part.to_owned() } else { cookie(part) }
+    let is_attribute = index > 0 && ATTRIBUTES.contains(&name.as_str());
+    if is_attribute { part.to_owned() } else { cookie(part) }
 }
 
-/// A cookie without a name has its value alone.
+/// A cookie without a name consists of its value.
 fn cookie(part: &str) -> String {
     match part.split_once('=') {
         Some((name, _)) => format!("{name}={HIDDEN}"),
@@ -64,7 +64,7 @@ fn cookie(part: &str) -> String {
     }
 }
 
-/// The scheme of credentials or of a challenge. One word alone may be the credential itself.
+/// The scheme of credentials or of a challenge. A single word may be the credential itself.
 fn scheme(value: &str) -> String {
     let word = |scheme: &&str| scheme.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
     match value.trim().split_once(' ').map(|(scheme, _)| scheme).filter(word) {
@@ -73,7 +73,7 @@ fn scheme(value: &str) -> String {
     }
 }
 
-/// Values of queries, fragments and users, wherever URLs stand in the text.
+/// Masks users and the values of queries and fragments in all URLs of a text.
 fn url(value: &str) -> String {
     let mut shown = String::with_capacity(value.len());
     let ends = |c: char| c.is_whitespace() || "<>\"',".contains(c);
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_opens_something_is_hidden_and_what_names_it_stays() {
+    fn credentials_are_hidden_and_their_names_stay() {
         let cases = [
             (
                 "Set-Cookie",

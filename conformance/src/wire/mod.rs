@@ -1,5 +1,5 @@
-//! Raw HTTP under the checks' control: a request says exactly what a check wants it to say, every exchange is recorded
-//! with the secrets taken out, and nothing is sent beyond the budget. Nothing here judges.
+//! Raw HTTP under the control of checks: a request contains exactly what a check sets, every exchange is recorded and redacted,
+//! and nothing is sent beyond the budget. Responses are not judged here.
 
 mod budget;
 mod client;
@@ -23,5 +23,5 @@ pub(crate) use redact::base64_forms;
 pub use redact::{Redactor, ShortSecret};
 pub use request::{QuerySpelling, Request};
 pub use response::Response;
-pub use retry_after::{RetryAfter, RetryAfterError};
+pub use retry_after::RetryAfter;
 pub use secret::Secret;

@@ -1,87 +1,96 @@
-//! How fast requests leave: at most at the tester's rate, and slower while the target throttles.
+//! How fast requests are sent: at most at the tester's rate, and more slowly while the target throttles.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use super::client::DEFAULT_WAIT;
+use crate::lock::lock;
 
 /// What throttling did to a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Throttling {
     /// Responses with status 429, and with 503 where the suite was going to wait.
     pub responses: u64,
-    /// Lowest rate that the suite lowered itself to, in requests per second, rounded up; none when it did not.
+    /// Lowest rate to which the suite backed off, in requests per second, rounded up; none when it did not.
     pub lowest_rate: Option<u32>,
 }
 
-/// The rate of a run. It is halved when a quarter of the latest responses throttle. While requests are served it is raised in
-/// equal steps to what it was before, and by half of itself from there on: what was too much once is approached slowly, and
-/// left behind fast once it proves to be served.
+/// The rate of a run. It is halved when a quarter of the latest responses are throttled. While requests are served it rises in
+/// equal steps to the rate before it was halved, and then by half of itself at a time: a rate that was once too high is
+/// approached slowly, and exceeded quickly once it is served.
 #[derive(Debug)]
-pub(super) struct Pace(Mutex<State>);
-
-/// What a response says about the rate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Signal {
-    /// The request was served, well or badly.
-    Served,
-    /// The target asks for a lower rate, and to wait for so long.
-    Throttled(Duration),
-    /// The target throttles for another reason than the rate: it asks for no time to wait, or waiting does not help.
-    NotOfTheRate,
-}
+pub(crate) struct Pace(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
     /// The tester's rate, in requests per second.
     ceiling: Option<f64>,
-    /// The rate in force below the ceiling; none while nothing was throttled.
+    /// The current rate below the ceiling; none while nothing was throttled.
     limit: Option<f64>,
-    /// What the rate was before it was lowered last.
-    before: f64,
-    /// Responses since the rate was changed last.
+    /// The rate before it was last halved.
+    previous: f64,
+    /// Served requests since the rate last changed.
     served: u32,
     /// Whether each of the latest responses was throttled.
     latest: VecDeque<bool>,
-    /// When the latest requests left.
-    left: VecDeque<Instant>,
-    /// When the rate was lowered last.
-    lowered: Option<Instant>,
-    /// When the rate may be raised again.
+    /// When the latest requests were sent.
+    sent: VecDeque<Instant>,
+    /// When the rate was last halved.
+    halved_at: Option<Instant>,
+    /// When the rate may rise again.
     may_rise: Instant,
-    /// Time that a response of the target asked to wait for last: what a rate that is too high costs.
+    /// Wait that the last throttled response asked for: the cost of a rate that is too high.
     wait: Duration,
-    /// When the next request may leave.
-    slot: Instant,
+    /// When the next request may be sent.
+    next: Instant,
     throttling: Throttling,
     lowest: f64,
+    /// When the longest `Retry-After` so far ends.
+    retry_at: Option<Instant>,
+    /// Requests in a row whose last attempt was throttled.
+    consecutive_throttled: u32,
+    /// Requests still throttled after waiting, since one was last served after waiting.
+    failed_waits: u32,
 }
 
-/// Responses that are looked at, and how many of them must be throttled for a lower rate. A few that are throttled among many
-/// that are not are waited out one by one.
-const LATEST: usize = 20;
-const TOO_MANY: usize = 5;
+/// Requests in a row that are throttled on their last attempt before the run stops sending for now.
+const MAX_CONSECUTIVE_THROTTLED: u32 = 12;
 
-/// Responses that must be served before the rate is raised by a step, and steps that make up what was lost and as much again.
-const SERVED_FOR_A_STEP: u32 = 8;
+/// Requests that are still throttled after waiting before the suite stops waiting: what is throttled then is a kind of
+/// requests, for instance those with wrong tokens, at whatever rate they are sent.
+const MAX_FAILED_WAITS: u32 = 3;
+
+/// When the suite has stopped waiting, one of this many throttled requests waits all the same, to find out whether waiting helps
+/// again.
+const WAIT_AGAIN_EVERY: u32 = 8;
+
+/// Number of latest responses that are considered, and how many of them must be throttled to halve the rate. If fewer are, each
+/// is just waited out.
+const LATEST: usize = 20;
+const MAX_THROTTLED: usize = 5;
+
+/// Requests that must be served before the rate rises by a step, and the number of steps that double it.
+const SERVED_PER_STEP: u32 = 8;
 const STEPS: f64 = 8.0;
 
-/// By how much the rate is raised once it is above the one that was throttled last.
+/// Factor of a step above the rate that was last throttled.
 const GROWTH: f64 = 1.5;
 
-/// What a rate that is too high costs is the time that the target asks to wait for, up to a bound. Each step takes at least
-/// this part of it: a halved rate is back after half of that time, at the soonest.
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
-const STEPS_IN_A_WAIT: u32 = 8;
+/// A step takes at least this part of the wait that the target asks for, and that wait counts up to a maximum: a halved rate
+/// needs at least half of the wait to recover.
+const MAX_WAIT: Duration = Duration::from_secs(5);
+const STEPS_PER_WAIT: u32 = 8;
 
-/// The rate is never lowered below this, in requests per second: the time limit of the run ends what takes longer.
-const LOWEST: f64 = 1.0;
+/// The rate never falls below this, in requests per second: the time limit of the run ends what takes longer.
+const MIN_RATE: f64 = 1.0;
 
 /// Assumed rate of a target that responds faster than can be measured.
-const HIGHEST: f64 = 10_000.0;
+const MAX_RATE: f64 = 10_000.0;
 
 /// Requests over which the rate is measured.
 const MEASURED: usize = 64;
@@ -91,64 +100,101 @@ impl Pace {
         Self(Mutex::new(State {
             ceiling: ceiling.map(|rate| f64::from(rate.get())),
             limit: None,
-            before: HIGHEST,
+            previous: MAX_RATE,
             served: 0,
             latest: VecDeque::with_capacity(LATEST),
-            left: VecDeque::with_capacity(MEASURED),
-            lowered: None,
+            sent: VecDeque::with_capacity(MEASURED),
+            halved_at: None,
             may_rise: now,
             wait: Duration::ZERO,
-            slot: now,
+            next: now,
             throttling: Throttling::default(),
             lowest: f64::INFINITY,
+            retry_at: None,
+            consecutive_throttled: 0,
+            failed_waits: 0,
         }))
     }
 
-    /// Takes the next turn, and says when it is.
-    pub(super) fn turn(&self, now: Instant) -> Instant {
-        let mut state = self.lock();
+    /// Reserves the next turn to send a request, and returns when it is.
+    pub(super) fn next_turn(&self, now: Instant) -> Instant {
+        let mut state = lock(&self.0);
         let turn = match state.rate() {
             Some(rate) => {
-                let turn = state.slot.max(now);
-                state.slot = turn + Duration::from_secs_f64(1.0 / rate);
+                let turn = state.next.max(now);
+                state.next = turn + Duration::from_secs_f64(1.0 / rate);
                 turn
             }
             None => now,
         };
-        if state.left.len() == MEASURED {
-            state.left.pop_front();
-        }
-        state.left.push_back(turn);
+        push_latest(&mut state.sent, MEASURED, turn);
         turn
     }
 
-    /// Takes in what the response to a request says that left at `left`.
-    pub(super) fn note(&self, left: Instant, signal: Signal, now: Instant) {
-        let mut state = self.lock();
-        if signal != Signal::Served {
-            state.throttling.responses += 1;
+    /// Notes that a request was served, successfully or not.
+    pub(super) fn note_served(&self, now: Instant) {
+        let mut state = lock(&self.0);
+        state.consecutive_throttled = 0;
+        state.raise_rate(now);
+    }
+
+    /// Notes that a request sent at `sent` was throttled; `retry_after` is the wait that the response asks for. A response that
+    /// asks for no wait is not about the rate, nor is any while waiting does not help.
+    pub(super) fn note_throttled(&self, sent: Instant, retry_after: Option<Duration>, now: Instant) {
+        let mut state = lock(&self.0);
+        state.throttling.responses += 1;
+        if retry_after != Some(Duration::ZERO) && state.failed_waits < MAX_FAILED_WAITS {
+            state.lower_rate(sent, retry_after.unwrap_or(DEFAULT_WAIT), now);
         }
-        match signal {
-            Signal::Served => state.serve(now),
-            Signal::Throttled(wait) => state.throttle(left, wait, now),
-            Signal::NotOfTheRate => {}
+        // A wait beyond what a clock can represent is ignored.
+        let retry_at = retry_after.and_then(|wait| now.checked_add(wait));
+        state.retry_at = state.retry_at.max(retry_at);
+    }
+
+    /// Notes that the last attempt of a request was throttled.
+    pub(super) fn note_given_up(&self) {
+        lock(&self.0).consecutive_throttled += 1;
+    }
+
+    /// Notes whether a request that had waited was served. If waiting fails too often, the rate is not the cause, so the run
+    /// returns to the tester's rate.
+    pub(super) fn note_wait(&self, is_served: bool) {
+        let mut state = lock(&self.0);
+        state.failed_waits = if is_served { 0 } else { state.failed_waits + 1 };
+        if state.failed_waits == MAX_FAILED_WAITS {
+            state.limit = None;
+            state.latest.clear();
         }
     }
 
-    /// Goes back to the tester's rate: it is not the rate that the target minds.
-    pub(super) fn restore(&self) {
-        let mut state = self.lock();
-        state.limit = None;
-        state.latest.clear();
+    /// How many times a throttled request is sent; `max` while waiting helps.
+    pub(super) fn max_attempts(&self, max: u32) -> u32 {
+        match lock(&self.0).failed_waits {
+            failed if failed < MAX_FAILED_WAITS => max,
+            failed if failed % WAIT_AGAIN_EVERY == 0 => max.min(2),
+            _ => 1,
+        }
+    }
+
+    /// Whether the target throttles every request, so that no more should be sent for now.
+    pub(crate) fn is_throttling_everything(&self) -> bool {
+        lock(&self.0).consecutive_throttled >= MAX_CONSECUTIVE_THROTTLED
+    }
+
+    /// Sends requests again after the target throttled everything, and lets a throttled one wait again.
+    pub(crate) fn reset_throttling(&self) {
+        let mut state = lock(&self.0);
+        state.consecutive_throttled = 0;
+        state.failed_waits = state.failed_waits.min(MAX_FAILED_WAITS - 1);
+    }
+
+    /// When the longest `Retry-After` so far ends.
+    pub(super) fn retry_at(&self) -> Option<Instant> {
+        lock(&self.0).retry_at
     }
 
     pub(super) fn throttling(&self) -> Throttling {
-        self.lock().throttling
-    }
-
-    /// A holder that panicked leaves numbers behind, each of them whole.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0).throttling
     }
 }
 
@@ -160,167 +206,156 @@ impl State {
         }
     }
 
-    fn serve(&mut self, now: Instant) {
-        self.remember(false);
+    fn raise_rate(&mut self, now: Instant) {
+        push_latest(&mut self.latest, LATEST, false);
         let Some(limit) = self.limit else { return };
         self.served += 1;
-        if self.served < SERVED_FOR_A_STEP || now < self.may_rise {
+        if self.served < SERVED_PER_STEP || now < self.may_rise {
             return;
         }
         self.served = 0;
-        self.may_rise = now + self.wait / STEPS_IN_A_WAIT;
-        let raised = if limit < self.before { limit + self.before / STEPS } else { limit * GROWTH };
-        // At the tester's own rate, or one that no target reaches, nothing is left of the throttling.
-        self.limit = Some(raised).filter(|raised| *raised < self.ceiling.unwrap_or(HIGHEST));
+        self.may_rise = now + self.wait / STEPS_PER_WAIT;
+        let raised = if limit < self.previous { limit + self.previous / STEPS } else { limit * GROWTH };
+        // At the tester's own rate, or above what any target reaches, the limit is lifted.
+        self.limit = Some(raised).filter(|raised| *raised < self.ceiling.unwrap_or(MAX_RATE));
     }
 
-    /// Requests that left before the rate was lowered say nothing of the lower one.
-    fn throttle(&mut self, left: Instant, wait: Duration, now: Instant) {
-        self.wait = wait.min(LONGEST_WAIT);
-        if self.lowered.is_some_and(|lowered| left <= lowered) {
+    /// A request that was sent before the rate was halved says nothing about the lower rate.
+    fn lower_rate(&mut self, sent: Instant, wait: Duration, now: Instant) {
+        self.wait = wait.min(MAX_WAIT);
+        if self.halved_at.is_some_and(|halved_at| sent <= halved_at) {
             return;
         }
-        self.remember(true);
-        if self.latest.iter().filter(|throttled| **throttled).count() < TOO_MANY {
+        push_latest(&mut self.latest, LATEST, true);
+        if self.latest.iter().filter(|throttled| **throttled).count() < MAX_THROTTLED {
             return;
         }
-        self.before = self.rate().unwrap_or_else(|| self.measured());
-        let lowered = (self.before / 2.0).max(LOWEST);
-        self.limit = Some(lowered);
-        self.lowest = self.lowest.min(lowered);
+        self.previous = self.rate().unwrap_or_else(|| self.measured());
+        let halved = (self.previous / 2.0).max(MIN_RATE);
+        self.limit = Some(halved);
+        self.lowest = self.lowest.min(halved);
         self.throttling.lowest_rate = Some(self.lowest.ceil() as u32);
-        self.lowered = Some(now);
-        self.may_rise = now + self.wait / STEPS_IN_A_WAIT;
+        self.halved_at = Some(now);
+        self.may_rise = now + self.wait / STEPS_PER_WAIT;
         self.served = 0;
         self.latest.clear();
-        self.slot = self.slot.max(now + Duration::from_secs_f64(1.0 / lowered));
+        self.next = self.next.max(now + Duration::from_secs_f64(1.0 / halved));
     }
 
-    fn remember(&mut self, throttled: bool) {
-        if self.latest.len() == LATEST {
-            self.latest.pop_front();
-        }
-        self.latest.push_back(throttled);
-    }
-
-    /// The rate at which the latest requests left.
+    /// The rate at which the latest requests were sent.
     fn measured(&self) -> f64 {
-        let (Some(first), Some(last)) = (self.left.front(), self.left.back()) else { return HIGHEST };
+        let (Some(first), Some(last)) = (self.sent.front(), self.sent.back()) else { return MAX_RATE };
         let time = last.saturating_duration_since(*first).as_secs_f64();
-        match self.left.len() - 1 {
-            spaces if spaces > 0 && time > 0.0 => (spaces as f64 / time).clamp(LOWEST, HIGHEST),
-            _ => HIGHEST,
+        match self.sent.len() - 1 {
+            intervals if intervals > 0 && time > 0.0 => (intervals as f64 / time).clamp(MIN_RATE, MAX_RATE),
+            _ => MAX_RATE,
         }
     }
+}
+
+fn push_latest<T>(latest: &mut VecDeque<T>, max: usize, item: T) {
+    if latest.len() == max {
+        latest.pop_front();
+    }
+    latest.push_back(item);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A pace, and a clock that stands still unless it is moved.
     fn pace(rate: Option<u32>) -> (Pace, Instant) {
         let now = Instant::now();
         (Pace::new(rate.and_then(NonZeroU32::new), now), now)
     }
 
-    /// The rate in force, from the distance of two turns.
+    /// The current rate, from the distance of two turns.
     fn rate(pace: &Pace, now: Instant) -> f64 {
-        let first = pace.turn(now);
-        let between = pace.turn(now).saturating_duration_since(first).as_secs_f64();
+        let first = pace.next_turn(now);
+        let between = pace.next_turn(now).saturating_duration_since(first).as_secs_f64();
         (1.0 / between).round()
     }
 
-    fn throttle(pace: &Pace, left: Instant, now: Instant, times: usize) {
-        for _ in 0..times {
-            pace.note(left, Signal::Throttled(Duration::ZERO), now);
+    /// Throttles with a wait that delays no step.
+    fn throttle(pace: &Pace, sent: Instant, now: Instant, times: usize) {
+        (0..times).for_each(|_| pace.note_throttled(sent, Some(Duration::from_nanos(1)), now));
+    }
+
+    fn serve(pace: &Pace, now: Instant, times: u32) {
+        (0..times).for_each(|_| pace.note_served(now));
+    }
+
+    /// Throttles without bound, so that the rate falls to the minimum.
+    fn throttle_to_the_minimum(pace: &Pace, begun: Instant) {
+        for second in 0..40 {
+            let at = begun + Duration::from_secs(second);
+            throttle(pace, at, at, MAX_THROTTLED);
         }
+        assert_eq!(rate(pace, begun), MIN_RATE);
+        assert_eq!(pace.throttling().lowest_rate, Some(1));
     }
 
     #[test]
-    fn the_rate_is_halved_once_for_a_burst_and_raised_in_steps() {
+    fn the_rate_is_halved_once_for_a_burst_and_rises_in_steps() {
         let (pace, begun) = pace(Some(100));
         let at = |millis| begun + Duration::from_millis(millis);
-        throttle(&pace, at(1), at(10), TOO_MANY - 1);
+        throttle(&pace, at(1), at(10), MAX_THROTTLED - 1);
         assert_eq!(rate(&pace, begun), 100.0, "a few are waited out");
         throttle(&pace, at(1), at(10), 9);
-        assert_eq!(rate(&pace, begun), 50.0, "those that left before it was lowered count once");
-        throttle(&pace, at(11), at(20), TOO_MANY);
+        assert_eq!(rate(&pace, begun), 50.0, "requests sent before it was halved count once");
+        throttle(&pace, at(11), at(20), MAX_THROTTLED);
         assert_eq!(rate(&pace, begun), 25.0);
-        for _ in 0..SERVED_FOR_A_STEP {
-            pace.note(at(21), Signal::Served, at(30));
-        }
+        serve(&pace, at(30), SERVED_PER_STEP);
         assert_eq!(rate(&pace, begun), 31.0, "an eighth of 50 more");
-        for _ in 0..SERVED_FOR_A_STEP * 20 {
-            pace.note(at(21), Signal::Served, at(30));
-        }
+        serve(&pace, at(30), SERVED_PER_STEP * 20);
         assert_eq!(rate(&pace, begun), 100.0, "never above the tester's rate");
         assert_eq!(pace.throttling(), Throttling { responses: 18, lowest_rate: Some(25) });
     }
 
     #[test]
-    fn it_never_falls_below_the_lowest_and_never_rises_without_bound() {
+    fn the_rate_stays_within_its_bounds() {
         let (pace, begun) = pace(None);
-        for second in 0..40 {
-            let at = begun + Duration::from_secs(second);
-            throttle(&pace, at, at, TOO_MANY);
-        }
-        assert_eq!(rate(&pace, begun), LOWEST);
-        assert_eq!(pace.throttling().lowest_rate, Some(1));
-        let later = begun + Duration::from_secs(99);
-        for _ in 0..1_000_000 {
-            pace.note(later, Signal::Served, later);
-        }
-        assert!(pace.0.lock().expect("whole").rate().is_none_or(|rate| rate <= HIGHEST));
+        throttle_to_the_minimum(&pace, begun);
+        serve(&pace, begun + Duration::from_secs(99), 1_000_000);
+        assert!(pace.0.lock().expect("whole").rate().is_none_or(|rate| rate <= MAX_RATE));
     }
 
-    /// A step takes its part of the time that the target asks to wait for, whatever is served meanwhile.
     #[test]
-    fn it_rises_no_faster_than_the_target_asks_to_wait() {
+    fn a_step_takes_its_part_of_the_wait_however_many_requests_are_served() {
         let (pace, begun) = pace(Some(100));
-        for _ in 0..TOO_MANY {
-            pace.note(begun, Signal::Throttled(Duration::from_secs(3600)), begun);
+        for _ in 0..MAX_THROTTLED {
+            pace.note_throttled(begun, Some(Duration::from_secs(3600)), begun);
         }
-        let step = LONGEST_WAIT / STEPS_IN_A_WAIT;
-        let after = |millis| begun + step - Duration::from_millis(1) + Duration::from_millis(millis);
-        for _ in 0..SERVED_FOR_A_STEP * 9 {
-            pace.note(begun, Signal::Served, after(0));
-        }
+        let step = MAX_WAIT / STEPS_PER_WAIT;
+        serve(&pace, begun + step - Duration::from_millis(1), SERVED_PER_STEP * 9);
         assert_eq!(rate(&pace, begun), 50.0);
-        for _ in 0..SERVED_FOR_A_STEP * 9 {
-            pace.note(begun, Signal::Served, after(1));
-        }
-        assert_eq!(rate(&pace, begun), 63.0, "one step, however much is served");
+        serve(&pace, begun + step, SERVED_PER_STEP * 9);
+        assert_eq!(rate(&pace, begun), 63.0, "one step");
     }
 
-    /// At one request a second so many responses take some 24 seconds.
+    /// At one request a second these responses take some 24 seconds.
     #[test]
-    fn it_recovers_from_the_lowest_rate_in_a_few_steps() {
+    fn the_rate_recovers_from_the_minimum_in_a_few_steps() {
         let (pace, begun) = pace(Some(100));
-        for second in 0..40 {
-            let at = begun + Duration::from_secs(second);
-            throttle(&pace, at, at, TOO_MANY);
-        }
-        assert_eq!(rate(&pace, begun), LOWEST);
+        throttle_to_the_minimum(&pace, begun);
         let later = begun + Duration::from_secs(99);
-        for _ in 0..SERVED_FOR_A_STEP * 12 {
-            pace.note(later, Signal::Served, later);
-        }
+        serve(&pace, later, SERVED_PER_STEP * 12);
         assert_eq!(rate(&pace, begun), 100.0);
-        throttle(&pace, later, later, TOO_MANY);
+        throttle(&pace, later, later, MAX_THROTTLED);
         assert_eq!(rate(&pace, begun), 50.0);
-        pace.restore();
-        assert_eq!(rate(&pace, begun), 100.0);
+        (0..MAX_FAILED_WAITS).for_each(|_| pace.note_wait(false));
+        assert_eq!(rate(&pace, begun), 100.0, "waiting does not help, so the rate is not the cause");
     }
 
     #[test]
-    fn a_few_among_many_and_those_that_ask_for_no_time_change_nothing() {
+    fn a_few_throttled_responses_and_those_that_ask_for_no_wait_keep_the_rate() {
         let (pace, begun) = pace(Some(100));
         for number in 0..200 {
-            let throttled = number % 9 == 8;
-            let signal = if throttled { Signal::Throttled(Duration::ZERO) } else { Signal::Served };
-            pace.note(begun, signal, begun);
-            pace.note(begun, Signal::NotOfTheRate, begun);
+            match number % 9 {
+                8 => throttle(&pace, begun, begun, 1),
+                _ => serve(&pace, begun, 1),
+            }
+            pace.note_throttled(begun, Some(Duration::ZERO), begun);
         }
         assert_eq!(rate(&pace, begun), 100.0);
         assert_eq!(pace.throttling(), Throttling { responses: 222, lowest_rate: None });

@@ -1,20 +1,18 @@
-//! Members of JSON responses that give a password away.
+//! Finds and masks passwords in JSON responses.
 
 use serde_json::Value;
 
-/// The name that stands in place of a password in reports.
+/// The name that replaces a password in reports.
 pub(super) const PASSWORD: &str = "PASSWORD";
 
-/// A member whose name and value say that it is a password. Items of a list share a path, with `*` for the index.
+/// A member that contains a password, judged by its name and value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PasswordMember<'a> {
-    /// Its own name; [`visit`] passes those of its parents.
     pub(crate) name: &'a str,
-    /// The password.
     pub(crate) value: &'a str,
 }
 
-/// Calls `found` with each such member and the names above it.
+/// Calls `found` with the names above each such member, where `*` is an item of a list, and the member.
 pub(crate) fn visit<'a>(body: &'a Value, found: &mut impl FnMut(&[&'a str], PasswordMember<'a>)) {
     walk(body, &mut Vec::new(), found);
 }
@@ -27,7 +25,7 @@ fn walk<'a>(
     match value {
         Value::Object(members) => {
             for (name, member) in members {
-                if let Some(value) = member.as_str().filter(|value| gives_away(name, value)) {
+                if let Some(value) = member.as_str().filter(|value| is_password(name, value)) {
                     found(above, PasswordMember { name, value });
                 }
                 above.push(name);
@@ -44,41 +42,41 @@ fn walk<'a>(
     }
 }
 
-/// The body with other texts in place of its passwords; none when it shows none.
+/// The body with its passwords replaced; none if it contains none.
 pub(crate) fn masked(body: &[u8]) -> Option<Vec<u8>> {
-    let mut value = may_speak_of_one(body).then(|| serde_json::from_slice::<Value>(body).ok()).flatten()?;
-    let mut shows = false;
-    visit(&value, &mut |_, _| shows = true);
-    if !shows {
-        return None;
-    }
-    mask(&mut value);
-    serde_json::to_vec(&value).ok()
+    let mut value = may_contain_one(body).then(|| serde_json::from_slice::<Value>(body).ok()).flatten()?;
+    mask(&mut value).then(|| serde_json::to_vec(&value).ok()).flatten()
 }
 
-fn mask(value: &mut Value) {
+/// Replaces passwords; returns whether there was one.
+fn mask(value: &mut Value) -> bool {
+    let mut found = false;
     match value {
         Value::Object(members) => {
             for (name, member) in members {
                 match member {
-                    Value::String(text) if gives_away(name, text) => *text = format!("${PASSWORD}"),
-                    member => mask(member),
+                    Value::String(text) if is_password(name, text) => {
+                        *text = format!("${PASSWORD}");
+                        found = true;
+                    }
+                    member => found |= mask(member),
                 }
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(mask),
+        Value::Array(items) => items.iter_mut().for_each(|item| found |= mask(item)),
         _ => {}
     }
+    found
 }
 
-/// Whether a body can hold such a member at all: hardly any does, and to look into each takes long.
-pub(crate) fn may_speak_of_one(body: &[u8]) -> bool {
+/// Whether a body may contain such a member. Few do, and parsing each body takes long.
+pub(crate) fn may_contain_one(body: &[u8]) -> bool {
     let begins = |at: usize| {
-        let of =
+        let is =
             |word: &[u8]| body.get(at..at + word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word));
-        of(b"pass") || of(b"pwd")
+        is(b"pass") || is(b"pwd")
     };
-    // A backslash may hide letters.
+    // A backslash may begin an escaped letter.
     body.iter().enumerate().any(|(at, byte)| match byte {
         b'\\' => true,
         b'p' | b'P' => begins(at),
@@ -86,13 +84,12 @@ pub(crate) fn may_speak_of_one(body: &[u8]) -> bool {
     })
 }
 
-/// A masked or empty value gives nothing away.
-fn gives_away(name: &str, value: &str) -> bool {
-    value.chars().any(|c| c != '*') && names_a_password(name)
-}
-
-/// Whether a name ends in the word: `passwordUpdatedAt` and the like speak of a password and are none.
-fn names_a_password(name: &str) -> bool {
+/// Whether a member is a password. One that is masked or empty is not, nor is one such as `passwordUpdatedAt`, whose name does
+/// not end in the word.
+fn is_password(name: &str, value: &str) -> bool {
+    if value.chars().all(|c| c == '*') {
+        return false;
+    }
     let name: String = name.to_ascii_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
     ["password", "passwd", "passphrase"].iter().any(|word| name.ends_with(word)) || name == "pwd"
 }
@@ -104,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passwords_are_found_by_name_wherever_they_stand() {
+    fn passwords_are_found_by_name_at_any_depth() {
         let body = json!({"data": {"items": [{"proxy_password": "a"}, {"proxy_password": "b"}, {"PassWd": "c"}]},
                           "customCredentials": true, "passwordSet": true, "pwd": "***", "password": "",
                           "passwordRequired": "no", "passwordUpdatedAt": "2026-01-01T00:00:00Z"});

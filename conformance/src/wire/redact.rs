@@ -1,6 +1,6 @@
 use std::borrow::Borrow;
 use std::cmp::Reverse;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
@@ -10,13 +10,14 @@ use super::{Secret, spelling};
 
 const SHORTEST: usize = Secret::SHORTEST;
 
-/// Patterns of passwords that are kept: a service that shows one with each of thousands of instances is known by then.
-const MOST_LEARNED: usize = 1_000;
+/// Maximum number of patterns of passwords from responses. A service that shows one with each of thousands of instances has been
+/// reported by then.
+const MAX_LEARNED: usize = 1_000;
 
-/// Most bytes of a password that is searched for in other texts.
-const LONGEST_LEARNED: usize = 256;
+/// Maximum length of a password that is searched for in other texts, in bytes.
+const MAX_LEARNED_LENGTH: usize = 256;
 
-/// Replaces every known secret, however its characters are spelt in a request, a response or a report, by its name.
+/// Replaces every known secret by its name, however its characters are spelt in a request, a response or a report.
 pub struct Redactor {
     known: Patterns,
     /// Passwords found in responses.
@@ -30,9 +31,9 @@ pub struct Redactor {
      where it cannot be hidden; use a longer one, or --public-header for a header that is no secret"
 )]
 pub struct ShortSecret {
-    /// The name that reports show in its place.
+    /// The name that replaces it in reports.
     pub name: &'static str,
-    /// Its characters.
+    /// Length in characters.
     pub length: usize,
 }
 
@@ -57,10 +58,10 @@ impl std::fmt::Debug for Redactor {
 }
 
 impl Redactor {
-    /// Bytes of a text that are searched for each byte that is shown: a secret may be spelt longer than its name is.
+    /// Bytes of a text that are searched for each byte that is shown, because a secret may be longer than its name.
     const WINDOW: usize = 4;
 
-    /// A redactor for these secrets; an empty one is left out.
+    /// A redactor for these secrets. Empty ones are ignored.
     ///
     /// # Errors
     /// When one is so short that ordinary words may contain it.
@@ -81,11 +82,12 @@ impl Redactor {
         Ok(Self { known: Patterns::new(patterns), learned: RwLock::default() })
     }
 
-    /// Takes a password that a response showed for a secret from now on. A very short one is found anywhere, so it is hidden
-    /// where it stands as a password only.
+    /// Treats a password from a response as a secret from now on. A very short one occurs anywhere, so it is only hidden where it
+    /// is the value of a password.
     pub(super) fn learn(&self, password: &str) {
-        if !(SHORTEST..=LONGEST_LEARNED).contains(&password.len())
-            || self.is_full()
+        let is_full = || self.learned().patterns.len() >= MAX_LEARNED;
+        if !(SHORTEST..=MAX_LEARNED_LENGTH).contains(&password.len())
+            || is_full()
             || self.redact(password) != password
         {
             return;
@@ -96,24 +98,22 @@ impl Redactor {
         *learned = Patterns::new(patterns);
     }
 
-    fn is_full(&self) -> bool {
-        self.learned.read().unwrap_or_else(PoisonError::into_inner).patterns.len() >= MOST_LEARNED
+    fn learned(&self) -> RwLockReadGuard<'_, Patterns> {
+        self.learned.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The text without secrets. It is searched from its beginning to its end: for a text of the target's, however long,
-    /// there is [`Redactor::redact_bytes`].
-    #[must_use]
+    /// The text without secrets. The whole text is searched; use [`Redactor::redact_bytes`] for a text of the target, which may be
+    /// very long.
     pub fn redact(&self, text: &str) -> String {
         self.redact_part(text, false)
     }
 
-    /// What the bytes say as text, without secrets, cut to about `limit` bytes after they were taken out.
-    #[must_use]
+    /// The bytes as text without secrets, cut to about `limit` bytes after redaction.
     pub fn redact_bytes(&self, bytes: &[u8], limit: usize) -> String {
         self.redact_beginning(bytes, bytes.len(), limit).0
     }
 
-    /// The same for the beginning of a text of `length` bytes, and whether it was cut.
+    /// Redacts the beginning of a text of `length` bytes; also returns whether it was cut.
     pub(super) fn redact_beginning(&self, bytes: &[u8], length: usize, limit: usize) -> (String, bool) {
         let searched = &bytes[..bytes.len().min(Self::window(limit))];
         let whole = searched.len() == length;
@@ -130,26 +130,25 @@ impl Redactor {
         (text, is_cut)
     }
 
-    /// Bytes of a text of which so many are shown that are searched for secrets.
+    /// Number of bytes to search for secrets in order to show `limit` of them.
     pub(super) const fn window(limit: usize) -> usize {
         limit * Self::WINDOW
     }
 
-    /// The beginning of a text, on one line and without secrets. They are taken out before anything is cut: half of one would
-    /// not be known any more.
-    pub(crate) fn excerpt(&self, text: &str, longest: usize) -> String {
+    /// Up to `max` characters of a text, on one line and without secrets. The text is redacted before it is cut, because half of
+    /// a secret would not be recognised.
+    pub(crate) fn excerpt(&self, text: &str, max: usize) -> String {
         // A character takes up to four bytes.
-        let searched = text.floor_char_boundary(Self::window(4 * longest));
+        let searched = text.floor_char_boundary(Self::window(4 * max));
         let is_cut = searched < text.len();
         let shown = self.redact_part(&text[..searched], is_cut);
-        let line: String =
-            shown.chars().take(longest).map(|c| if c.is_control() { ' ' } else { c }).collect();
-        if is_cut || shown.chars().count() > longest { format!("{line}…") } else { line }
+        let line: String = shown.chars().take(max).map(|c| if c.is_control() { ' ' } else { c }).collect();
+        if is_cut || shown.chars().count() > max { format!("{line}…") } else { line }
     }
 
     fn redact_part(&self, text: &str, is_cut: bool) -> String {
         let text = self.known.redact(text, is_cut);
-        let learned = self.learned.read().unwrap_or_else(PoisonError::into_inner);
+        let learned = self.learned();
         if learned.patterns.is_empty() { text } else { learned.redact(&text, is_cut) }
     }
 }
@@ -172,7 +171,7 @@ impl Patterns {
         spelling::find(text.as_bytes(), &patterns, &self.by_first)
     }
 
-    /// The text without its secrets; where it was cut, without what may be the beginning of one.
+    /// The text without secrets and, if it was cut, without what may be the beginning of one at its end.
     fn redact(&self, text: &str, is_cut: bool) -> String {
         let mut found = self.find(text);
         let end = found.open.filter(|_| is_cut).unwrap_or(text.len());
@@ -181,7 +180,7 @@ impl Patterns {
         let mut shown = String::with_capacity(end);
         let mut kept = 0;
         for spelling::Match { place, pattern } in found.matches {
-            // Of secrets that overlap, what the second one has beside the first is hidden too.
+            // Of two overlapping secrets, the rest of the second one is hidden too.
             if place.start >= kept {
                 shown.push_str(text.get(kept..place.start).unwrap_or_default());
                 let pattern = self.patterns.get(pattern);
@@ -196,16 +195,14 @@ impl Patterns {
 
 /// The secret as it is, and within base64.
 fn forms(secret: &str, name: &str) -> Vec<Pattern> {
-    let replacement = format!("${name}");
     let forms = std::iter::once(secret.to_owned()).chain(base64_forms(secret.as_bytes()));
-    let patterns = forms.filter(|form| !form.is_empty());
-    patterns
-        .map(|form| Pattern { characters: form.chars().collect(), replacement: replacement.clone() })
+    let forms = forms.filter(|form| !form.is_empty());
+    forms
+        .map(|form| Pattern { characters: form.chars().collect(), replacement: format!("${name}") })
         .collect()
 }
 
-/// Base64 of the secret wherever it stands in a longer text: the characters that it alone decides, for each of the three
-/// alignments.
+/// Base64 of the secret within a longer text: the characters that only the secret determines, for each of the three alignments.
 pub(crate) fn base64_forms(secret: &[u8]) -> Vec<String> {
     let mut forms = Vec::new();
     for engine in [&STANDARD, &URL_SAFE] {
@@ -223,6 +220,7 @@ pub(crate) fn base64_forms(secret: &[u8]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use fastrand::Rng;
     use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
     use super::*;
@@ -234,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_is_taken_out() {
+    fn every_form_is_redacted() {
         let json = serde_json::json!({ "a": TOKEN }).to_string();
         let everything: String = TOKEN.bytes().map(|byte| format!("%{byte:02x}")).collect();
         let forms = [
@@ -291,60 +289,46 @@ mod tests {
     }
 
     #[test]
-    fn without_secrets_the_text_stays() {
-        let redactor = Redactor::new([] as [&Secret; 0]).expect("no secret");
-        assert_eq!(redactor.redact("text"), "text");
-    }
-
-    #[test]
-    fn a_secret_that_stands_in_ordinary_words_is_refused() {
+    fn a_secret_that_occurs_in_ordinary_words_is_rejected() {
         for (secret, length) in [("x", 1), ("ex", 2), ("äöüäö", 5)] {
             let error = Redactor::new([&Secret::new("API_KEY", secret)]).expect_err("too short");
             assert_eq!(error, ShortSecret { name: "API_KEY", length });
             assert!(!error.to_string().contains(&format!("`{secret}`")), "{error}");
         }
         assert!(Redactor::new([&Secret::new("API_KEY", "sixsix")]).is_ok());
+        let redactor = Redactor::new([] as [&Secret; 0]).expect("no secret");
+        assert_eq!(redactor.redact("text"), "text");
     }
 
     #[test]
-    fn what_two_secrets_share_hides_both() {
+    fn overlapping_secrets_are_hidden() {
         let secrets = [Secret::new("ONE", "abcdefgh"), Secret::new("TWO", "efghijkl")];
         let redactor = Redactor::new(&secrets).expect("long secrets");
         assert_eq!(redactor.redact("<abcdefghijkl>"), "<$ONE>");
         assert_eq!(redactor.redact("<abcdefghefghijkl>"), "<$ONE$TWO>");
     }
 
-    /// Numbers that look like random and are the same in each run.
-    struct Random(u64);
+    fn pick<'a>(random: &mut Rng, choice: &[&'a str]) -> &'a str {
+        choice[random.usize(..choice.len())]
+    }
 
-    impl Random {
-        fn below(&mut self, most: usize) -> usize {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            usize::try_from(self.0 >> 33).expect("a small number") % most
-        }
-
-        fn pick<'a>(&mut self, choice: &[&'a str]) -> &'a str {
-            choice[self.below(choice.len())]
-        }
-
-        /// A character in some spelling, several of them mixed.
-        fn spelt(&mut self, character: char) -> String {
-            let code = u32::from(character);
-            let backslash = ["\\", "%5C", "%255c", "\\\\", "%5c\\%5C"];
-            let ampersand = ["&", "%26", "\\u0026", "%5C\\u0026", "&amp;amp;"];
-            let percent = |prefix: &str| {
-                let bytes = character.to_string().into_bytes();
-                bytes.iter().map(|byte| format!("%{prefix}{byte:02x}")).collect::<String>()
-            };
-            match self.below(7) {
-                0 => character.to_string(),
-                1 => percent(""),
-                2 => percent("2525"),
-                3 => format!("{}u{code:04X}", self.pick(&backslash)),
-                4 => format!("{}u{{{code:x}}}", self.pick(&backslash)),
-                5 if !"uUxX".contains(character) => format!("{}{character}", self.pick(&backslash)),
-                _ => format!("{}#{};", self.pick(&ampersand), code),
-            }
+    /// A character in a random mixture of spellings.
+    fn spelt(random: &mut Rng, character: char) -> String {
+        let code = u32::from(character);
+        let backslash = pick(random, &["\\", "%5C", "%255c", "\\\\", "%5c\\%5C"]);
+        let ampersand = pick(random, &["&", "%26", "\\u0026", "%5C\\u0026", "&amp;amp;"]);
+        let percent = |prefix: &str| {
+            let bytes = character.to_string().into_bytes();
+            bytes.iter().map(|byte| format!("%{prefix}{byte:02x}")).collect::<String>()
+        };
+        match random.u8(..7) {
+            0 => character.to_string(),
+            1 => percent(""),
+            2 => percent("2525"),
+            3 => format!("{backslash}u{code:04X}"),
+            4 => format!("{backslash}u{{{code:x}}}"),
+            5 if !"uUxX".contains(character) => format!("{backslash}{character}"),
+            _ => format!("{ampersand}#{code};"),
         }
     }
 
@@ -368,21 +352,21 @@ mod tests {
     }
 
     #[test]
-    fn the_work_of_a_redaction_grows_with_the_text_alone() {
+    fn redaction_takes_time_in_proportion_to_the_text() {
         let redactor = Redactor::new(nasty_secrets()).expect("long secrets");
         let weight: usize = redactor.known.patterns.iter().map(|pattern| pattern.characters.len() + 8).sum();
-        let mut random = Random(7);
+        let mut random = Rng::with_seed(7);
         let mut texts: Vec<String> = FRAGMENTS.iter().map(|fragment| fragment.repeat(20_000)).collect();
         for _ in 0..60 {
-            let length = 1 + random.below(4);
-            let fragment: String = (0..length).map(|_| random.pick(&FRAGMENTS)).collect();
+            let length = random.usize(1..=4);
+            let fragment: String = (0..length).map(|_| pick(&mut random, &FRAGMENTS)).collect();
             texts.push(fragment.repeat(3_000));
-            texts.push((0..3_000).map(|_| random.pick(&FRAGMENTS)).collect());
+            texts.push((0..3_000).map(|_| pick(&mut random, &FRAGMENTS)).collect());
         }
         for text in texts {
             let steps = redactor.known.find(&text).steps;
-            let most = (text.len() + 1) * weight;
-            assert!(steps <= most, "{steps} steps for {} bytes of {:.40}", text.len(), text);
+            let max = (text.len() + 1) * weight;
+            assert!(steps <= max, "{steps} steps for {} bytes of {:.40}", text.len(), text);
             // Twice the text takes twice the work.
             let twice = redactor.known.find(&text.repeat(2)).steps;
             assert!(
@@ -395,10 +379,11 @@ mod tests {
     #[test]
     fn a_secret_is_found_in_any_mixture_of_spellings() {
         let redactor = redactor();
-        let mut random = Random(11);
+        let mut random = Rng::with_seed(11);
         for _ in 0..3_000 {
-            let spelt: String = TOKEN.chars().map(|character| random.spelt(character)).collect();
-            let text = format!("<{}>{spelt}<{}>", random.pick(&FRAGMENTS), random.pick(&FRAGMENTS));
+            let spelt: String = TOKEN.chars().map(|character| spelt(&mut random, character)).collect();
+            let [before, after] = [(); 2].map(|()| pick(&mut random, &FRAGMENTS));
+            let text = format!("<{before}>{spelt}<{after}>");
             let shown = redactor.redact(&text);
             assert!(shown.contains("$API_KEY"), "{text}: {shown}");
             assert!(shown.len() < 30, "{text}: {shown}");
@@ -406,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_searched_as_far_as_it_is_shown() {
+    fn the_shown_part_of_a_long_text_is_redacted() {
         let redactor = redactor();
         for before in [0, 10, 300, 630, 639, 640, 700] {
             let text = format!("{}{TOKEN}{}", "x".repeat(before), "\\".repeat(1 << 20));

@@ -11,8 +11,9 @@ use crate::contract::Operation;
 /// Everything but what RFC 3986 calls unreserved.
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// A request that can say anything: repeated keys, raw query text, any header, any bytes.
+/// A request with arbitrary content: repeated keys, raw query text, any header, any bytes.
 #[derive(Clone)]
+#[must_use]
 pub struct Request {
     method: String,
     path: String,
@@ -31,7 +32,7 @@ enum Body {
     Bytes(Bytes),
 }
 
-/// Members of a JSON object. Requests are copied for every recording, and a batch may be long: copies share it, and its text.
+/// Members of a JSON object. Requests are copied for every recording and a batch may be long, so copies share members and text.
 #[derive(Clone, Default)]
 struct Fields {
     members: Arc<Map<String, Value>>,
@@ -41,12 +42,12 @@ struct Fields {
 /// How the pairs of a query are written. All three mean the same (RFC 3986, 2.1 and 6.2.2.2).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum QuerySpelling {
-    /// Percent-encoded where it has to be.
+    /// Percent-encoded where required.
     #[default]
     Usual,
     /// Each byte of the values is percent-encoded.
     EncodedValues,
-    /// Each byte of names and values is percent-encoded, in small letters.
+    /// Each byte of names and values is percent-encoded, in lower case.
     Encoded,
 }
 
@@ -57,13 +58,16 @@ enum Pair {
 }
 
 impl Request {
-    /// A bare request to an operation.
-    #[must_use]
+    /// A request to an operation, without parameters, headers and body.
     pub fn to(operation: &Operation) -> Self {
+        Self::new(&operation.method, &operation.path, Vec::new())
+    }
+
+    fn new(method: &str, path: &str, query: Vec<Pair>) -> Self {
         Self {
-            method: operation.method.clone(),
-            path: operation.path.clone(),
-            query: Vec::new(),
+            method: method.to_owned(),
+            path: path.to_owned(),
+            query,
             spelling: QuerySpelling::Usual,
             headers: Vec::new(),
             body: Body::None,
@@ -72,7 +76,7 @@ impl Request {
         }
     }
 
-    /// A request that somebody else has sent, without headers and body. Pairs of its query are decoded where they can be.
+    /// A recorded request of another client, without headers and body. Pairs of its query are decoded where possible.
     pub(crate) fn recorded(method: &str, path: &str, query: &str) -> Self {
         let decoded =
             |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8().ok().map(Cow::into_owned);
@@ -81,24 +85,16 @@ impl Request {
             Some(Pair::Named { name: decoded(name)?, value: decoded(value)? })
         };
         let pairs = query.split('&').filter(|text| !text.is_empty());
-        Self {
-            method: method.to_owned(),
-            path: path.to_owned(),
-            query: pairs.map(|text| pair(text).unwrap_or_else(|| Pair::Raw(text.to_owned()))).collect(),
-            spelling: QuerySpelling::Usual,
-            headers: Vec::new(),
-            body: Body::None,
-            gives_nothing: false,
-            given: None,
-        }
+        let pairs = pairs.map(|text| pair(text).unwrap_or_else(|| Pair::Raw(text.to_owned())));
+        Self::new(method, path, pairs.collect())
     }
 
-    /// Adds a query parameter whose value is hidden, as the redactor would show it.
+    /// Adds a query parameter whose value is replaced by `$hidden`, as the redactor does.
     pub(crate) fn stand_in(self, name: &str, hidden: &str) -> Self {
         self.raw_query(format!("{}=${hidden}", utf8_percent_encode(name, QUERY)))
     }
 
-    /// The pairs of the query with their names, and raw text without one.
+    /// Names and values of the query; raw text has no name.
     pub(crate) fn query_pairs(&self) -> impl Iterator<Item = (Option<&str>, &str)> {
         self.query.iter().map(|pair| match pair {
             Pair::Named { name, value } => (Some(name.as_str()), value.as_str()),
@@ -107,7 +103,6 @@ impl Request {
     }
 
     /// Sets a parameter of the path, percent-encoded.
-    #[must_use]
     pub fn path_parameter(mut self, name: &str, value: impl fmt::Display) -> Self {
         let value = value.to_string();
         let encoded = utf8_percent_encode(&value, QUERY).to_string();
@@ -115,56 +110,48 @@ impl Request {
         self
     }
 
-    /// Takes every header of that name out.
-    #[must_use]
+    /// Removes every header of that name.
     pub fn without_header(mut self, wanted: &str) -> Self {
         self.headers.retain(|(name, _)| !name.eq_ignore_ascii_case(wanted));
         self
     }
 
     /// Adds a query parameter, percent-encoded, beside any of the same name.
-    #[must_use]
     pub fn add_query(mut self, name: &str, value: impl fmt::Display) -> Self {
         self.query.push(Pair::Named { name: name.to_owned(), value: value.to_string() });
         self
     }
 
     /// Sets a query parameter in place of all of the same name.
-    #[must_use]
     pub fn query(self, name: &str, value: impl fmt::Display) -> Self {
         self.without_query(name).add_query(name, value)
     }
 
-    /// Takes a query parameter out.
-    #[must_use]
+    /// Removes a query parameter.
     pub fn without_query(mut self, name: &str) -> Self {
         self.query.retain(|pair| !matches!(pair, Pair::Named { name: known, .. } if known == name));
         self
     }
 
     /// Adds text to the query as it is, for instance `num=%ff`.
-    #[must_use]
     pub fn raw_query(mut self, text: impl Into<String>) -> Self {
         self.query.push(Pair::Raw(text.into()));
         self
     }
 
-    /// Writes the pairs of the query in another way. What was added as raw text stays as it is.
-    #[must_use]
+    /// Sets how the pairs of the query are written. Raw text stays as it is.
     pub const fn spelling(mut self, spelling: QuerySpelling) -> Self {
         self.spelling = spelling;
         self
     }
 
     /// Adds a header, beside any of the same name.
-    #[must_use]
     pub fn header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         self.headers.push((name.to_owned(), value.as_ref().to_vec()));
         self
     }
 
     /// Sets a member of the JSON object that is the body, in place of any of the same name.
-    #[must_use]
     pub fn field(mut self, name: &str, value: impl Into<Value>) -> Self {
         let mut fields = match self.body {
             Body::Fields(fields) => fields,
@@ -175,8 +162,7 @@ impl Request {
         self.content_type("application/json")
     }
 
-    /// Takes a member of the JSON body out.
-    #[must_use]
+    /// Removes a member of the JSON body.
     pub fn without_field(mut self, name: &str) -> Self {
         if let Body::Fields(fields) = &mut self.body {
             fields.edit(|members| drop(members.shift_remove(name)));
@@ -185,97 +171,77 @@ impl Request {
     }
 
     /// Sets the body to bytes of any kind.
-    #[must_use]
     pub fn body(mut self, content_type: &str, body: impl Into<Bytes>) -> Self {
         self.body = Body::Bytes(body.into());
         self.content_type(content_type)
     }
 
-    /// Takes the body out, and its content type with it.
-    #[must_use]
-    pub fn without_body(mut self) -> Self {
-        self.body = Body::None;
-        self.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
-        self
-    }
-
-    /// Marks a request to which a conforming service gives no gateways: one that must be rejected, or for a region without
-    /// any. It is sent even when all gateways of the budget are taken.
-    #[must_use]
+    /// Marks a request to which a conforming service returns no gateways, because it must be rejected or its region has none. It
+    /// is sent even when all gateways of the budget are taken.
     pub fn giving_nothing(mut self) -> Self {
         self.gives_nothing = true;
         self
     }
 
-    /// Marks a repetition, to which a conforming service gives the gateways of an earlier response once more: those are not
-    /// taken from the budget again.
-    #[must_use]
+    /// Marks a repetition, to which a conforming service returns the gateways of an earlier response again. They are not taken
+    /// from the budget twice.
     pub fn giving_again(mut self, gateways: impl Into<Arc<[String]>>) -> Self {
         self.given = Some(gateways.into());
         self.giving_nothing()
     }
 
-    /// The gateways of an earlier response that it repeats, sorted.
-    #[must_use]
+    /// The gateways of the earlier response that a conforming service repeats, sorted.
     pub fn given(&self) -> Option<&[String]> {
         self.given.as_deref()
     }
 
-    /// Whether a conforming service gives no further gateways to it.
-    #[must_use]
+    /// Whether a conforming service returns no further gateways.
     pub fn gives_nothing(&self) -> bool {
         self.gives_nothing
     }
 
-    /// Sets another method.
-    #[must_use]
+    /// Sets the method.
     pub fn method(mut self, method: &str) -> Self {
         self.method = method.to_owned();
         self
     }
 
     /// The method as it is sent.
-    #[must_use]
     pub fn method_name(&self) -> &str {
         &self.method
     }
 
     /// The path.
-    #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Path and query as they are sent; holds the token.
-    #[must_use]
+    /// Path and query as they are sent; contains the token.
     pub fn target(&self) -> String {
         let usual = |text: &str| utf8_percent_encode(text, QUERY).to_string();
         let upper = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
         let lower = |text: &str| text.bytes().map(|byte| format!("%{byte:02x}")).collect::<String>();
-        let pairs = self.query.iter().map(|pair| match (pair, self.spelling) {
-            (Pair::Named { name, value }, QuerySpelling::Usual) => {
-                format!("{}={}", usual(name), usual(value))
+        let pairs = self.query.iter().map(|pair| match pair {
+            Pair::Raw(text) => text.clone(),
+            Pair::Named { name, value } => {
+                let (name, value) = match self.spelling {
+                    QuerySpelling::Usual => (usual(name), usual(value)),
+                    QuerySpelling::EncodedValues => (usual(name), upper(value)),
+                    QuerySpelling::Encoded => (lower(name), lower(value)),
+                };
+                format!("{name}={value}")
             }
-            (Pair::Named { name, value }, QuerySpelling::EncodedValues) => {
-                format!("{}={}", usual(name), upper(value))
-            }
-            (Pair::Named { name, value }, QuerySpelling::Encoded) => {
-                format!("{}={}", lower(name), lower(value))
-            }
-            (Pair::Raw(text), _) => text.clone(),
         });
         let query = pairs.collect::<Vec<_>>().join("&");
         if query.is_empty() { self.path.clone() } else { format!("{}?{query}", self.path) }
     }
 
-    /// Every header as it is sent; holds the token when it travels there.
-    #[must_use]
+    /// Every header as it is sent; one may contain the token.
     pub fn headers(&self) -> &[(String, Vec<u8>)] {
         &self.headers
     }
 
     /// The body as it is sent.
-    #[must_use]
     pub fn body_bytes(&self) -> Option<Bytes> {
         match &self.body {
             Body::None => None,
@@ -284,8 +250,7 @@ impl Request {
         }
     }
 
-    /// The members of the body, when it is a JSON object.
-    #[must_use]
+    /// The members of the body, if it is a JSON object.
     pub fn body_members(&self) -> Option<Cow<'_, Map<String, Value>>> {
         match &self.body {
             Body::None => None,
@@ -294,8 +259,7 @@ impl Request {
         }
     }
 
-    /// The value of a query parameter that was named, the last one of several.
-    #[must_use]
+    /// The last value of a query parameter, raw text aside.
     pub fn query_value(&self, wanted: &str) -> Option<&str> {
         self.query.iter().rev().find_map(|pair| match pair {
             Pair::Named { name, value } if name == wanted => Some(value.as_str()),
@@ -303,8 +267,7 @@ impl Request {
         })
     }
 
-    /// The same when nothing else in the query may give it a value.
-    #[must_use]
+    /// The value of a query parameter, if nothing else in the query may set it.
     pub fn only_query_value(&self, wanted: &str) -> Option<&str> {
         let others = self.query.iter().filter(|pair| match pair {
             Pair::Named { name, .. } => name == wanted,
@@ -313,9 +276,8 @@ impl Request {
         self.query_value(wanted).filter(|_| others.count() == 1)
     }
 
-    fn content_type(mut self, value: &str) -> Self {
-        self.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
-        self.header("Content-Type", value)
+    fn content_type(self, value: &str) -> Self {
+        self.without_header("Content-Type").header("Content-Type", value)
     }
 }
 
@@ -338,7 +300,7 @@ impl PartialEq for Fields {
 }
 
 impl fmt::Debug for Request {
-    /// Query and headers may hold the token, so they are left out.
+    /// Query and headers may contain the token, so they are left out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request")
             .field("method", &self.method)
@@ -362,7 +324,7 @@ mod tests {
     use crate::contract::Contract;
 
     #[test]
-    fn a_request_says_what_it_is_told() {
+    fn query_parameters_are_added_replaced_and_encoded() {
         let contract = Contract::embedded().expect("contract");
         let operation = &contract.groups.operation;
         let request = Request::to(operation).add_query("a", "1 &").add_query("a", 2).raw_query("b=%ff");

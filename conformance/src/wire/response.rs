@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Redactor, password};
 
-/// A response as received. It is not redacted: texts made from it pass the redactor before they are kept.
+/// A response as received. It is not redacted: texts made from it must be redacted before they are kept.
 #[derive(Clone)]
 pub struct Response {
     /// HTTP status.
@@ -20,9 +20,9 @@ pub struct Response {
 }
 
 impl Response {
-    /// Most bytes of a response body that a report keeps.
+    /// Maximum size of a response body in reports, in bytes.
     pub(super) const BODY_LIMIT: usize = 16 * 1024;
-    /// Bytes of a body that are searched for secrets to show so much.
+    /// Bytes of a body that are kept, to redact that part.
     const KEPT: usize = Redactor::window(Self::BODY_LIMIT);
 
     pub(crate) fn new(status: u16, headers: Vec<(String, Vec<u8>)>, body: Bytes) -> Self {
@@ -33,54 +33,44 @@ impl Response {
         Self { status, headers: headers.into(), length: body.len(), body, json }
     }
 
-    /// The response as it is kept once it was judged: without the parsed body, which takes many times what the text takes, and
-    /// with no more of the text than a report may show.
+    /// The response as it is kept after it was judged: without the parsed body, which takes many times the memory of the text,
+    /// and with only the part of the text that a report may show.
     pub(crate) fn brief(&self) -> Self {
         let body = if self.body.len() > Self::KEPT {
-            // Passwords can be recognised in a complete body only.
+            // Passwords are only recognised in a complete body.
             let masked = password::masked(&self.body);
             let whole = masked.as_deref().unwrap_or(&self.body);
             Bytes::copy_from_slice(&whole[..whole.len().min(Self::KEPT)])
         } else {
             self.body.clone()
         };
-        Self {
-            status: self.status,
-            headers: Arc::clone(&self.headers),
-            body,
-            length: self.length,
-            json: None,
-        }
+        Self { body, json: None, headers: Arc::clone(&self.headers), ..*self }
     }
 
     /// Adds the passwords in the body to the secrets of `redactor`: reports show them masked.
     pub(crate) fn reveal_passwords(&self, redactor: &Redactor) {
-        if let Some(body) = self.json().filter(|_| password::may_speak_of_one(&self.body)) {
+        if let Some(body) = self.json().filter(|_| password::may_contain_one(&self.body)) {
             password::visit(body, &mut |_, shown| redactor.learn(shown.value));
         }
     }
 
-    /// Every value of a header, in the order of the response; bytes that are no UTF-8 are replaced.
-    #[must_use]
+    /// Every value of a header, in the order of the response. Invalid UTF-8 is replaced.
     pub fn header_values(&self, name: &str) -> Vec<String> {
         let values = self.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
         values.map(|(_, value)| String::from_utf8_lossy(value).trim().to_owned()).collect()
     }
 
     /// The first value of a header.
-    #[must_use]
     pub fn header(&self, name: &str) -> Option<String> {
         self.header_values(name).into_iter().next()
     }
 
     /// Names and values of all headers.
-    #[must_use]
     pub fn headers(&self) -> &[(String, Vec<u8>)] {
         &self.headers
     }
 
     /// The body as bytes.
-    #[must_use]
     pub fn body(&self) -> &Bytes {
         &self.body
     }
@@ -90,21 +80,19 @@ impl Response {
         self.length
     }
 
-    /// The body as text: in UTF-8, when it is that, or else in the charset that Content-Type names; bytes that are none of it
-    /// are replaced.
-    #[must_use]
+    /// The body as text: in UTF-8 if it is valid, or else in the charset of `Content-Type`, with invalid bytes replaced.
     pub fn text(&self) -> String {
         // UTF-16 may look like UTF-8 with zeros.
         if let Ok(text) = std::str::from_utf8(&self.body)
             && !text.contains('\0')
         {
-            // A decoder drops the byte order mark as well.
+            // As a decoder does.
             return text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
         }
         let encoding =
             self.charset().and_then(|label| Encoding::for_label(label.as_bytes())).unwrap_or(UTF_8);
-        // RFC 2781 has it that UTF-16 without a mark is big-endian, and the label stands for little-endian in browsers. Texts of
-        // addresses are mostly ASCII: its zeros tell the two apart.
+        // UTF-16 without a byte order mark is big-endian by RFC 2781 and little-endian in browsers. Addresses are mostly ASCII, so
+        // the position of zero bytes distinguishes the two.
         let encoding = if encoding == UTF_16LE && zeros_come_first(&self.body) { UTF_16BE } else { encoding };
         let (text, ..) = encoding.decode(&self.body);
         text.into_owned()
@@ -117,19 +105,17 @@ impl Response {
         charsets.next().map(|(_, label)| label.trim().trim_matches('"').to_owned())
     }
 
-    /// The body as JSON, when it is.
-    #[must_use]
+    /// The body as JSON, if it is valid.
     pub fn json(&self) -> Option<&Value> {
         self.json.as_deref()
     }
 
-    /// The same, shared.
+    /// The body as shared JSON.
     pub(crate) fn shared_json(&self) -> Option<&Arc<Value>> {
         self.json.as_ref()
     }
 
     /// The member of the JSON body at a pointer.
-    #[must_use]
     pub fn at(&self, pointer: &str) -> Option<&Value> {
         self.json.as_ref()?.pointer(pointer)
     }
@@ -147,9 +133,9 @@ fn zeros_come_first(body: &[u8]) -> bool {
     zeros(0) > zeros(1)
 }
 
-/// JSON has one type of number: `2.0` and `2` are the same, and readers need not tell them apart.
+/// JSON has one type of number: `2.0` and `2` are the same.
 fn write_whole_numbers_as_integers(value: &mut Value) {
-    /// From here on neighbouring integers are one float.
+    /// Above 2^53, a float can't distinguish neighbouring integers.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match value {
         Value::Number(number) if number.is_f64() => {

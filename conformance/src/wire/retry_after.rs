@@ -1,36 +1,27 @@
 use std::time::{Duration, SystemTime};
 
-/// What a Retry-After header says.
+/// The value of a `Retry-After` header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryAfter {
-    /// So many seconds.
+    /// A number of seconds.
     Delay(Duration),
-    /// Until then.
+    /// A date.
     At(SystemTime),
 }
 
-/// A Retry-After header that is neither seconds nor an HTTP date.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected seconds or an HTTP date")]
-pub struct RetryAfterError;
-
 impl RetryAfter {
-    /// Reads the header's value (RFC 9110, section 10.2.3).
-    ///
-    /// # Errors
-    /// When it is neither `delay-seconds` nor an HTTP date.
-    pub fn parse(value: &str) -> Result<Self, RetryAfterError> {
+    /// Parses the header's value (RFC 9110, section 10.2.3). None if it is neither a number of seconds nor an HTTP date.
+    pub fn parse(value: &str) -> Option<Self> {
         let value = value.trim();
         if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
             // A number that does not fit is longer than any wait.
-            return Ok(Self::Delay(Duration::from_secs(value.parse().unwrap_or(u64::MAX))));
+            return Some(Self::Delay(Duration::from_secs(value.parse().unwrap_or(u64::MAX))));
         }
-        httpdate::parse_http_date(value).map(Self::At).map_err(|_| RetryAfterError)
+        httpdate::parse_http_date(value).map(Self::At).ok()
     }
 
-    /// How long to wait; zero for a date in the past. A date is compared with the `Date` of the same response, so that the clock
-    /// of this machine does not matter, and with `now` when the response has none that can be read.
-    #[must_use]
+    /// Time to wait; zero for a date in the past. A date is compared with the `Date` of the same response, so that the clock of
+    /// this machine does not matter, and with `now` if the response has no valid one.
     pub fn delay(self, date: Option<&str>, now: SystemTime) -> Duration {
         match self {
             Self::Delay(delay) => delay,
@@ -47,38 +38,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_forms_are_read_and_nothing_else() {
-        assert_eq!(RetryAfter::parse("2"), Ok(RetryAfter::Delay(Duration::from_secs(2))));
-        assert_eq!(RetryAfter::parse(&"9".repeat(30)), Ok(RetryAfter::Delay(Duration::from_secs(u64::MAX))));
+    fn seconds_and_dates_are_valid() {
+        for (text, seconds) in [("2", 2), (&"9".repeat(30), u64::MAX)] {
+            assert_eq!(RetryAfter::parse(text), Some(RetryAfter::Delay(Duration::from_secs(seconds))));
+        }
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_770);
         let date = RetryAfter::parse("Sun, 06 Nov 1994 08:49:37 GMT").expect("an HTTP date");
         assert_eq!(date.delay(None, now), Duration::from_secs(7));
         assert_eq!(date.delay(None, now + Duration::from_secs(60)), Duration::ZERO);
         for wrong in ["", "soon", "-1", "1.5", "2026-01-01T00:00:00Z"] {
-            assert_eq!(RetryAfter::parse(wrong), Err(RetryAfterError), "{wrong}");
+            assert_eq!(RetryAfter::parse(wrong), None, "{wrong}");
         }
     }
 
     #[test]
-    fn a_date_is_read_against_the_clock_of_the_service() {
+    fn a_date_is_compared_with_the_clock_of_the_service() {
         let until = RetryAfter::parse("Sun, 06 Nov 1994 08:49:37 GMT").expect("an HTTP date");
         let sent = Some(" Sun, 06 Nov 1994 08:49:34 GMT ");
-        for now in [0, 784_111_770, 4_000_000_000]
-            .map(|seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
-        {
-            assert_eq!(
-                until.delay(sent, now),
-                Duration::from_secs(3),
-                "the clock of this machine does not matter"
-            );
+        let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        for now in [0, 784_111_770, 4_000_000_000].map(at) {
+            assert_eq!(until.delay(sent, now), Duration::from_secs(3), "our clock does not matter");
             assert_eq!(until.delay(Some("Sun, 06 Nov 1994 08:50:00 GMT"), now), Duration::ZERO);
         }
-        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_770);
-        assert_eq!(
-            until.delay(Some("today"), now),
-            Duration::from_secs(7),
-            "a Date that cannot be read is ignored"
-        );
+        let now = at(784_111_770);
+        assert_eq!(until.delay(Some("today"), now), Duration::from_secs(7), "an invalid Date is ignored");
         assert_eq!(RetryAfter::Delay(Duration::from_secs(2)).delay(sent, now), Duration::from_secs(2));
     }
 }

@@ -2,7 +2,7 @@ use std::fmt;
 
 use secrecy::{ExposeSecret, SecretString};
 
-/// A token or another text that must never be shown. It has no `Display`, and its `Debug` says only its name.
+/// A token or another text that must never be shown. It has no `Display`, and its `Debug` shows only its name.
 #[derive(Clone)]
 pub struct Secret {
     name: &'static str,
@@ -10,45 +10,39 @@ pub struct Secret {
 }
 
 impl Secret {
-    /// Minimum length of a secret, in characters. A shorter one occurs in ordinary words, and hiding it there would both spoil
+    /// Minimum length of a secret, in characters. A shorter one occurs in ordinary words, where replacing it would both spoil
     /// reports and reveal it.
     pub const SHORTEST: usize = 6;
 
     /// A secret that reports show as `$name`.
-    #[must_use]
     pub fn new(name: &'static str, value: impl Into<String>) -> Self {
         Self { name, value: SecretString::from(value.into()) }
     }
 
-    /// What stands in its place.
-    #[must_use]
+    /// The name that replaces it in reports.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
     /// The value itself, for a request or for the redactor.
-    #[must_use]
     pub fn expose(&self) -> &str {
         self.value.expose_secret()
     }
 
-    /// The value without its last character, which checks send in its place and which is as secret.
-    #[must_use]
+    /// The value without its last character. Checks send it as a wrong token, and it is as secret.
     pub fn without_last_character(&self) -> &str {
         let value = self.expose();
         value.char_indices().next_back().map_or("", |(last, _)| &value[..last])
     }
 
-    /// The value without its first character, which checks send in its place and which is as secret.
-    #[must_use]
+    /// The value without its first character. Checks send it as a wrong token, and it is as secret.
     pub fn without_first_character(&self) -> &str {
         let mut characters = self.expose().chars();
         characters.next();
         characters.as_str()
     }
 
-    /// The value with the case of each ASCII letter changed, which checks send in its place and which is as secret.
-    #[must_use]
+    /// The value with the case of each ASCII letter changed. Checks send it as a wrong token, and it is as secret.
     pub fn in_other_case(&self) -> String {
         let swapped =
             |c: char| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };

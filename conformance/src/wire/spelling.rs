@@ -1,31 +1,27 @@
-//! The ways in which a text may spell a character: as it is, in percent-encoding, with a backslash as JSON and programming
-//! languages do, as an entity of HTML, each of them mixed with the others and encoded again and again.
+//! Finds characters however a text spells them: plain, percent-encoded, escaped with a backslash as in JSON and programming
+//! languages, as an HTML entity, and any nesting and mixture of these.
 //!
-//! A body is written by the target, so the search must not take longer than in proportion to its length: all readings are
-//! followed at once from left to right, and readings that have come to the same place are followed as one.
+//! The target controls the text, so the time of the search must be linear in its length: all readings are followed at once from
+//! left to right, and readings that arrive at the same place are merged.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-
-/// What is searched for: characters, whatever their spelling.
-pub(super) type Characters = [char];
 
 /// A place in a text that spells a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Match {
     pub(super) place: Range<usize>,
-    /// The number of the pattern.
+    /// Index of the pattern.
     pub(super) pattern: usize,
 }
 
 /// The result of a search.
 #[derive(Debug, Default)]
 pub(super) struct ScanResult {
-    /// In no order; they may overlap.
+    /// Unordered; they may overlap.
     pub(super) matches: Vec<Match>,
-    /// Where a spelling begins that the end of the text may have cut off.
+    /// Where a spelling begins that may continue beyond the end of the text.
     pub(super) open: Option<usize>,
-    /// Work that was done.
     #[cfg(test)]
     pub(super) steps: usize,
 }
@@ -39,7 +35,7 @@ pub(super) fn may_begin(byte: u8, character: Option<char>) -> bool {
 }
 
 /// Every spelling of the patterns in a text. `by_first` has, for each byte, the patterns that may begin with it.
-pub(super) fn find(text: &[u8], patterns: &[&Characters], by_first: &[Vec<usize>]) -> ScanResult {
+pub(super) fn find(text: &[u8], patterns: &[&[char]], by_first: &[Vec<usize>]) -> ScanResult {
     let mut search = Search {
         text,
         patterns,
@@ -60,7 +56,7 @@ pub(super) fn find(text: &[u8], patterns: &[&Characters], by_first: &[Vec<usize>
             }
         }
         if let Some(mut readings) = search.waiting.remove(&at) {
-            // Of readings that differ in their beginning only, the one that began first takes in the others.
+            // Of readings that differ only in their start, the earliest one covers the others.
             readings.sort_unstable();
             readings.dedup_by_key(|reading| (reading.pattern, reading.index, reading.behind));
             readings.into_iter().for_each(|reading| search.step(at, reading));
@@ -69,23 +65,23 @@ pub(super) fn find(text: &[u8], patterns: &[&Characters], by_first: &[Vec<usize>
     search.found
 }
 
-/// Bytes with which a character may begin that it does not have itself.
+/// Bytes that may begin another spelling of a character.
 const INTRODUCERS: &[u8] = b"%\\&+";
 
-/// Bytes at the end of a text that may be a part of a spelling.
-const LONGEST_PART: usize = 16;
+/// Maximum length of an incomplete spelling at the end of a text, in bytes.
+const MAX_INCOMPLETE: usize = 16;
 
 /// How far a pattern has been read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct PartialMatch {
     pattern: usize,
-    /// The character that comes next.
+    /// Index of the next character.
     index: usize,
     behind: Escape,
     start: usize,
 }
 
-/// What has been read of the spelling of a character.
+/// The escape that has been read before a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Escape {
     Nothing,
@@ -97,20 +93,20 @@ enum Escape {
 
 struct Search<'a> {
     text: &'a [u8],
-    patterns: &'a [&'a Characters],
-    /// Readings by the place where they go on.
+    patterns: &'a [&'a [char]],
+    /// Readings by the place where they continue.
     waiting: BTreeMap<usize, Vec<PartialMatch>>,
     /// The last run of backslashes that was measured.
     run: Range<usize>,
-    /// The last place that was read as percent-encoding, and what stands there.
+    /// The last place that was read as percent-encoding, with the result.
     percent: Option<(usize, Option<Percent>)>,
-    /// Where, in the run of backslashes that the search is in, the next one begins.
+    /// Where the next backslash of the current run begins.
     boundary: usize,
     found: ScanResult,
 }
 
 impl Search<'_> {
-    /// Reads on up to the next byte that may introduce another spelling: till there is one reading only.
+    /// Continues a reading up to the next byte that may begin another spelling. Until there, only one reading is possible.
     fn advance(&mut self, mut at: usize, mut reading: PartialMatch) {
         reading.behind = Escape::Nothing;
         loop {
@@ -140,9 +136,9 @@ impl Search<'_> {
         self.patterns.get(reading.pattern)?.get(reading.index).copied()
     }
 
-    /// A reading that has come near the end of a text might go on in one that was not cut.
+    /// A reading near the end of the text might continue if the text had not been cut.
     fn note_open(&mut self, at: usize, reading: PartialMatch) {
-        if at + LONGEST_PART >= self.text.len() {
+        if at + MAX_INCOMPLETE >= self.text.len() {
             let open = self.found.open.map_or(reading.start, |open| open.min(reading.start));
             self.found.open = Some(open);
         }
@@ -188,13 +184,13 @@ impl Search<'_> {
         }
     }
 
-    /// Escape one backslash. Only these two characters may stand within the run that it begins.
+    /// Continues behind a backslash: behind its whole run, unless the character itself may be part of the run.
     fn backslash(&mut self, at: usize, character: char, reading: PartialMatch) {
         let at = if matches!(character, '\\' | '%') { at } else { self.run_end(at) };
         self.wait_behind(Escape::Backslash, at, reading);
     }
 
-    /// The character itself behind backslashes, `u002f`, `u{2f}`, `x2f` or one letter of a control character.
+    /// Reads what follows a backslash: the character itself, `u002f`, `u{2f}`, `x2f` or the letter of a control character.
     fn escaped(&mut self, at: usize, character: char, reading: PartialMatch, read: PartialMatch) {
         let text = self.text;
         if let Some(end) = plain(text, at, character) {
@@ -274,7 +270,7 @@ impl Search<'_> {
         }
     }
 
-    /// Many patterns are read at one place.
+    /// Percent-encoding at a place; cached, because many patterns are read at the same place.
     fn percent_at(&mut self, at: usize) -> Option<Percent> {
         if self.percent.is_none_or(|(known, _)| known != at) {
             let encoded = percent(self.text, at);
@@ -284,8 +280,7 @@ impl Search<'_> {
         self.percent.and_then(|(_, encoded)| encoded)
     }
 
-    /// Whether a backslash begins here that is not the first one of its run. What is spelt from here on is spelt from the
-    /// beginning of the run on as well.
+    /// Whether a backslash begins here that is not the first of its run. A match from here on also begins at the start of the run.
     fn is_within_run(&mut self, at: usize) -> bool {
         let within = self.boundary == at && at > 0;
         match backslash(self.text, at) {
@@ -298,7 +293,7 @@ impl Search<'_> {
         }
     }
 
-    /// The end of the run of backslashes that begins here. Readings come from left to right, so that one run is measured once.
+    /// The end of the run of backslashes that begins here. Readings come from left to right, so each run is measured once.
     fn run_end(&mut self, at: usize) -> usize {
         if !self.run.contains(&at) {
             let mut end = at;
@@ -327,7 +322,7 @@ struct Percent {
     end: usize,
 }
 
-/// Letter case is ignored.
+/// The end of a character that is spelt as it is, in either case.
 fn plain(text: &[u8], at: usize, character: char) -> Option<usize> {
     let mut buffer = [0; 4];
     let wanted = character.encode_utf8(&mut buffer).as_bytes();
@@ -349,7 +344,7 @@ fn percent(text: &[u8], at: usize) -> Option<Percent> {
     last
 }
 
-/// Where a character in percent-encoding ends whose first byte is `first`.
+/// The end of a percent-encoded character whose first byte is `first`.
 fn in_percent(text: &[u8], first: Percent, character: char) -> Option<usize> {
     let mut buffer = [0; 4];
     let (head, rest) = character.encode_utf8(&mut buffer).as_bytes().split_first()?;
@@ -379,7 +374,7 @@ fn braced(text: &[u8], at: usize, character: char) -> Option<usize> {
     same(value, character).then_some(at + length + 2)
 }
 
-/// Escape one backslash, itself encoded or not.
+/// The end of a backslash, plain or percent-encoded.
 fn backslash(text: &[u8], at: usize) -> Option<usize> {
     match text.get(at)? {
         b'\\' => Some(at + 1),

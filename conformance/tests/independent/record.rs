@@ -91,8 +91,8 @@ fn prices() -> HashMap<CaseName, u32> {
             let name = CaseName { check: check.id.to_owned(), label: case.label().to_owned() };
             prices.insert(name, case.cost_alone().requests);
             for control in case.controls_in_run() {
-                let (check, label) = (SharedControl::SOURCE.to_owned(), control.label().to_owned());
-                prices.insert(CaseName { check, label }, control.cost().requests);
+                let (check, label) = (SharedControl::SOURCE.to_owned(), control.label.to_string());
+                prices.insert(CaseName { check, label }, control.cost.requests);
             }
         }
     }

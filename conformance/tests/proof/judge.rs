@@ -121,7 +121,7 @@ impl Judge {
         let of_check = |check: &'static Check| {
             let cases = check.cases(&scope);
             let controls = cases.iter().flat_map(Case::controls_in_run);
-            let controls = controls.map(|control| (name_of(control), control.cost().requests));
+            let controls = controls.map(|control| (name_of(control), control.cost.requests));
             let alone = cases.iter().map(|case| (name(check, case), case.cost_alone().requests));
             alone.chain(controls).collect::<Vec<_>>()
         };
@@ -223,7 +223,7 @@ fn name(check: &Check, case: &Case) -> CaseName {
 }
 
 fn name_of(control: &SharedControl) -> CaseName {
-    CaseName { check: SharedControl::SOURCE.to_owned(), label: control.label().to_owned() }
+    CaseName { check: SharedControl::SOURCE.to_owned(), label: control.label.to_string() }
 }
 
 /// Whether a finding cites the clause that a fault breaks.

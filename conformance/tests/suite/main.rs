@@ -7,6 +7,7 @@ mod canned;
 #[path = "../../../server/tests/store/cluster.rs"]
 #[expect(dead_code, clippy::unwrap_used, reason = "the server's own tests use the rest; a test may panic")]
 mod cluster;
+mod discovery;
 mod environment;
 mod gateways;
 mod inferred;

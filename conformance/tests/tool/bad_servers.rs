@@ -144,7 +144,7 @@ fn a_response_in_http_that_makes_no_sense_ends_without_a_verdict() {
         against(&MisbehavingServer::start(behaviour).url(), INCOMPLETE, "no verdict");
     }
     // It says that it is JSON, and no client can read it.
-    against(&MisbehavingServer::start(server::invalid_utf8).url(), FINDINGS, "a body that is no JSON");
+    against(&MisbehavingServer::start(server::invalid_utf8).url(), FINDINGS, "a body that is not JSON");
     for behaviour in [server::endless as Behaviour, server::ten_megabytes, server::numbers] {
         against(&MisbehavingServer::start(behaviour).url(), INCOMPLETE, "too large to judge");
     }

@@ -5,9 +5,8 @@ use std::process::Output;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use futures::FutureExt as _;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use sallyport_conformance::check::{Case, Cost, Run};
+use sallyport_conformance::check::{Case, Cost, Probe, Run, Stop};
 use sallyport_conformance::checks::Requests;
 use sallyport_conformance::config::Config;
 use sallyport_conformance::contract::Clause;
@@ -155,12 +154,12 @@ static PANICS: Check = Check {
     operation: None,
     clauses: &[Clause::GroupsEnvelope],
     needs: &[],
-    run: Run::Cases(|_| {
-        Case::single(Cost::requests(1), |probe| {
-            async move { panic!("{} in {:?}", probe.token().expose(), probe.groups()) }.boxed()
-        })
-    }),
+    run: Run::Cases(|_| Case::single(Cost::requests(1), panics)),
 };
+
+async fn panics(probe: &Probe<'_>) -> Result<(), Stop> {
+    panic!("{} in {:?}", probe.token().expose(), probe.groups())
+}
 
 fn target(url: &str) -> Target {
     Target::new(url, Secret::new("API_KEY", TOKEN), Facts::default(), false).expect("a target")

@@ -13,11 +13,11 @@ mod calls;
 #[expect(dead_code, reason = "no bench kills its database")]
 mod cluster;
 mod latency;
+#[path = "../../tests/support/server_process.rs"]
+mod server_process;
 
 use std::{
-    io::{BufRead as _, BufReader},
-    net::SocketAddr,
-    process::{Child, Command, Stdio},
+    process::Command,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -29,7 +29,7 @@ use sallyport_server::{
 };
 use tokio::{io::BufStream, net::TcpStream};
 
-use self::{calls::Calls, latency::Latency};
+use self::{calls::Calls, latency::Latency, server_process::ServerProcess};
 
 #[derive(Parser)]
 struct Arguments {
@@ -75,7 +75,7 @@ fn main() {
 }
 
 async fn run(name: &str, database: &str, calls: &Arc<Calls>, connections: u32, arguments: &Arguments) {
-    let server = Server::run(database);
+    let server = start(database);
     let span = arguments.minutes.map_or(Duration::from_secs(10), |minutes| Duration::from_secs(60 * minutes));
     let mut streams = Vec::new();
     for _ in 0..connections {
@@ -107,7 +107,7 @@ async fn run(name: &str, database: &str, calls: &Arc<Calls>, connections: u32, a
         })
         .collect();
     tokio::time::sleep_until((begun + warm).into()).await;
-    let before = server.memory();
+    let before = memory(&server);
     let mut latency = Latency::default();
     for caller in callers {
         latency.join(&caller.await.unwrap());
@@ -117,41 +117,21 @@ async fn run(name: &str, database: &str, calls: &Arc<Calls>, connections: u32, a
         "{name:<10} {connections:>11} {:>8} {half:.2}, {most:.2}, {nearly_all:.2}, {:.2}; {before:.1}, {:.1}",
         latency.count(),
         latency.longest().as_secs_f64() * 1e3,
-        server.memory(),
+        memory(&server),
     );
 }
 
-/// A server in a process of its own, ended when this is dropped.
-struct Server {
-    child: Child,
-    address: SocketAddr,
+fn start(database: &str) -> ServerProcess {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_server"));
+    command.args(["run", "--listen", "127.0.0.1:0", "--log", "off", "--max-in-flight", "8192"]);
+    let server = ServerProcess::start(command.env("SALLYPORT_DB", database));
+    assert_eq!(server.printed, "");
+    server
 }
 
-impl Server {
-    fn run(database: &str) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_server"))
-            .args(["run", "--listen", "127.0.0.1:0", "--log", "off", "--max-in-flight", "8192"])
-            .env("SALLYPORT_DB", database)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim_end().strip_prefix("listening on http://").unwrap().parse().unwrap();
-        Self { child, address }
-    }
-
-    /// What it has in memory, in MiB.
-    fn memory(&self) -> f64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-        line.split_whitespace().next().unwrap().parse::<f64>().unwrap() / 1024.0
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
+/// What the server has in memory, in MiB.
+fn memory(server: &ServerProcess) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.child.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.split_whitespace().next().unwrap().parse::<f64>().unwrap() / 1024.0
 }

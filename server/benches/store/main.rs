@@ -13,7 +13,11 @@
 mod cluster;
 mod extraction;
 mod reading;
+#[path = "../support/records.rs"]
+mod records;
 mod searching;
+#[path = "../../tests/support/server_process.rs"]
+mod server_process;
 mod transfer;
 
 use std::{fmt::Display, path::Path, sync::Arc};

@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    net::{IpAddr, Ipv6Addr},
+    net::IpAddr,
     rc::Rc,
     sync::{Arc, Mutex},
     time::Instant,
@@ -20,16 +20,11 @@ use sallyport_server::{
 };
 
 use super::{Backend, figure, median};
-use crate::cluster::eventually;
+use crate::{cluster::eventually, records::address};
 
 const ROUNDS: u64 = 200;
 const ADDRESSES: u64 = 500;
 const PAGES: [u32; 2] = [20, 1000];
-
-/// Address of the instance of this number; neighbours in number lie far apart.
-pub(crate) fn address(number: u64) -> IpAddr {
-    Ipv6Addr::from((0x2001_0db8 << 96) | u128::from(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))).into()
-}
 
 pub(crate) async fn bench(backend: &Backend, token: &Token, size: u64) {
     backend.settle().await;

@@ -1,25 +1,24 @@
-//! The contract as a page for a browser: what the document says comes generated, the error codes from this server's own
-//! catalogue. The page needs no other file and no network.
+//! The contract as an HTML page: generated from the document, with the error codes of this server's catalogue. The page needs
+//! no other file and no network.
 
 use std::fmt::{self, Display, Formatter};
 
 use crate::edge::responding::error_code::ErrorCode;
 
-/// The page as `cargo xtask generate` writes it.
+/// The page that `cargo xtask generate` writes.
 const CONTRACT: &str = include_str!("generated/contract.html");
 
-/// Where the catalogue belongs in it.
+/// Placeholder for the catalogue.
 const MARK: &str = "<!-- the server's catalogue -->";
 
-/// Where the page says which base URL its examples have.
+/// Attribute with the base URL of the page's examples.
 const BASE: &str = "data-base-url=\"";
 
-/// What a browser may load for the page: nothing. The page narrows this to its own script and style by their hashes,
-/// wherever it is kept; only a header can keep it out of frames.
+/// Lets the page load nothing. The page itself narrows this to its own script and style by their hashes; only a header can
+/// keep it out of frames.
 pub(crate) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                                  img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The whole page.
 pub(crate) fn page() -> String {
     let rows: String = ErrorCode::ALL.iter().map(|code| row(*code)).collect();
     CONTRACT.replacen(MARK, &rows, 1)
@@ -66,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_whole_catalogue_stands_in_the_place_of_the_mark() {
+    fn the_catalogue_replaces_the_placeholder() {
         assert_eq!(CONTRACT.matches(MARK).count(), 1);
         let page = page();
         assert!(!page.contains(MARK));
@@ -85,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn text_stays_text() {
+    fn markup_is_escaped() {
         assert_eq!(EscapedText("a <b> &&amp; c").to_string(), "a &lt;b&gt; &amp;&amp;amp; c");
     }
 }

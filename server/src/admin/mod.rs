@@ -1,5 +1,5 @@
-//! The operator's address: health, readiness, metrics and the contract as a page. It is apart from the callers' address, and has no tokens:
-//! who may reach it is decided by the network.
+//! The operator's address: health, readiness, metrics and the contract as a page. It is separate from the callers' address and
+//! takes no tokens: the network decides who can reach it.
 
 pub(crate) mod docs;
 
@@ -24,24 +24,20 @@ use crate::{
     store::Store,
 };
 
-/// A store that takes longer than this is no storage to send callers to.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// A server whose storage takes longer than this to respond is not ready.
+const STORAGE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What the operator's pages know.
 #[derive(Debug)]
 pub(crate) struct Admin {
     pub(crate) metrics: Arc<Metrics>,
-    /// The store itself: what is asked here is no caller's question and is not measured.
+    /// The store itself: the metrics must not count the queries of these pages.
     pub(crate) store: Arc<dyn Store>,
-    /// Requests count here too, so that the connections of who reads these pages have the same deadlines.
+    /// Counts the requests for these pages, so that their connections have the same timeouts.
     pub(crate) connections: Arc<Connections>,
     pub(crate) draining: Arc<AtomicBool>,
 }
 
-/// The operator's pages.
-///
-/// # Errors
-/// Says which pages Dropshot rejects.
+/// The API of the operator's pages.
 pub(crate) fn api() -> Result<ApiDescription<Admin>, String> {
     let mut api = ApiDescription::new();
     api.register(healthz).map_err(|error| error.to_string())?;
@@ -53,14 +49,14 @@ pub(crate) fn api() -> Result<ApiDescription<Admin>, String> {
 
 type Page = Result<Response<Body>, HttpError>;
 
-/// Whether the process responds at all; a supervisor restarts it when it does not.
+/// Responds while the process works; a supervisor restarts it otherwise.
 #[endpoint { method = GET, path = "/healthz" }]
 async fn healthz(rqctx: RequestContext<Admin>) -> Page {
     let _request = begin(&rqctx);
     Ok(text(StatusCode::OK, "ok\n".to_owned()))
 }
 
-/// Whether callers should be sent here.
+/// Says whether load balancers should send callers here.
 #[endpoint { method = GET, path = "/readyz" }]
 async fn readyz(rqctx: RequestContext<Admin>) -> Page {
     let _request = begin(&rqctx);
@@ -88,7 +84,7 @@ async fn contract(rqctx: RequestContext<Admin>) -> Page {
     Ok(html(docs::page()))
 }
 
-/// A page for browsers that loads nothing and is in no frame.
+/// An HTML page that loads nothing and cannot be framed.
 pub(crate) fn html(text: String) -> Response<Body> {
     let mut response = page(StatusCode::OK, "text/html; charset=utf-8", text);
     let headers = response.headers_mut();
@@ -106,9 +102,9 @@ async fn unready(admin: &Admin) -> Option<&'static str> {
     if admin.draining.load(Ordering::Relaxed) {
         return Some("draining");
     }
-    // A query that calls make, for a token that nobody has: no token's digest is known to be zero.
+    // The same query as for callers, for a token that nobody has: no token is known whose digest is zero.
     let query = admin.store.groups(TokenDigest::from_bytes([0; 32]));
-    match tokio::time::timeout(PATIENCE, query).await {
+    match tokio::time::timeout(STORAGE_TIMEOUT, query).await {
         Ok(Ok(_)) => None,
         Ok(Err(error)) => {
             tracing::warn!(%error, "not ready: the storage failed");

@@ -5,10 +5,10 @@ use sallyport_server::store::{record::AccountRecord, registry::AccountFilter};
 
 use super::{
     Failure,
-    argument::OnDatabase,
+    argument::WithDatabase,
     confirm::Confirmation,
     listing::{Line, ListArguments, ShowArguments},
-    say,
+    print_line,
 };
 
 pub(super) const EXAMPLES: &str = "\
@@ -22,17 +22,17 @@ Examples:
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Add an account.
-    Add(OnDatabase<Add>),
+    Add(WithDatabase<Add>),
     /// List accounts by name.
-    List(OnDatabase<List>),
+    List(WithDatabase<List>),
     /// Show an account, and how many tokens, groups, instances and other records it owns.
-    Show(OnDatabase<Show>),
+    Show(WithDatabase<Show>),
     /// Mark an account as real-name verified.
-    Verify(OnDatabase<Name>),
+    Verify(WithDatabase<Name>),
     /// Mark an account as not verified; it cannot extract from the next call on.
-    Unverify(OnDatabase<Name>),
+    Unverify(WithDatabase<Name>),
     /// Remove an account.
-    Remove(OnDatabase<Remove>),
+    Remove(WithDatabase<Remove>),
 }
 
 #[derive(Args)]
@@ -95,7 +95,7 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
         Command::Add(on) => {
             let (registry, Add { name, verified }) = on.open().await?;
             registry.add_account(AccountRecord { name: name.clone(), real_name_verified: verified }).await?;
-            say(&format!("account {name:?} added"))
+            print_line(&format!("account {name:?} added"))
         }
         Command::List(on) => {
             let (registry, List { verified, unverified, list }) = on.open().await?;
@@ -109,7 +109,7 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
         Command::Verify(on) => verify(on, true).await,
         Command::Unverify(on) => verify(on, false).await,
         Command::Remove(on) => {
-            on.what.confirmation.possible()?;
+            on.arguments.confirmation.check_terminal()?;
             let (registry, Remove { name, with_data, confirmation }) = on.open().await?;
             let belongings = registry.account(name.clone()).await?.in_words();
             if with_data || belongings.is_none() {
@@ -118,14 +118,14 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
             }
             let gone = registry.remove_account(name, with_data).await?;
             let with = gone.in_words().map(|words| format!(", with {words}")).unwrap_or_default();
-            say(&format!("account {:?} removed{with}", gone.name))
+            print_line(&format!("account {:?} removed{with}", gone.name))
         }
     }
 }
 
-async fn verify(on: OnDatabase<Name>, verified: bool) -> Result<(), Failure> {
+async fn verify(on: WithDatabase<Name>, verified: bool) -> Result<(), Failure> {
     let (registry, Name { name }) = on.open().await?;
     registry.verify_account(name.clone(), verified).await?;
     let not = if verified { "" } else { "not " };
-    say(&format!("account {name:?} is {not}real-name verified"))
+    print_line(&format!("account {name:?} is {not}real-name verified"))
 }

@@ -9,21 +9,54 @@ use sallyport_server::{
     store::registry::Registry,
 };
 
-use super::{Database, Failure};
+use super::{Database, Failure, confirm::Confirmation};
 
-/// A database, and what to do with it.
+/// The database that a command works on, and the command's other arguments.
 #[derive(clap::Args)]
-pub(super) struct OnDatabase<A: clap::Args> {
+pub(super) struct WithDatabase<A: clap::Args> {
     #[command(flatten)]
     database: Database,
     #[command(flatten)]
-    pub(super) what: A,
+    pub(super) arguments: A,
 }
 
-impl<A: clap::Args> OnDatabase<A> {
+impl<A: clap::Args> WithDatabase<A> {
     /// Opens the database.
     pub(super) async fn open(self) -> Result<(Registry, A), Failure> {
-        Ok((Registry::open(&self.database.location()?).await?, self.what))
+        Ok((Registry::open(&self.database.location()?).await?, self.arguments))
+    }
+}
+
+/// Numbers of entries to change.
+#[derive(clap::Args)]
+pub(super) struct Numbers {
+    /// Numbers of the entries, as `list` shows them.
+    #[arg(required = true, value_name = "NUMBER")]
+    pub(super) numbers: Vec<String>,
+}
+
+/// Numbers of entries to remove or revoke.
+#[derive(clap::Args)]
+pub(super) struct ConfirmedNumbers {
+    /// Numbers of the entries, as `list` shows them.
+    #[arg(required = true, value_name = "NUMBER")]
+    numbers: Vec<String>,
+    #[command(flatten)]
+    confirmation: Confirmation,
+}
+
+impl WithDatabase<ConfirmedNumbers> {
+    /// Opens the database and returns the numbers, once the user has confirmed the question that `question` makes of them.
+    pub(super) async fn confirm(
+        self,
+        what: &str,
+        question: impl FnOnce(&[Id]) -> String,
+    ) -> Result<(Registry, Vec<Id>), Failure> {
+        let ids = ids(what, &self.arguments.numbers)?;
+        self.arguments.confirmation.check_terminal()?;
+        let (registry, ConfirmedNumbers { confirmation, .. }) = self.open().await?;
+        confirmation.ask(&question(&ids))?;
+        Ok((registry, ids))
     }
 }
 
@@ -44,15 +77,15 @@ pub(super) fn ids(what: &str, texts: &[String]) -> Result<Vec<Id>, Failure> {
     Ok(ids)
 }
 
-/// The noun with its numbers: "token 3", "tokens 3, 4".
+/// A noun with its numbers: "token 3", "tokens 3, 4".
 pub(super) fn in_words(what: &str, ids: &[Id]) -> String {
     let numbers: Vec<_> = ids.iter().map(|id| id.get().to_string()).collect();
     let plural = if ids.len() == 1 { "" } else { "s" };
     format!("{what}{plural} {}", numbers.join(", "))
 }
 
-/// "is" of one, "are" of several.
-pub(super) fn are(ids: &[Id]) -> &'static str {
+/// "is" for one, "are" for several.
+pub(super) fn is_or_are(ids: &[Id]) -> &'static str {
     if ids.len() == 1 { "is" } else { "are" }
 }
 
@@ -75,9 +108,9 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from(length).map_err(|_| wrong())
 }
 
-/// Values that have names.
+/// An enum whose values have names.
 pub(super) trait NamedValue: Copy + Send + Sync + 'static {
-    /// Every value, with its name.
+    /// All values with their names.
     fn all() -> Vec<(&'static str, Self)>;
 }
 
@@ -126,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_sorted_and_no_text_is_repeated() {
+    fn numbers_are_sorted_and_errors_do_not_quote_the_text() {
         let texts = ["3", "1", "3"].map(str::to_owned);
         assert_eq!(in_words("token", &ids("token", &texts).ok().unwrap()), "tokens 1, 3");
         for text in ["sally_api_5f", "0", "-1", "9223372036854775808", ""] {

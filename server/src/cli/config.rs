@@ -1,5 +1,5 @@
-//! The configuration file: TOML whose keys are the long names of the flags of `server run`. Its values go to the same
-//! parser as the flags, so that both accept the same names and values.
+//! The configuration file: TOML whose keys are the long names of the flags of `server run`. Its values go through the parser of
+//! the flags, so that both accept the same names and values.
 
 use std::{ffi::OsString, fmt::Display, path::Path};
 
@@ -10,10 +10,9 @@ use toml::{Table, Value};
 use super::{
     Cli, Failure,
     settings::{Arguments, Settings},
-    terminal::{remark, say},
+    terminal::{print_error_line, print_line},
 };
 
-/// What to do with a configuration.
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Check the settings that `run` would use, and print the source of each.
@@ -23,11 +22,11 @@ pub(super) enum Command {
 /// Checks that the settings are consistent. [`parse`] has checked each by itself.
 pub(super) fn execute(command: Command, sources: &[String]) -> Result<(), Failure> {
     let Command::Check(arguments) = command;
-    Settings::try_from(*arguments)?;
-    sources.iter().try_for_each(|line| say(line))
+    Settings::new(*arguments)?;
+    sources.iter().try_for_each(|line| print_line(line))
 }
 
-/// The command line, completed from the configuration file, and a line on each setting.
+/// Parses the command line and the configuration file. Also returns a line for each setting with its value and source.
 pub(super) fn parse(line: Vec<OsString>) -> Result<(Cli, Vec<String>), Failure> {
     let matches = Cli::command().try_get_matches_from(&line).or_else(wrong_usage)?;
     let (command, given) = innermost(&matches);
@@ -41,13 +40,13 @@ pub(super) fn parse(line: Vec<OsString>) -> Result<(Cli, Vec<String>), Failure> 
     let mut filled = Vec::new();
     for (key, value) in &table {
         let flag = flag(&command, key).map_err(|fault| invalid(file, fault))?;
-        // Flags and the environment go before the file.
+        // Flags and environment variables take precedence over the file.
         let absent =
             matches!(given.value_source(flag.get_id().as_str()), None | Some(ValueSource::DefaultValue));
         for text in texts(key, value).map_err(|fault| invalid(file, fault))? {
             let argument = OsString::from(format!("--{key}={text}"));
-            // What does not count is read all the same: a mistake in it would show up one day.
-            if absent { all.push(argument) } else { try_alone(&line, argument, file)? }
+            // An overridden value is validated as well: the mistake would show up when the override is removed.
+            if absent { all.push(argument) } else { validate_alone(&line, argument, file)? }
         }
         if absent {
             filled.push(key.as_str());
@@ -63,29 +62,30 @@ fn read(matches: &ArgMatches) -> Result<Cli, Failure> {
     Cli::from_arg_matches(matches).map_err(|error| Failure::Usage(brief(&error)))
 }
 
-/// Prints clap's message and exits, unless the message could hold a token: clap quotes unexpected arguments.
+/// Prints clap's message and exits. A message that may contain a token becomes a failure instead: clap quotes unexpected
+/// arguments.
 fn wrong_usage(error: clap::Error) -> Result<ArgMatches, Failure> {
     if Token::resembles(&error.to_string()) {
         let line = "an argument looks like a token, which other users of the machine could read there; it is not \
                     repeated here; see `--help` for the expected arguments";
         return Err(Failure::Usage(line.to_owned()));
     }
-    // Help and version are all ours. An error repeats arguments, whose escape sequences clap would pass on as its own.
+    // Help and version are our own text. An error quotes arguments, whose escape sequences clap would print unchanged.
     if error.use_stderr() {
-        error.render().to_string().lines().for_each(remark);
+        error.render().to_string().lines().for_each(print_error_line);
         std::process::exit(error.exit_code());
     }
     error.exit()
 }
 
-/// Whether the argument would be valid by itself.
-fn try_alone(line: &[OsString], argument: OsString, file: &Path) -> Result<(), Failure> {
+/// Validates an argument by itself.
+fn validate_alone(line: &[OsString], argument: OsString, file: &Path) -> Result<(), Failure> {
     let name = line.first().cloned().unwrap_or_default();
     let alone = Cli::command().try_get_matches_from([name, "run".into(), argument]);
     alone.map(drop).map_err(|error| invalid(file, brief(&error)))
 }
 
-/// The subcommand that was called, with its arguments.
+/// The subcommand of the command line, with its arguments.
 fn innermost(matches: &ArgMatches) -> (clap::Command, &ArgMatches) {
     let (mut command, mut given) = (Cli::command(), matches);
     command.build();
@@ -122,7 +122,7 @@ fn flag<'a>(command: &'a clap::Command, key: &str) -> Result<&'a Arg, String> {
     })
 }
 
-/// The value as the flag expects it: a list one item at a time.
+/// The value as texts for the flag, one for each item of a list.
 fn texts(key: &str, value: &Value) -> Result<Vec<String>, String> {
     match value {
         Value::String(text) => Ok(vec![text.clone()]),
@@ -139,7 +139,7 @@ fn texts(key: &str, value: &Value) -> Result<Vec<String>, String> {
     }
 }
 
-/// Each setting with its value and source. Values that `--help` hides are shown as set only.
+/// Each setting with its value and source. Of values that `--help` hides, only that they are set is shown.
 fn sources(command: &clap::Command, given: &ArgMatches, filled: &[&str]) -> Vec<String> {
     let line = |(flag, name): (&Arg, &str)| {
         let id = flag.get_id().as_str();
@@ -160,7 +160,7 @@ fn sources(command: &clap::Command, given: &ArgMatches, filled: &[&str]) -> Vec<
     settings(command).map(line).collect()
 }
 
-/// The first line of what clap says, without its `error: `.
+/// The first line of clap's message, without its `error: `.
 fn brief(error: &clap::Error) -> String {
     let text = error.render().to_string();
     text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()

@@ -6,7 +6,7 @@ use sallyport_server::printable::printable;
 
 use super::Failure;
 
-/// Whether to ask.
+/// The flag that confirms in advance.
 #[derive(clap::Args)]
 pub(super) struct Confirmation {
     /// Do not ask for confirmation; required when standard input is not a terminal.
@@ -16,7 +16,7 @@ pub(super) struct Confirmation {
 
 impl Confirmation {
     /// Fails if confirmation is required and standard input is not a terminal.
-    pub(super) fn possible(&self) -> Result<(), Failure> {
+    pub(super) fn check_terminal(&self) -> Result<(), Failure> {
         if self.yes || io::stdin().is_terminal() {
             return Ok(());
         }
@@ -33,7 +33,7 @@ impl Confirmation {
     }
 }
 
-/// Whether the response is yes; anything else, also none, is no.
+/// Whether the answer is yes. Anything else, also no answer, is no.
 fn agreed(question: &str, answers: &mut impl BufRead, output: &mut impl Write) -> io::Result<bool> {
     write!(output, "{} This cannot be undone. [y/N] ", printable(question))?;
     output.flush()?;

@@ -17,7 +17,7 @@ use sallyport_server::{
 
 use super::{
     Database, Failure,
-    terminal::{remark, say},
+    terminal::{print_error_line, print_line},
 };
 
 /// Arguments of `seed`.
@@ -52,20 +52,20 @@ pub(super) struct ExportArguments {
 
 /// Fills the database and prints the tokens, which are not shown again.
 pub(super) async fn seed(arguments: &SeedArguments) -> Result<(), Failure> {
-    // Before the tokens exist, which could not be had a second time.
+    // Checked before the tokens exist, because they are shown only once.
     if let Some(folder) = arguments.facts.as_deref().filter(|folder| folder.exists()) {
         return Err(Failure::Failed(format!("{}: already exists; choose another folder", folder.display())));
     }
     let sample = fill(&arguments.database.location()?, async |store| Ok(seed::seed(store).await?)).await?;
     for line in describe(&sample) {
-        say(&line)?;
+        print_line(&line)?;
     }
     if let Some(folder) = &arguments.facts {
         let failed = |error| Failure::Failed(format!("{}: {error}", folder.display()));
         facts::write(folder, &sample).map_err(failed)?;
         let file = folder.join(facts::CONFIGURATION);
-        say("")?;
-        say(&format!(
+        print_line("")?;
+        print_line(&format!(
             "facts for the conformance suite: conformance run --base-url URL --config {}",
             file.display()
         ))?;
@@ -78,8 +78,8 @@ pub(super) async fn import(arguments: &ImportArguments) -> Result<(), Failure> {
     let file = &arguments.file;
     let wrong = |error: &dyn std::error::Error| Failure::Failed(format!("{}: {error}", file.display()));
     let location = arguments.database.location()?;
-    // The input is read before the database is opened: a wrong name makes no database, and a pipe that stalls keeps
-    // nobody waiting.
+    // The input is read before the database is opened: a wrong file name must not create a database, and a pipe that stalls
+    // must not hold a lock.
     let input = if file == Path::new("-") {
         io::stdin().as_fd().try_clone_to_owned().map(File::from)
     } else {
@@ -101,10 +101,10 @@ pub(super) async fn import(arguments: &ImportArguments) -> Result<(), Failure> {
         import::import(store, lines, progress("read")).await.map_err(|error| import_failed(file, &error))
     })
     .await?;
-    say(&format!("imported {}", described_counts(&loaded)))
+    print_line(&format!("imported {}", described_counts(&loaded)))
 }
 
-/// Lists each invalid line on one line of its own.
+/// The failure of an import, with one line for each invalid line.
 fn import_failed(file: &Path, error: &LoadError) -> Failure {
     let text = error.to_string();
     let summary = |text: &str| format!("{}: {text}", file.display());
@@ -113,9 +113,9 @@ fn import_failed(file: &Path, error: &LoadError) -> Failure {
     Failure::FailedWithDetails(summary(text.lines().next().unwrap_or_default()), lines.collect())
 }
 
-/// Fills the database, which is created if it is missing. A new file gets its name when it is complete, so that a failure
-/// leaves nothing. When several processes create one file, the first to end wins, and the others fill the database that
-/// they find then, as if they had begun later.
+/// Fills the database, which is created if it is missing. A new file is renamed into place when it is complete, so that a
+/// failure leaves nothing behind. If several processes create the same file, the first one to finish wins, and the others
+/// then fill that database.
 async fn fill<T>(
     location: &Location,
     fill: impl AsyncFn(&dyn Store) -> Result<T, Failure>,
@@ -134,7 +134,7 @@ async fn fill<T>(
     fill(location.open(OpenMode::Create).await?.as_ref()).await
 }
 
-/// Writes every record to standard output, or to a file that gets its name when it is complete.
+/// Writes every record to standard output, or to a file that is renamed into place when it is complete.
 pub(super) async fn export(arguments: &ExportArguments) -> Result<(), Failure> {
     let (store, file) = (arguments.database.open().await?, &arguments.file);
     let wrong = |error: &dyn std::error::Error| Failure::Failed(format!("{}: {error}", file.display()));
@@ -144,23 +144,23 @@ pub(super) async fn export(arguments: &ExportArguments) -> Result<(), Failure> {
         return Ok(());
     }
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Nobody else may read it: it has proxy passwords.
+    // Only the owner may read it, because it has proxy passwords.
     let whole = tempfile::NamedTempFile::new_in(folder).map_err(|error| wrong(&error))?;
     let output = whole.reopen().map_err(|error| wrong(&error))?;
     let unloaded = export::export(store.as_ref(), output, progress).await.map_err(|error| wrong(&error))?;
     whole.as_file().sync_all().map_err(|error| wrong(&error))?;
     whole.persist(file).map_err(|error| wrong(&error))?;
-    say(&format!("exported {}", described_counts(&unloaded)))
+    print_line(&format!("exported {}", described_counts(&unloaded)))
 }
 
-/// Reports after every so many lines how many there have been.
-fn progress(done: &'static str) -> impl FnMut(u64) + Send + 'static {
+/// Reports the number of lines after every 100,000.
+fn progress(verb: &'static str) -> impl FnMut(u64) + Send + 'static {
     const STEP: u64 = 100_000;
-    let mut said = 0;
+    let mut reported = 0;
     move |lines| {
-        if lines / STEP > said {
-            said = lines / STEP;
-            remark(&format!("{lines} lines {done}"));
+        if lines / STEP > reported {
+            reported = lines / STEP;
+            print_error_line(&format!("{lines} lines {verb}"));
         }
     }
 }
@@ -183,7 +183,7 @@ pub(super) fn describe_sandbox(sandbox: &Sandbox) -> Vec<String> {
     let mut lines = describe(sandbox.sample());
     let description = sandbox.description();
     lines.extend([String::new(), "commands to paste:".to_owned()]);
-    // What the client and the suite read.
+    // The environment variables that the client and the suite read.
     lines.push(format!("  export SALLYPORT_BASE_URL={}", description.base_url));
     lines.push(format!("  export SALLYPORT_API_KEY={}", sandbox.token().expose()));
     lines.extend(description.curl.iter().map(|command| format!("  {command}")));

@@ -9,10 +9,10 @@ use sallyport_server::{
 
 use super::{
     Failure,
-    argument::{OnDatabase, future, named},
+    argument::{WithDatabase, future, named},
     confirm::Confirmation,
     listing::{Line, ListArguments},
-    say,
+    print_line,
 };
 
 pub(super) const EXAMPLES: &str = "\
@@ -25,11 +25,11 @@ Examples:
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Entitle an account to a protocol; replaces the expiry of an earlier entitlement.
-    Grant(OnDatabase<Grant>),
+    Grant(WithDatabase<Grant>),
     /// List entitlements by account.
-    List(OnDatabase<List>),
+    List(WithDatabase<List>),
     /// Revoke an entitlement; the next extraction is rejected.
-    Revoke(OnDatabase<Revoke>),
+    Revoke(WithDatabase<Revoke>),
 }
 
 #[derive(Args)]
@@ -90,18 +90,18 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
             let end = expires.map_or_else(String::new, |end| format!(" until {end}"));
             let words = format!("account {account:?} may extract {protocol} gateways{end}");
             registry.grant(EntitlementRecord { account, protocol, expires_at: expires }).await?;
-            say(&words)
+            print_line(&words)
         }
         Command::List(on) => {
             let (registry, List { account, protocol, list }) = on.open().await?;
             list.print::<EntitlementRecord>(&registry, EntitlementFilter { account, protocol }).await
         }
         Command::Revoke(on) => {
-            on.what.confirmation.possible()?;
+            on.arguments.confirmation.check_terminal()?;
             let (registry, Revoke { account, protocol, confirmation }) = on.open().await?;
             confirmation.ask(&format!("Revoke the entitlement of account {account:?} for {protocol}?"))?;
             registry.revoke_entitlement(account.clone(), protocol).await?;
-            say(&format!("account {account:?} may no longer extract {protocol}"))
+            print_line(&format!("account {account:?} may no longer extract {protocol}"))
         }
     }
 }

@@ -20,10 +20,10 @@ use sallyport_server::{
 
 use super::{
     Failure,
-    argument::{OnDatabase, named},
+    argument::{WithDatabase, named},
     confirm::Confirmation,
     listing::{Line, ListArguments, or_dash},
-    say,
+    print_line,
 };
 
 pub(super) const EXAMPLES: &str = "\
@@ -35,27 +35,27 @@ Examples:
 
 To add many gateways at once, use `server import`.";
 
-/// Environment variable with the password, read when no file is named.
+/// Environment variable with the password, used without --password-file.
 const PASSWORD: &str = "SALLYPORT_GATEWAY_PASSWORD";
 
 /// Maximum length of a password, in bytes.
-const LONGEST_PASSWORD: u64 = 4096;
+const MAX_PASSWORD_BYTES: u64 = 4096;
 
 /// Commands for gateways.
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Add a gateway to the pool.
-    Add(OnDatabase<Add>),
+    Add(WithDatabase<Add>),
     /// List gateways; passwords are not shown.
-    List(OnDatabase<List>),
+    List(WithDatabase<List>),
     /// Remove gateways from the pool.
-    Remove(OnDatabase<Remove>),
+    Remove(WithDatabase<Remove>),
 }
 
 #[derive(Args)]
 pub(super) struct Add {
     /// Host name or address with a port: gw1.example:20001, 192.0.2.1:1080 or [2001:db8::1]:1080.
-    // Not parsed by clap, whose error would repeat a password that somebody wrote here.
+    // Not parsed by clap, whose error would quote a password that was passed here by mistake.
     #[arg(value_name = "HOST:PORT")]
     endpoint: String,
     /// Add the gateway to the region with this code, for example USA.
@@ -122,28 +122,28 @@ impl Line for GatewayEntry {
 pub(super) async fn execute(command: Command) -> Result<(), Failure> {
     match command {
         Command::Add(on) => {
-            let (host, port) = endpoint(&on.what.endpoint)?;
-            let password = password(on.what.username.is_some(), on.what.password_file.as_deref())?;
+            let (host, port) = endpoint(&on.arguments.endpoint)?;
+            let password = password(on.arguments.username.is_some(), on.arguments.password_file.as_deref())?;
             let (registry, Add { region, protocol, username, .. }) = on.open().await?;
             let name = GatewayName { host, port, region: Some(region), protocol: Some(protocol) };
             let GatewayName { host, region, .. } = name.clone();
             let region = region.unwrap_or_default();
             registry.add_gateway(GatewayRecord { host, port, region, protocol, username, password }).await?;
-            say(&format!("gateway {name} added"))
+            print_line(&format!("gateway {name} added"))
         }
         Command::List(on) => {
             let (registry, List { host, region, protocol, list }) = on.open().await?;
             list.print::<GatewayEntry>(&registry, GatewayFilter { host, region, protocol }).await
         }
         Command::Remove(on) => {
-            let (host, port) = endpoint(&on.what.endpoint)?;
-            on.what.confirmation.possible()?;
+            let (host, port) = endpoint(&on.arguments.endpoint)?;
+            on.arguments.confirmation.check_terminal()?;
             let (registry, Remove { region, protocol, confirmation, .. }) = on.open().await?;
             let name = GatewayName { host, port, region, protocol };
             let count = registry.count_gateways(name.clone()).await?;
             confirmation.ask(&format!("Remove {name}, {}?", counted(count, "gateway")))?;
             let count = registry.remove_gateways(name.clone()).await?;
-            say(&format!("{name} removed, {}", counted(count, "gateway")))
+            print_line(&format!("{name} removed, {}", counted(count, "gateway")))
         }
     }
 }
@@ -171,9 +171,9 @@ fn endpoint(text: &str) -> Result<(String, u16), Failure> {
     Ok((host, port))
 }
 
-/// The password of the user, if a user is named.
-fn password(wanted: bool, file: Option<&Path>) -> Result<Option<ProxyPassword>, Failure> {
-    if !wanted {
+/// Reads the password, if the gateway has a user.
+fn password(has_user: bool, file: Option<&Path>) -> Result<Option<ProxyPassword>, Failure> {
+    if !has_user {
         return Ok(None);
     }
     let wrong = |file: &Path, reason: &dyn std::fmt::Display| {
@@ -187,9 +187,12 @@ fn password(wanted: bool, file: Option<&Path>) -> Result<Option<ProxyPassword>, 
                 Box::new(File::open(file).map_err(|error| wrong(file, &error))?)
             };
             let mut bytes = Vec::new();
-            input.take(LONGEST_PASSWORD + 1).read_to_end(&mut bytes).map_err(|error| wrong(file, &error))?;
-            if bytes.len() as u64 > LONGEST_PASSWORD {
-                return Err(wrong(file, &format!("expected at most {LONGEST_PASSWORD} bytes")));
+            input
+                .take(MAX_PASSWORD_BYTES + 1)
+                .read_to_end(&mut bytes)
+                .map_err(|error| wrong(file, &error))?;
+            if bytes.len() as u64 > MAX_PASSWORD_BYTES {
+                return Err(wrong(file, &format!("expected at most {MAX_PASSWORD_BYTES} bytes")));
             }
             // The error of the conversion would hold the bytes.
             let text = String::from_utf8(bytes).map_err(|_| wrong(file, &"the text is not UTF-8"))?;

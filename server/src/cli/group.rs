@@ -9,10 +9,10 @@ use sallyport_server::{
 
 use super::{
     Failure,
-    argument::{OnDatabase, id},
+    argument::{WithDatabase, id},
     confirm::Confirmation,
     listing::{Line, ListArguments, ShowArguments},
-    say,
+    print_line,
 };
 
 pub(super) const EXAMPLES: &str = "\
@@ -25,13 +25,13 @@ Examples:
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Add a group to an account, under a number that no group has had before.
-    Add(OnDatabase<Add>),
+    Add(WithDatabase<Add>),
     /// List groups by number.
-    List(OnDatabase<List>),
+    List(WithDatabase<List>),
     /// Rename a group.
-    Rename(OnDatabase<Rename>),
+    Rename(WithDatabase<Rename>),
     /// Remove a group.
-    Remove(OnDatabase<Remove>),
+    Remove(WithDatabase<Remove>),
 }
 
 #[derive(Args)]
@@ -101,14 +101,14 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
             list.print::<GroupRecord>(&registry, GroupFilter { account }).await
         }
         Command::Rename(on) => {
-            let id = id("group", &on.what.number)?;
+            let id = id("group", &on.arguments.number)?;
             let (registry, Rename { number: _, name }) = on.open().await?;
             registry.rename_group(id, name.clone(), Timestamp::now()).await?;
-            say(&format!("group {} renamed to {name:?}", id.get()))
+            print_line(&format!("group {} renamed to {name:?}", id.get()))
         }
         Command::Remove(on) => {
-            let id = id("group", &on.what.number)?;
-            on.what.confirmation.possible()?;
+            let id = id("group", &on.arguments.number)?;
+            on.arguments.confirmation.check_terminal()?;
             let (registry, Remove { number: _, ungroup, confirmation }) = on.open().await?;
             let (group, held) = registry.group(id).await?;
             if ungroup || held == 0 {
@@ -119,7 +119,7 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
                 ))?;
             }
             let left = registry.remove_group(id, ungroup).await?;
-            say(&format!("group {} removed; it had {}", id.get(), counted(left, "instance")))
+            print_line(&format!("group {} removed; it had {}", id.get(), counted(left, "instance")))
         }
     }
 }

@@ -5,16 +5,15 @@ use std::net::IpAddr;
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use sallyport_server::{
-    domain::instance::Status,
+    domain::instance::{Id, Status},
     store::registry::{GroupChoice, InstanceEntry, InstanceFilter},
 };
 
 use super::{
     Failure,
-    argument::{OnDatabase, are, id, ids, in_words, named},
-    confirm::Confirmation,
+    argument::{ConfirmedNumbers, WithDatabase, id, ids, in_words, is_or_are, named},
     listing::{Line, ListArguments, ShowArguments, or_dash},
-    say,
+    print_line,
 };
 
 pub(super) const EXAMPLES: &str = "\
@@ -31,15 +30,15 @@ To add instances, use `server import`.";
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// List instances by account and address; passwords are not shown.
-    List(OnDatabase<List>),
+    List(WithDatabase<List>),
     /// Show one instance, without its password.
-    Show(OnDatabase<Show>),
+    Show(WithDatabase<Show>),
     /// Set the status of instances, all or none; the first change to active sets the activation time.
-    SetStatus(OnDatabase<SetStatus>),
+    SetStatus(WithDatabase<SetStatus>),
     /// Move instances into a group of their account, or out of their groups, all or none.
-    Move(OnDatabase<Move>),
+    Move(WithDatabase<Move>),
     /// Remove instances, all or none.
-    Remove(OnDatabase<Remove>),
+    Remove(WithDatabase<ConfirmedNumbers>),
 }
 
 #[derive(Args)]
@@ -97,15 +96,6 @@ pub(super) struct Move {
     group: String,
 }
 
-#[derive(Args)]
-pub(super) struct Remove {
-    /// Numbers of the instances, as `list` shows them.
-    #[arg(required = true, value_name = "NUMBER")]
-    numbers: Vec<String>,
-    #[command(flatten)]
-    confirmation: Confirmation,
-}
-
 impl Line for InstanceEntry {
     const HEAD: &'static [&'static str] =
         &["number", "account", "address", "port", "status", "country", "city", "group", "order", "expires"];
@@ -129,7 +119,7 @@ impl Line for InstanceEntry {
 pub(super) async fn execute(command: Command) -> Result<(), Failure> {
     match command {
         Command::List(on) => {
-            let group = on.what.group.as_deref().map(group).transpose()?;
+            let group = on.arguments.group.as_deref().map(group).transpose()?;
             let (registry, List { account, status, ip, country, city, order, list, group: _ }) =
                 on.open().await?;
             let filter = InstanceFilter {
@@ -144,33 +134,31 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
             list.print::<InstanceEntry>(&registry, filter).await
         }
         Command::Show(on) => {
-            let id = id("instance", &on.what.number)?;
+            let id = id("instance", &on.arguments.number)?;
             let (registry, Show { number: _, show }) = on.open().await?;
             show.print(&registry.instance(id).await?)
         }
         Command::SetStatus(on) => {
-            let ids = ids("instance", &on.what.numbers)?;
+            let ids = ids("instance", &on.arguments.numbers)?;
             let (registry, SetStatus { status, numbers: _ }) = on.open().await?;
             registry.set_instance_status(ids.clone(), status, Timestamp::now()).await?;
-            say(&format!("{} {} {status}", in_words("instance", &ids), are(&ids)))
+            print_line(&format!("{} {} {status}", in_words("instance", &ids), is_or_are(&ids)))
         }
         Command::Move(on) => {
-            let (ids, to) = (ids("instance", &on.what.numbers)?, group(&on.what.group)?);
+            let (ids, to) = (ids("instance", &on.arguments.numbers)?, group(&on.arguments.group)?);
             let (registry, _) = on.open().await?;
             registry.move_instances(ids.clone(), to).await?;
             let place = match to {
                 GroupChoice::In(group) => format!("in group {}", group.get()),
                 GroupChoice::Ungrouped => "in no group".to_owned(),
             };
-            say(&format!("{} {} {place}", in_words("instance", &ids), are(&ids)))
+            print_line(&format!("{} {} {place}", in_words("instance", &ids), is_or_are(&ids)))
         }
         Command::Remove(on) => {
-            let ids = ids("instance", &on.what.numbers)?;
-            on.what.confirmation.possible()?;
-            let (registry, Remove { numbers: _, confirmation }) = on.open().await?;
-            confirmation.ask(&format!("Remove {}?", in_words("instance", &ids)))?;
+            let question = |ids: &[Id]| format!("Remove {}?", in_words("instance", ids));
+            let (registry, ids) = on.confirm("instance", question).await?;
             registry.remove_instances(ids.clone()).await?;
-            say(&format!("{} {} removed", in_words("instance", &ids), are(&ids)))
+            print_line(&format!("{} {} removed", in_words("instance", &ids), is_or_are(&ids)))
         }
     }
 }

@@ -12,7 +12,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::{
     Failure,
-    terminal::{remark, say, unless_closed},
+    terminal::{ignore_closed_pipe, print_error_line, print_line},
 };
 
 /// Output format of a list.
@@ -43,8 +43,8 @@ pub(super) trait Line: Serialize {
     fn cells(&self) -> Vec<String>;
 }
 
-/// Default maximum of lines in a table, and how many of them are buffered to determine the widths of its columns.
-const TABLE: u32 = 1000;
+/// Default maximum number of lines in a table, and how many lines determine the widths of its columns.
+const TABLE_LINES: u32 = 1000;
 
 impl ListArguments {
     /// Prints the matching entries as the database returns them.
@@ -54,12 +54,12 @@ impl ListArguments {
         filter: T::Filter,
     ) -> Result<(), Failure> {
         let output = BufWriter::new(io::stdout());
-        let (printer, most) = if self.json {
+        let (printer, limit) = if self.json {
             (Printer::Json(output), self.limit)
         } else {
-            (Printer::Table { output, table: Table::new(T::HEAD) }, Some(self.limit.unwrap_or(TABLE)))
+            (Printer::Table { output, table: Table::new(T::HEAD) }, Some(self.limit.unwrap_or(TABLE_LINES)))
         };
-        let listed = match registry.list::<T, _>(filter, most, printer).await {
+        let listed = match registry.list::<T, _>(filter, limit, printer).await {
             Ok((printer, more)) => printer.end().map(|()| more),
             Err(RegistryError::Output(error)) => Err(error),
             Err(error) => return Err(error.into()),
@@ -67,11 +67,13 @@ impl ListArguments {
         match listed {
             Ok(false) => Ok(()),
             Ok(true) => {
-                let most = most.unwrap_or_default();
-                remark(&format!("the list ends after {most} entries; set a higher --limit to see more"));
+                let limit = limit.unwrap_or_default();
+                print_error_line(&format!(
+                    "the list ends after {limit} entries; set a higher --limit to see more"
+                ));
                 Ok(())
             }
-            Err(error) => unless_closed(error),
+            Err(error) => ignore_closed_pipe(error),
         }
     }
 }
@@ -80,7 +82,7 @@ impl ShowArguments {
     /// Prints one entry in full.
     pub(super) fn print(&self, thing: &impl Serialize) -> Result<(), Failure> {
         if self.json {
-            return write_json(io::stdout(), thing).or_else(unless_closed);
+            return write_json(io::stdout(), thing).or_else(ignore_closed_pipe);
         }
         let Value::Object(fields) = serde_json::to_value(thing)? else { return Ok(()) };
         let width = fields.keys().map(|name| name.width()).max().unwrap_or(0);
@@ -90,13 +92,13 @@ impl ShowArguments {
                 Value::String(text) => text.clone(),
                 other => other.to_string(),
             };
-            say(&format!("{name:<width$}  {value}"))
+            print_line(&format!("{name:<width$}  {value}"))
         })
     }
 
     /// Prints the result as JSON or as text.
     pub(super) fn print_or(&self, thing: &impl Serialize, words: &str) -> Result<(), Failure> {
-        if self.json { self.print(thing) } else { say(words) }
+        if self.json { self.print(thing) } else { print_line(words) }
     }
 }
 
@@ -150,7 +152,7 @@ impl Table {
     fn add(&mut self, cells: Vec<String>) -> Option<String> {
         self.waiting.push(cells.iter().map(|cell| printable(cell).into_owned()).collect());
         let known = !self.widths.is_empty();
-        (known || self.waiting.len() > TABLE as usize).then(|| self.waiting())
+        (known || self.waiting.len() > TABLE_LINES as usize).then(|| self.waiting())
     }
 
     /// The text of the buffered lines.
@@ -196,8 +198,8 @@ mod tests {
     #[test]
     fn a_long_table_does_not_wait_for_its_end() {
         let mut table = Table::new(&["id"]);
-        let texts: Vec<_> = (0..TABLE).filter_map(|id| table.add(vec![id.to_string()])).collect();
+        let texts: Vec<_> = (0..TABLE_LINES).filter_map(|id| table.add(vec![id.to_string()])).collect();
         assert_eq!(texts.len(), 1);
-        assert_eq!(texts[0].lines().count(), 1 + TABLE as usize);
+        assert_eq!(texts[0].lines().count(), 1 + TABLE_LINES as usize);
     }
 }

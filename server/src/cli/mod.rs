@@ -27,7 +27,7 @@ use std::{
 use clap::{CommandFactory as _, Parser, Subcommand};
 use sallyport_server::store::{Location, OpenMode, Store};
 
-use terminal::{remark, say, unless_closed};
+use terminal::{ignore_closed_pipe, print_error_line, print_line};
 
 /// Serve proxy extraction and static IP queries from a SQLite or PostgreSQL database.
 #[derive(Parser)]
@@ -112,7 +112,7 @@ struct Database {
     /// Use this database: a file, or postgres://user:password@host/database.
     ///
     /// Pass a URL with a password in the environment variable: other users of the machine can see command lines.
-    // Not parsed by clap, whose error would repeat the password, as the help would what is in the environment.
+    // Not parsed by clap, whose error would quote the password. The help must not show the environment variable's value.
     #[arg(long, value_name = "FILE|URL", env = "SALLYPORT_DB", hide_env_values = true)]
     db: OsString,
 }
@@ -156,14 +156,14 @@ pub(crate) fn main() -> ExitCode {
         Err(Failure::Usage(line)) => failed(2, &line),
         Err(Failure::FailedWithDetails(line, details)) => {
             let code = failed(1, &line);
-            details.iter().for_each(|detail| remark(&format!("  {detail}")));
+            details.iter().for_each(|detail| print_error_line(&format!("  {detail}")));
             code
         }
     }
 }
 
 fn failed(code: u8, line: &str) -> ExitCode {
-    remark(&format!("error: {line}"));
+    print_error_line(&format!("error: {line}"));
     ExitCode::from(code)
 }
 
@@ -196,7 +196,7 @@ fn execute(command: Command, sources: &[String]) -> Result<(), Failure> {
     }
 }
 
-/// Writes a text of this program as it is, line ends included.
+/// Prints a text of this program unchanged.
 fn print_own(text: &str) -> Result<(), Failure> {
-    io::stdout().write_all(text.as_bytes()).or_else(unless_closed)
+    io::stdout().write_all(text.as_bytes()).or_else(ignore_closed_pipe)
 }

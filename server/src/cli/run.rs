@@ -4,26 +4,26 @@ use sallyport_server::{RunningServer, log, sandbox::Sandbox, store::OpenMode};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{
-    Failure, data, say,
-    settings::{Arguments, LogFormat, SandboxOutput, Settings, Source, TlsFiles},
+    Failure, data, print_line,
+    settings::{Arguments, LogFormat, SandboxOutput, Settings, Source, TlsFiles, seconds},
 };
 
 /// Serves until SIGINT or SIGTERM.
 pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
-    let mut settings = Settings::try_from(arguments)?;
-    let format = match settings.log_format {
+    let mut settings = Settings::new(arguments)?;
+    let format = match settings.arguments.log_format {
         LogFormat::Human => log::Format::Text,
         LogFormat::Json => log::Format::Json,
     };
-    log::start(std::mem::take(&mut settings.log), format);
-    // Signals are awaited before anybody can know the address, so that none finds the server unprepared; not before a
-    // database is open, which may take long.
+    log::start(std::mem::take(&mut settings.arguments.log), format);
+    // Signals are handled before the address is known, so that none is missed, but after the database is open, because
+    // opening it may take long and a signal must end that.
     let (running, mut signals) = match &settings.source {
         Source::Database(location) => {
             let store = location.open(OpenMode::Existing).await?;
             let signals = Signals::new()?;
             let running = sallyport_server::start(settings.config(store))?;
-            say_addresses(&running)?;
+            print_addresses(&running)?;
             (running, signals)
         }
         Source::Sandbox { tokens, output } => {
@@ -31,10 +31,10 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
             let sandbox = Sandbox::start_with(*tokens, |config| settings.config(config.store)).await?;
             match output {
                 SandboxOutput::Text => {
-                    data::describe_sandbox(&sandbox).iter().try_for_each(|line| say(line))?;
-                    say_addresses(sandbox.server())?;
+                    data::describe_sandbox(&sandbox).iter().try_for_each(|line| print_line(line))?;
+                    print_addresses(sandbox.server())?;
                 }
-                SandboxOutput::Json => say(&serde_json::to_string(&sandbox.description())?)?,
+                SandboxOutput::Json => print_line(&serde_json::to_string(&sandbox.description())?)?,
             }
             (sandbox.into_server(), signals)
         }
@@ -47,17 +47,17 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
     }
 }
 
-fn say_addresses(running: &RunningServer) -> Result<(), Failure> {
+fn print_addresses(running: &RunningServer) -> Result<(), Failure> {
     if let Some(admin) = running.admin_address() {
-        say(&format!("operator's pages on http://{admin}"))?;
+        print_line(&format!("operator's pages on http://{admin}"))?;
     }
-    say(&format!("listening on {}", running.base_url()))
+    print_line(&format!("listening on {}", running.base_url()))
 }
 
 async fn drain(running: RunningServer, settings: &Settings) -> Result<(), Failure> {
     running.drain();
-    tokio::time::sleep(settings.drain_delay).await;
-    let deadline = settings.drain_timeout;
+    tokio::time::sleep(seconds(settings.arguments.drain_delay)).await;
+    let deadline = seconds(settings.arguments.drain_timeout);
     if running.close(deadline).await {
         Ok(())
     } else {
@@ -81,7 +81,7 @@ impl Signals {
         })
     }
 
-    /// Waits for SIGINT or SIGTERM, and reloads the certificate at each SIGHUP until then.
+    /// Waits for SIGINT or SIGTERM, and reloads the certificate at each SIGHUP.
     async fn stop(&mut self, running: &RunningServer, tls: Option<&TlsFiles>) {
         loop {
             tokio::select! {
@@ -100,7 +100,7 @@ impl Signals {
     }
 }
 
-/// Reloads the certificate. An invalid one is ignored, because the old one is better than none.
+/// Reloads the certificate. If the new one is invalid, the old one stays in use.
 async fn renew(running: &RunningServer, tls: Option<&TlsFiles>) {
     let Some(files) = tls else {
         tracing::warn!("ignored SIGHUP: no certificate to reload, because the server speaks plain HTTP");

@@ -1,12 +1,18 @@
 //! The settings of `server run`: from flags, environment variables and a configuration file, in this order of precedence.
 
-use std::{ffi::OsString, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    ffi::OsString,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use clap::ValueEnum;
 use sallyport_server::{
     Config, check_rates,
     edge::{admission::rate_limit::RateRule, tls::Identity},
-    proxies::{ProxyNet, TrustedProxies},
+    proxies::ProxyNet,
     sandbox::SandboxTokens,
     store::{Location, Store},
 };
@@ -69,18 +75,18 @@ pub(super) struct Arguments {
     request_id_retention: u32,
     /// Accept requests for this time after a signal, in seconds, so that load balancers see /readyz fail first.
     #[arg(long, value_name = "SECONDS", env = "SALLYPORT_DRAIN_DELAY", default_value_t = 0)]
-    drain_delay: u32,
+    pub(super) drain_delay: u32,
     /// Wait at most this long after that for requests under way to finish, in seconds.
     #[arg(long, value_name = "SECONDS", env = "SALLYPORT_DRAIN_TIMEOUT", default_value_t = 10)]
-    drain_timeout: u32,
+    pub(super) drain_timeout: u32,
     /// Log these events on standard error, for example `info` or `sallyport_server=debug`.
     ///
     /// Of other crates only the source location and numbers are logged, since their texts can hold tokens.
     #[arg(long, value_name = "FILTER", env = "SALLYPORT_LOG", default_value = "info,dropshot=warn")]
-    log: EnvFilter,
+    pub(super) log: EnvFilter,
     /// Write the log in this format.
     #[arg(long, value_enum, value_name = "FORMAT", env = "SALLYPORT_LOG_FORMAT", default_value_t = LogFormat::Human)]
-    log_format: LogFormat,
+    pub(super) log_format: LogFormat,
 }
 
 /// Format of the log.
@@ -102,134 +108,50 @@ pub(super) enum SandboxOutput {
     Json,
 }
 
-/// What is served.
 pub(super) enum Source {
     /// A database that exists.
     Database(Location),
     /// Sample data in a temporary one.
-    Sandbox {
-        /// Where its tokens come from.
-        tokens: SandboxTokens,
-        /// What it prints.
-        output: SandboxOutput,
-    },
+    Sandbox { tokens: SandboxTokens, output: SandboxOutput },
 }
 
 impl Source {
-    fn new(
-        database: Option<OsString>,
-        tokens: Option<SandboxTokens>,
-        output: Option<SandboxOutput>,
-    ) -> Result<Self, Failure> {
-        let Some(database) = database else {
-            return Ok(Self::Sandbox {
-                tokens: tokens.unwrap_or_default(),
-                output: output.unwrap_or_default(),
-            });
+    fn new(arguments: &Arguments) -> Result<Self, Failure> {
+        let Arguments { db, sandbox_tokens, sandbox_output, .. } = arguments;
+        let Some(database) = db else {
+            let (tokens, output) = (sandbox_tokens.unwrap_or_default(), sandbox_output.unwrap_or_default());
+            return Ok(Self::Sandbox { tokens, output });
         };
-        let given = [("sandbox-tokens", tokens.is_some()), ("sandbox-output", output.is_some())];
+        let given =
+            [("sandbox-tokens", sandbox_tokens.is_some()), ("sandbox-output", sandbox_output.is_some())];
         match given.into_iter().find(|(_, is_given)| *is_given) {
             Some((name, _)) => Err(usage(&format!(
                 "`{name}` is for the sandbox, which has a temporary database of its own; remove `{name}` or `db`"
             ))),
-            None => Ok(Self::Database(location(&database)?)),
+            None => Ok(Self::Database(location(database)?)),
         }
     }
 }
 
 /// Validated settings.
 pub(super) struct Settings {
+    pub(super) arguments: Arguments,
     pub(super) source: Source,
     pub(super) tls: Option<TlsFiles>,
-    pub(super) drain_delay: Duration,
-    pub(super) drain_timeout: Duration,
-    pub(super) log: EnvFilter,
-    pub(super) log_format: LogFormat,
-    serving: ServeSettings,
 }
 
-/// Certificate and key as they were loaded, with their paths.
+/// Certificate and key with the paths they were loaded from.
 pub(super) struct TlsFiles {
     certificates: PathBuf,
     key: PathBuf,
     identity: Identity,
 }
 
-struct ServeSettings {
-    listen: SocketAddr,
-    admin: Option<SocketAddr>,
-    trusted_proxies: TrustedProxies,
-    rates: Vec<RateRule>,
-    max_in_flight: usize,
-    body_timeout: Duration,
-    connection_timeout: Duration,
-    request_id_retention: Option<Duration>,
-}
-
 impl Settings {
-    /// The configuration of a server on `store`.
-    pub(super) fn config(&self, store: Arc<dyn Store>) -> Config {
-        let ServeSettings {
-            listen,
-            admin,
-            ref trusted_proxies,
-            ref rates,
-            max_in_flight,
-            body_timeout,
-            connection_timeout,
-            request_id_retention,
-        } = self.serving;
-        Config {
-            listen,
-            store,
-            body_timeout,
-            connection_timeout,
-            tls: self.tls.as_ref().map(|files| files.identity.clone()),
-            trusted_proxies: trusted_proxies.clone(),
-            rates: rates.clone(),
-            max_in_flight,
-            admin,
-            request_id_retention,
-        }
-    }
-}
-
-impl TlsFiles {
-    fn load(certificates: PathBuf, key: PathBuf) -> Result<Self, Failure> {
-        let identity = Identity::load(&certificates, &key)?;
-        Ok(Self { certificates, key, identity })
-    }
-
-    /// Loads the files again.
-    pub(super) fn reload(&self) -> Result<Identity, Failure> {
-        Ok(Identity::load(&self.certificates, &self.key)?)
-    }
-}
-
-impl TryFrom<Arguments> for Settings {
-    type Error = Failure;
-
-    fn try_from(arguments: Arguments) -> Result<Self, Failure> {
-        let Arguments {
-            config: _,
-            db,
-            sandbox_tokens,
-            sandbox_output,
-            listen,
-            admin,
-            tls_cert,
-            tls_key,
-            trusted_proxies,
-            rate,
-            max_in_flight,
-            body_timeout,
-            connection_timeout,
-            request_id_retention,
-            drain_delay,
-            drain_timeout,
-            log,
-            log_format,
-        } = arguments;
+    /// Checks that the arguments are consistent, and loads the certificate.
+    pub(super) fn new(arguments: Arguments) -> Result<Self, Failure> {
+        let Arguments { config: _, listen, tls_cert, tls_key, trusted_proxies, rate, max_in_flight, .. } =
+            &arguments;
         let tls = match (tls_cert, tls_key) {
             (Some(certificates), Some(key)) => Some(TlsFiles::load(certificates, key)?),
             (None, None) => None,
@@ -242,32 +164,46 @@ impl TryFrom<Arguments> for Settings {
                  tls-key, or put an HTTPS proxy in front and declare it with trusted-proxies"
             )));
         }
-        if max_in_flight == 0 {
+        if *max_in_flight == 0 {
             return Err(usage("`max-in-flight`: expected an integer of at least 1, found `0`"));
         }
-        check_rates(&rate).map_err(|error| usage(&error.to_string()))?;
-        let seconds = |number: u32| Duration::from_secs(number.into());
-        let serving = ServeSettings {
-            listen,
-            admin,
-            trusted_proxies: trusted_proxies.into_iter().collect(),
-            rates: rate,
-            max_in_flight,
-            body_timeout: seconds(body_timeout),
-            connection_timeout: seconds(connection_timeout),
-            request_id_retention: (request_id_retention > 0)
-                .then(|| Duration::from_hours(24) * request_id_retention),
-        };
-        Ok(Self {
-            source: Source::new(db, sandbox_tokens, sandbox_output)?,
-            tls,
-            drain_delay: seconds(drain_delay),
-            drain_timeout: seconds(drain_timeout),
-            log,
-            log_format,
-            serving,
-        })
+        check_rates(rate).map_err(|error| usage(&error.to_string()))?;
+        Ok(Self { source: Source::new(&arguments)?, tls, arguments })
     }
+
+    /// The configuration of a server on `store`.
+    pub(super) fn config(&self, store: Arc<dyn Store>) -> Config {
+        let arguments = &self.arguments;
+        let retention_days = arguments.request_id_retention;
+        Config {
+            listen: arguments.listen,
+            store,
+            body_timeout: seconds(arguments.body_timeout),
+            connection_timeout: seconds(arguments.connection_timeout),
+            tls: self.tls.as_ref().map(|files| files.identity.clone()),
+            trusted_proxies: arguments.trusted_proxies.iter().copied().collect(),
+            rates: arguments.rate.clone(),
+            max_in_flight: arguments.max_in_flight,
+            admin: arguments.admin,
+            request_id_retention: (retention_days > 0).then(|| Duration::from_hours(24) * retention_days),
+        }
+    }
+}
+
+impl TlsFiles {
+    fn load(certificates: &Path, key: &Path) -> Result<Self, Failure> {
+        let identity = Identity::load(certificates, key)?;
+        Ok(Self { certificates: certificates.to_owned(), key: key.to_owned(), identity })
+    }
+
+    /// Loads the files again.
+    pub(super) fn reload(&self) -> Result<Identity, Failure> {
+        Ok(Identity::load(&self.certificates, &self.key)?)
+    }
+}
+
+pub(super) fn seconds(number: u32) -> Duration {
+    Duration::from_secs(number.into())
 }
 
 fn usage(line: &str) -> Failure {

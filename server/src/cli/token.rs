@@ -6,18 +6,18 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use sallyport_server::{
     data::tokens::{self, End, TokenRotation},
-    domain::{access::has_expired, token::TokenKind},
+    domain::{access::has_expired, instance::Id, token::TokenKind},
     store::registry::{TokenEntry, TokenFilter},
 };
 use serde::Serialize;
 
 use super::{
     Failure,
-    argument::{OnDatabase, are, duration, future, id, ids, in_words, named},
+    argument::{ConfirmedNumbers, WithDatabase, duration, future, id, in_words, is_or_are, named},
     confirm::Confirmation,
     listing::{Line, ListArguments, ShowArguments},
-    say,
-    terminal::remark,
+    print_line,
+    terminal::print_error_line,
 };
 
 pub(super) const EXAMPLES: &str = "\
@@ -31,13 +31,13 @@ Examples:
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Issue a token and print it once; only its hash is stored.
-    Issue(OnDatabase<Issue>),
+    Issue(WithDatabase<Issue>),
     /// List tokens by number, without their secrets.
-    List(OnDatabase<List>),
+    List(WithDatabase<List>),
     /// Issue a token that replaces another, of the same account and kind, and print it once.
-    Rotate(OnDatabase<Rotate>),
+    Rotate(WithDatabase<Rotate>),
     /// Revoke tokens by number, all or none; they are rejected from the next call on.
-    Revoke(OnDatabase<Revoke>),
+    Revoke(WithDatabase<ConfirmedNumbers>),
 }
 
 /// Arguments of `issue`.
@@ -70,7 +70,7 @@ pub(super) struct List {
 #[derive(Args)]
 pub(super) struct Rotate {
     /// Number of the old token, as `list` shows it.
-    // Not parsed by clap, whose error would repeat a token that somebody wrote here.
+    // Not parsed by clap, whose error would quote a token that was passed here by mistake.
     number: String,
     /// Keep the old token valid for this time, unless it expires before; 0 revokes it at once.
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "24h")]
@@ -80,16 +80,6 @@ pub(super) struct Rotate {
     expires: Option<End>,
     #[command(flatten)]
     show: ShowArguments,
-    #[command(flatten)]
-    confirmation: Confirmation,
-}
-
-/// Arguments of `revoke`.
-#[derive(Args)]
-pub(super) struct Revoke {
-    /// Numbers of the tokens, as `list` shows them.
-    #[arg(required = true, value_name = "NUMBER")]
-    numbers: Vec<String>,
     #[command(flatten)]
     confirmation: Confirmation,
 }
@@ -136,7 +126,7 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
                 token: token.expose(),
                 old: None,
             };
-            remark(&format!("token {} of account {account}; it is shown only once:", id.get()));
+            print_error_line(&format!("token {} of account {account}; it is shown only once:", id.get()));
             show.print_or(&issued, token.expose())
         }
         Command::List(on) => {
@@ -145,21 +135,19 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
         }
         Command::Rotate(on) => rotate(on).await,
         Command::Revoke(on) => {
-            let ids = ids("token", &on.what.numbers)?;
-            on.what.confirmation.possible()?;
-            let (registry, Revoke { numbers: _, confirmation }) = on.open().await?;
-            confirmation.ask(&format!("Revoke {}?", in_words("token", &ids)))?;
+            let question = |ids: &[Id]| format!("Revoke {}?", in_words("token", ids));
+            let (registry, ids) = on.confirm("token", question).await?;
             registry.revoke_tokens(ids.clone(), Timestamp::now()).await?;
-            say(&format!("{} {} revoked", in_words("token", &ids), are(&ids)))
+            print_line(&format!("{} {} revoked", in_words("token", &ids), is_or_are(&ids)))
         }
     }
 }
 
-async fn rotate(on: OnDatabase<Rotate>) -> Result<(), Failure> {
-    let old = id("token", &on.what.number)?;
-    let at_once = on.what.overlap.is_zero();
+async fn rotate(on: WithDatabase<Rotate>) -> Result<(), Failure> {
+    let old = id("token", &on.arguments.number)?;
+    let at_once = on.arguments.overlap.is_zero();
     if at_once {
-        on.what.confirmation.possible()?;
+        on.arguments.confirmation.check_terminal()?;
     }
     let (registry, Rotate { number: _, overlap, expires, show, confirmation }) = on.open().await?;
     if at_once {
@@ -172,7 +160,7 @@ async fn rotate(on: OnDatabase<Rotate>) -> Result<(), Failure> {
         (None, Some(end)) => format!("valid until {end}"),
         (Some(_), _) | (None, None) => "revoked".to_owned(),
     };
-    remark(&format!(
+    print_error_line(&format!(
         "token {} of account {} replaces token {}, which is {end}; it is shown only once:",
         id.get(),
         old.account,

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use ipnet::Ipv4Net;
 use jiff::Timestamp;
 use sallyport_server::{
-    domain::access::WhitelistEntry,
+    domain::{access::WhitelistEntry, instance::Id},
     store::{
         record::WhitelistRecord,
         registry::{WhitelistFilter, WhitelistRow},
@@ -15,10 +15,9 @@ use sallyport_server::{
 
 use super::{
     Failure,
-    argument::{OnDatabase, are, future, ids, in_words},
-    confirm::Confirmation,
+    argument::{ConfirmedNumbers, Numbers, WithDatabase, future, ids, in_words, is_or_are},
     listing::{Line, ListArguments, ShowArguments},
-    say,
+    print_line,
 };
 
 pub(super) const EXAMPLES: &str = "\
@@ -31,15 +30,15 @@ Examples:
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Add addresses from which an account may extract, all or none.
-    Add(OnDatabase<Add>),
+    Add(WithDatabase<Add>),
     /// List entries by number.
-    List(OnDatabase<List>),
+    List(WithDatabase<List>),
     /// Enable entries, all or none.
-    Enable(OnDatabase<Numbers>),
+    Enable(WithDatabase<Numbers>),
     /// Disable entries, all or none.
-    Disable(OnDatabase<Numbers>),
+    Disable(WithDatabase<Numbers>),
     /// Remove entries, all or none.
-    Remove(OnDatabase<Remove>),
+    Remove(WithDatabase<ConfirmedNumbers>),
 }
 
 #[derive(Args)]
@@ -72,22 +71,6 @@ pub(super) struct List {
     list: ListArguments,
 }
 
-#[derive(Args)]
-pub(super) struct Numbers {
-    /// Numbers of the entries, as `list` shows them.
-    #[arg(required = true, value_name = "NUMBER")]
-    numbers: Vec<String>,
-}
-
-#[derive(Args)]
-pub(super) struct Remove {
-    /// Numbers of the entries, as `list` shows them.
-    #[arg(required = true, value_name = "NUMBER")]
-    numbers: Vec<String>,
-    #[command(flatten)]
-    confirmation: Confirmation,
-}
-
 impl Line for WhitelistRow {
     const HEAD: &'static [&'static str] = &["number", "account", "first", "last", "state"];
 
@@ -110,13 +93,13 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
     match command {
         Command::Add(on) => {
             let entry = |(first, last)| WhitelistRecord {
-                account: on.what.account.clone(),
+                account: on.arguments.account.clone(),
                 first,
                 last: Some(last),
-                enabled: !on.what.disabled,
-                expires_at: on.what.expires,
+                enabled: !on.arguments.disabled,
+                expires_at: on.arguments.expires,
             };
-            let ranges = on.what.ranges.iter().map(|text| Ok(entry(range(text)?)));
+            let ranges = on.arguments.ranges.iter().map(|text| Ok(entry(range(text)?)));
             let entries = ranges.collect::<Result<_, String>>().map_err(Failure::Usage)?;
             let (registry, Add { show, .. }) = on.open().await?;
             registry.add_whitelist(entries).await?.iter().try_for_each(|row| {
@@ -133,22 +116,20 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
         Command::Enable(on) => enable(on, true).await,
         Command::Disable(on) => enable(on, false).await,
         Command::Remove(on) => {
-            let ids = ids("whitelist entry", &on.what.numbers)?;
-            on.what.confirmation.possible()?;
-            let (registry, Remove { numbers: _, confirmation }) = on.open().await?;
-            confirmation.ask(&format!("Remove {} from the whitelist?", in_words("number", &ids)))?;
+            let question = |ids: &[Id]| format!("Remove {} from the whitelist?", in_words("number", ids));
+            let (registry, ids) = on.confirm("whitelist entry", question).await?;
             registry.remove_whitelist(ids.clone()).await?;
-            say(&format!("{} of the whitelist {} removed", in_words("number", &ids), are(&ids)))
+            print_line(&format!("{} of the whitelist {} removed", in_words("number", &ids), is_or_are(&ids)))
         }
     }
 }
 
-async fn enable(on: OnDatabase<Numbers>, enabled: bool) -> Result<(), Failure> {
-    let ids = ids("whitelist entry", &on.what.numbers)?;
+async fn enable(on: WithDatabase<Numbers>, enabled: bool) -> Result<(), Failure> {
+    let ids = ids("whitelist entry", &on.arguments.numbers)?;
     let (registry, _) = on.open().await?;
     registry.enable_whitelist(ids.clone(), enabled, Timestamp::now()).await?;
     let state = if enabled { "enabled" } else { "disabled" };
-    say(&format!("{} of the whitelist {} {state}", in_words("number", &ids), are(&ids)))
+    print_line(&format!("{} of the whitelist {} {state}", in_words("number", &ids), is_or_are(&ids)))
 }
 
 /// Parses an IPv4 address, which may be written as IPv4-mapped IPv6.

@@ -1,4 +1,4 @@
-//! What happens on one connection, and since when nothing does.
+//! Whether a connection is in use, and since when it is idle or stalled.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ pub(super) struct Activity {
     requests: u32,
     /// Responses that are not sent in full.
     responses: u32,
-    /// Bytes of those that have no reservation.
+    /// Bytes of those responses that have no reservation.
     unreserved: usize,
-    /// When the connection became idle, or, while responses are not sent in full, when the last one was.
+    /// When the connection became idle or, while responses are being sent, when the last one was sent in full.
     since: Duration,
 }
 
@@ -31,13 +31,13 @@ impl Activity {
         }
     }
 
-    /// Bytes of responses under way that no budget knows of.
+    /// Bytes of responses being sent that are not reserved in the budget.
     pub(super) const fn unreserved(&self) -> usize {
         self.unreserved
     }
 
-    /// A response is under way, with so many bytes that no budget knows of.
-    pub(super) fn response_made(&mut self, unreserved: usize, now: Duration) {
+    /// Counts a response that is being sent, with its bytes that are not reserved in the budget.
+    pub(super) fn response_begun(&mut self, unreserved: usize, now: Duration) {
         if self.responses == 0 {
             self.since = now;
         }
@@ -45,15 +45,15 @@ impl Activity {
         self.unreserved += unreserved;
     }
 
-    /// The same response was sent, or will never be.
+    /// Counts the same response as sent or abandoned.
     pub(super) fn response_sent(&mut self, unreserved: usize, now: Duration) {
         self.responses -= 1;
         self.unreserved -= unreserved;
         self.since = now;
     }
 
-    /// For how long the peer has neither made a request nor read a response. Zero while the server is at work on a
-    /// request and no response waits: then the next step is the server's.
+    /// How long the peer has neither sent a request nor read a response. Zero while the server works on a request and no
+    /// response is unread: then the peer waits for the server.
     pub(super) fn stalled_for(&self, now: Duration) -> Duration {
         if self.responses == 0 && self.requests > 0 { Duration::ZERO } else { now.saturating_sub(self.since) }
     }
@@ -83,10 +83,10 @@ mod tests {
     fn a_response_that_is_not_read_stalls_its_connection_whatever_else_is_asked() {
         let mut activity = Activity::new(at(0));
         activity.request_begun();
-        activity.response_made(0, at(10));
+        activity.response_begun(0, at(10));
         activity.request_ended(at(10));
         activity.request_begun();
-        activity.response_made(0, at(30));
+        activity.response_begun(0, at(30));
         assert_eq!(activity.stalled_for(at(40)), at(30));
         activity.response_sent(0, at(41));
         assert_eq!(activity.stalled_for(at(45)), at(4), "one of two was read");

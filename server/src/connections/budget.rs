@@ -1,18 +1,17 @@
-//! Memory that connections share: request bodies that are being received, responses that are being sent.
+//! The memory that connections share for request bodies being received and responses being sent.
 
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
-use super::{Connection, MemoryUse};
+use super::{Connection, Limit, MemoryUse};
 
-/// Bytes that all connections may hold together, and the share of one of them.
+/// Bytes that all connections may reserve together, and those that they have reserved.
 #[derive(Debug)]
 pub(crate) struct Budget {
-    total: usize,
-    connection_share: usize,
-    held: AtomicUsize,
+    pub(super) limit: Limit,
+    reserved: AtomicUsize,
 }
 
 /// The budget is used up.
@@ -20,16 +19,12 @@ pub(crate) struct Budget {
 pub(crate) struct BudgetExceeded;
 
 impl Budget {
-    pub(super) const fn new(total: usize, connection_share: usize) -> Self {
-        Self { total, connection_share, held: AtomicUsize::new(0) }
-    }
-
-    pub(super) const fn connection_share(&self) -> usize {
-        self.connection_share
+    pub(super) const fn new(limit: Limit) -> Self {
+        Self { limit, reserved: AtomicUsize::new(0) }
     }
 }
 
-/// The part of a budget that one body or response takes, until it is dropped.
+/// The part of a budget that one body or response has reserved, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     connection: Arc<Connection>,
@@ -42,23 +37,23 @@ impl Reservation {
         Self { connection, usage, bytes: 0 }
     }
 
-    /// Takes so many bytes more. Three bounds hold: that of all connections; the share of this one; and its address may
-    /// hold no more than it leaves free, so that no caller takes everything and a new one always finds something. None
-    /// of them applies to what is held alone, by all, by the connection or by the address: it may have any size.
+    /// Reserves `more` bytes. Three bounds apply: the total of all connections, the share of this connection, and for each
+    /// address at most as much as it leaves free, so that no caller takes everything and a new one always finds memory. A
+    /// bound does not apply while this is the only reservation that counts towards it: a single body or response may have
+    /// any size.
     ///
     /// # Errors
-    /// One of the bounds is reached; nothing is taken then.
+    /// One of the bounds is reached; nothing is reserved then.
     pub(crate) fn grow(&mut self, more: usize) -> Result<(), BudgetExceeded> {
-        let Connection { shared, peer, held, .. } = &*self.connection;
-        let budget = shared.budget(self.usage);
-        let (here, from_address) = (held.counter(self.usage), peer.held.counter(self.usage));
-        let own = self.bytes.saturating_add(more);
+        let (Connection { peer, .. }, Limit { total, of_connection }) =
+            (&*self.connection, self.budget().limit);
         let add = |counter: &AtomicUsize| counter.fetch_add(more, Ordering::Relaxed).saturating_add(more);
-        let (all, here, from_address) = (add(&budget.held), add(here), add(from_address));
+        let [all, here, from_address] = self.counters().map(add);
+        let own = self.bytes.saturating_add(more);
         self.bytes = own;
-        let fits = (all <= budget.total || all == own)
-            && (here <= budget.connection_share || here == own)
-            && (peer.is_proxy || from_address <= budget.total.saturating_sub(all) || from_address == own);
+        let fits = (all <= total || all == own)
+            && (here <= of_connection || here == own)
+            && (peer.is_proxy || from_address <= total.saturating_sub(all) || from_address == own);
         if fits {
             return Ok(());
         }
@@ -67,13 +62,21 @@ impl Reservation {
     }
 
     fn release(&mut self, bytes: usize) {
-        let Connection { shared, peer, held, .. } = &*self.connection;
-        for counter in
-            [&shared.budget(self.usage).held, held.counter(self.usage), peer.held.counter(self.usage)]
-        {
+        for counter in self.counters() {
             counter.fetch_sub(bytes, Ordering::Relaxed);
         }
         self.bytes -= bytes;
+    }
+
+    fn budget(&self) -> &Budget {
+        &self.connection.shared.budgets[self.usage as usize]
+    }
+
+    /// The bytes of all connections, of this one, and of its address.
+    fn counters(&self) -> [&AtomicUsize; 3] {
+        let Connection { peer, reserved, .. } = &*self.connection;
+        let usage = self.usage as usize;
+        [&self.budget().reserved, &reserved[usage], &peer.reserved[usage]]
     }
 }
 

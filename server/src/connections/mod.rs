@@ -1,7 +1,6 @@
-//! What each connection holds, and for how long. Dropshot owns the sockets and gives them no deadline before the first
-//! request, between two requests over HTTP/2, or while a response is not read; it does not bound the responses that wait
-//! to be read either. So requests and responses are counted here by connection, and [`StallMonitor`] closes the connections on
-//! which nothing has moved for too long.
+//! Timeouts and memory limits of connections. Dropshot owns the sockets. It has no timeout before the first request, between two
+//! requests over HTTP/2, or while a response is not read, and no limit on unread responses. So requests and responses are
+//! counted here by connection, and [`StallMonitor`] closes connections that are idle or stalled for too long.
 
 mod activity;
 mod budget;
@@ -31,24 +30,23 @@ use crate::proxies::{TrustedProxies, network};
 #[derive(Debug)]
 pub(crate) struct Connections {
     shared: Arc<SharedState>,
-    /// In parts, so that two threads seldom wait for one another.
-    known: [RwLock<Known>; PARTS],
+    /// In shards, so that threads seldom wait for each other.
+    shards: [RwLock<Shard>; SHARDS],
     peers: Mutex<HashMap<IpAddr, Weak<Peer>>>,
     proxies: TrustedProxies,
 }
 
-type Known = HashMap<SocketAddr, Arc<Connection>>;
+type Shard = HashMap<SocketAddr, Arc<Connection>>;
 
-const PARTS: usize = 64;
+const SHARDS: usize = 64;
 
-/// What all connections share.
 #[derive(Debug)]
 struct SharedState {
-    /// When the monitor looks at the connections next, in milliseconds since the start. Deadlines need no finer clock, and
-    /// reading one costs more than the rest of the counting.
+    /// The time of the monitor's next round, in milliseconds since the start. Timeouts need no finer clock, and reading the
+    /// clock costs more than the rest of the counting.
     now: AtomicU64,
-    bodies: Budget,
-    responses: Budget,
+    /// By [`MemoryUse`].
+    budgets: [Budget; 2],
 }
 
 /// One connection, from its first request on.
@@ -57,23 +55,19 @@ pub(crate) struct Connection {
     shared: Arc<SharedState>,
     peer: Arc<Peer>,
     activity: Mutex<Activity>,
-    held: BytesInUse,
+    reserved: ReservedBytes,
 }
 
 /// All connections from one address.
 #[derive(Debug)]
 struct Peer {
-    held: BytesInUse,
-    /// A declared proxy speaks for many callers, so it has no share of its own.
+    reserved: ReservedBytes,
+    /// A declared proxy sends the requests of many callers, so the limit for one address does not apply.
     is_proxy: bool,
 }
 
-/// Bytes that request bodies and responses take.
-#[derive(Debug, Default)]
-struct BytesInUse {
-    bodies: AtomicUsize,
-    responses: AtomicUsize,
-}
+/// Bytes that are reserved, by [`MemoryUse`].
+type ReservedBytes = [AtomicUsize; 2];
 
 /// What the memory of a connection is used for.
 #[derive(Clone, Copy, Debug)]
@@ -84,68 +78,55 @@ enum MemoryUse {
     Response,
 }
 
-/// What bounds the bytes that connections hold.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    /// Request bodies that are being received.
-    pub(crate) bodies: Limit,
-    /// Responses that are being sent.
-    pub(crate) responses: Limit,
-}
-
-/// A maximum number of bytes.
+/// Maximum number of bytes that connections may hold for one [`MemoryUse`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
-    /// Of all connections.
+    /// For all connections together.
     pub(crate) total: usize,
-    /// Of one connection, which may also hold a single body or response of any size.
+    /// For one connection, which may also hold a single body or response of any size.
     pub(crate) of_connection: usize,
 }
 
-/// So many bytes of responses a connection may have under way before they count for the shared budget. Most responses
-/// are smaller, and counting them there is what two threads would wait for each other for.
-const UNRESERVED: usize = 16 << 10;
+/// Bytes of responses that a connection may send without a reservation. Most responses are smaller, and threads would contend
+/// for the counters of the shared budget.
+const MAX_UNRESERVED: usize = 16 << 10;
 
 impl Connections {
-    pub(crate) fn new(limits: Limits, proxies: TrustedProxies) -> Self {
-        let budget = |limit: Limit| Budget::new(limit.total, limit.of_connection);
-        let shared = SharedState {
-            now: AtomicU64::new(0),
-            bodies: budget(limits.bodies),
-            responses: budget(limits.responses),
-        };
-        let known = std::array::from_fn(|_| RwLock::default());
-        Self { shared: Arc::new(shared), known, peers: Mutex::default(), proxies }
+    pub(crate) fn new(bodies: Limit, responses: Limit, proxies: TrustedProxies) -> Self {
+        let shared = SharedState { now: AtomicU64::new(0), budgets: [bodies, responses].map(Budget::new) };
+        let shards = std::array::from_fn(|_| RwLock::default());
+        Self { shared: Arc::new(shared), shards, peers: Mutex::default(), proxies }
     }
 
     /// The connection from `address`.
     pub(crate) fn connection(&self, address: SocketAddr) -> Arc<Connection> {
-        let part = self.part(&address);
-        // Maps of shared values are whole, whatever panicked while they were locked.
-        let known = part.read().unwrap_or_else(PoisonError::into_inner);
+        let shard = self.shard(&address);
+        // A panic while the lock is held leaves the map consistent.
+        let known = shard.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(connection) = known.get(&address) {
             return Arc::clone(connection);
         }
         drop(known);
         let peer = self.peer(address.ip());
-        let mut known = part.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = shard.write().unwrap_or_else(PoisonError::into_inner);
         let connection = known.entry(address).or_insert_with(|| {
             let activity = Mutex::new(Activity::new(self.shared.now()));
             let shared = Arc::clone(&self.shared);
-            Arc::new(Connection { shared, peer, activity, held: BytesInUse::default() })
+            Arc::new(Connection { shared, peer, activity, reserved: ReservedBytes::default() })
         });
         Arc::clone(connection)
     }
 
-    fn part(&self, address: &SocketAddr) -> &RwLock<Known> {
-        &self.known[usize::from(address.port()) % PARTS]
+    fn shard(&self, address: &SocketAddr) -> &RwLock<Shard> {
+        &self.shards[usize::from(address.port()) % SHARDS]
     }
 
     fn peer(&self, ip: IpAddr) -> Arc<Peer> {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = peers.entry(network(ip)).or_default();
         slot.upgrade().unwrap_or_else(|| {
-            let peer = Arc::new(Peer { held: BytesInUse::default(), is_proxy: self.proxies.contains(ip) });
+            let peer =
+                Arc::new(Peer { reserved: ReservedBytes::default(), is_proxy: self.proxies.contains(ip) });
             *slot = Arc::downgrade(&peer);
             peer
         })
@@ -156,10 +137,10 @@ impl Connections {
         self.shared.now.store(millis(now), Ordering::Relaxed);
     }
 
-    /// Forgets connections that have nothing under way and do not exist any more.
-    fn forget_all_but(&self, exists: impl Fn(&SocketAddr, &Connection) -> bool) {
-        for part in &self.known {
-            let mut known = part.write().unwrap_or_else(PoisonError::into_inner);
+    /// Removes connections that are not in use and for which `exists` is false.
+    fn retain(&self, exists: impl Fn(&SocketAddr, &Connection) -> bool) {
+        for shard in &self.shards {
+            let mut known = shard.write().unwrap_or_else(PoisonError::into_inner);
             known.retain(|address, connection| {
                 Arc::strong_count(connection) > 1 || exists(address, connection)
             });
@@ -172,15 +153,15 @@ impl Connections {
         peers.shrink_to(spare);
     }
 
-    /// For how long nothing has moved on the connection from `address`; `None` if it never made a request.
+    /// How long the connection from `address` has been idle or stalled; `None` if it never sent a request.
     fn stalled_for(&self, address: &SocketAddr) -> Option<Duration> {
-        let known = self.part(address).read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.shard(address).read().unwrap_or_else(PoisonError::into_inner);
         known.get(address).map(|connection| connection.stalled_for())
     }
 }
 
 impl Connection {
-    /// A request is under way until the guard is dropped.
+    /// Counts a request as in flight until the guard is dropped.
     pub(crate) fn begin_request(self: &Arc<Self>) -> RequestUnderWay {
         self.activity().request_begun();
         RequestUnderWay(Arc::clone(self))
@@ -191,33 +172,34 @@ impl Connection {
         Reservation::new(Arc::clone(self), MemoryUse::RequestBody)
     }
 
-    /// Whether the responses that wait to be read leave memory for another one.
+    /// Whether the unread responses leave memory for another one.
     pub(crate) fn can_send_response(&self) -> bool {
-        let held = self.held.counter(MemoryUse::Response).load(Ordering::Relaxed);
-        held < self.shared.responses.connection_share()
+        let response = MemoryUse::Response as usize;
+        let reserved = self.reserved[response].load(Ordering::Relaxed);
+        reserved < self.shared.budgets[response].limit.of_connection
     }
 
     /// The bytes of a response, counted until they are sent.
     ///
     /// # Errors
-    /// The responses that wait to be read take too much memory.
+    /// The unread responses take too much memory.
     pub(crate) fn send(self: &Arc<Self>, bytes: Vec<u8>) -> Result<Bytes, BudgetExceeded> {
         let mut activity = self.activity();
-        if activity.unreserved() + bytes.len() <= UNRESERVED {
-            activity.response_made(bytes.len(), self.shared.now());
+        if activity.unreserved() + bytes.len() <= MAX_UNRESERVED {
+            activity.response_begun(bytes.len(), self.shared.now());
             drop(activity);
             return Ok(self.counted(bytes, None));
         }
         drop(activity);
         let mut reservation = Reservation::new(Arc::clone(self), MemoryUse::Response);
         reservation.grow(bytes.len())?;
-        self.activity().response_made(0, self.shared.now());
+        self.activity().response_begun(0, self.shared.now());
         Ok(self.counted(bytes, Some(reservation)))
     }
 
-    /// The same for the few bytes of a rejection, which no limit applies to.
+    /// The same for the few bytes of a rejection, to which no limit applies.
     pub(crate) fn send_rejection(self: &Arc<Self>, bytes: Vec<u8>) -> Bytes {
-        self.activity().response_made(bytes.len(), self.shared.now());
+        self.activity().response_begun(bytes.len(), self.shared.now());
         self.counted(bytes, None)
     }
 
@@ -230,7 +212,7 @@ impl Connection {
     }
 
     fn activity(&self) -> std::sync::MutexGuard<'_, Activity> {
-        // Numbers are whole, whatever panicked while they were locked.
+        // A panic while the lock is held leaves the numbers consistent.
         self.activity.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -238,22 +220,6 @@ impl Connection {
 impl SharedState {
     fn now(&self) -> Duration {
         Duration::from_millis(self.now.load(Ordering::Relaxed))
-    }
-
-    fn budget(&self, usage: MemoryUse) -> &Budget {
-        match usage {
-            MemoryUse::RequestBody => &self.bodies,
-            MemoryUse::Response => &self.responses,
-        }
-    }
-}
-
-impl BytesInUse {
-    fn counter(&self, usage: MemoryUse) -> &AtomicUsize {
-        match usage {
-            MemoryUse::RequestBody => &self.bodies,
-            MemoryUse::Response => &self.responses,
-        }
     }
 }
 
@@ -268,11 +234,10 @@ impl Drop for RequestUnderWay {
     }
 }
 
-/// The bytes of a response. HTTP drops them when they are sent, or when their connection or stream ends.
+/// The bytes of a response. hyper drops them when they are sent, or when their connection or stream ends.
 struct ResponseUnderWay {
     bytes: Vec<u8>,
     connection: Arc<Connection>,
-    /// None for bytes that no budget knows of.
     reservation: Option<Reservation>,
 }
 
@@ -300,10 +265,9 @@ mod tests {
 
     const KIB: usize = 1 << 10;
     const LIMIT: Limit = Limit { total: 3200 * KIB, of_connection: 100 * KIB };
-    const LIMITS: Limits = Limits { bodies: LIMIT, responses: LIMIT };
 
     fn connections() -> Connections {
-        Connections::new(LIMITS, ["10.0.0.0/8".parse().unwrap()].into_iter().collect())
+        Connections::new(LIMIT, LIMIT, ["10.0.0.0/8".parse().unwrap()].into_iter().collect())
     }
 
     fn at(text: &str) -> SocketAddr {
@@ -332,14 +296,14 @@ mod tests {
         assert_eq!(
             connections.connection(at("192.0.2.2:1")).send(vec![7; 20 * KIB]),
             Err(BudgetExceeded),
-            "nothing is left"
+            "the budget is used up"
         );
         drop(large);
-        assert!(connection.send(vec![7; 9999 * KIB]).is_ok(), "larger than all that there is, and alone");
+        assert!(connection.send(vec![7; 9999 * KIB]).is_ok(), "larger than the budget, but alone");
     }
 
     #[test]
-    fn one_address_leaves_half_to_the_others_and_a_proxy_need_not() {
+    fn one_address_may_take_half_of_what_is_left_and_a_proxy_all() {
         let connections = connections();
         let held = |ip: &str| {
             let responses = (1..=40).map(|port| {
@@ -358,16 +322,16 @@ mod tests {
     }
 
     #[test]
-    fn connections_that_ended_are_forgotten_and_busy_ones_are_not() {
+    fn connections_that_ended_are_removed_and_busy_ones_are_not() {
         let connections = connections();
         let (busy, idle) = (at("192.0.2.1:1"), at("192.0.2.1:2"));
         let request = connections.connection(busy).begin_request();
         drop(connections.connection(idle).begin_request());
         assert!(connections.stalled_for(&idle).is_some());
-        connections.forget_all_but(|_, _| false);
+        connections.retain(|_, _| false);
         assert!(connections.stalled_for(&busy).is_some() && connections.stalled_for(&idle).is_none());
         drop(request);
-        connections.forget_all_but(|_, _| false);
+        connections.retain(|_, _| false);
         assert!(connections.stalled_for(&busy).is_none());
         assert!(connections.peers.lock().unwrap().is_empty());
     }

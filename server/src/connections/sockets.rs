@@ -1,5 +1,5 @@
-//! The process's own sockets. Dropshot does not hand out the connections that it accepts, so they are found by their
-//! descriptors: those whose local port is the server's.
+//! The process's own sockets. Dropshot does not give access to the connections that it accepts, so they are found among the
+//! process's descriptors by their local port.
 
 #[cfg(unix)]
 pub(super) use self::unix::{Sockets, close};
@@ -17,11 +17,11 @@ mod unix {
         },
     };
 
-    /// Where the system lists the descriptors of the process that asks.
+    /// The folder in which the system lists the descriptors of the current process.
     const DESCRIPTORS: &str = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
 
-    /// The list of the process's descriptors. It stays open: when connections have taken every descriptor that the process
-    /// may have, there is none left to open it with.
+    /// The list of the process's descriptors. It stays open, because opening it takes a descriptor, and connections may have
+    /// taken all of them.
     pub(crate) struct Sockets(Dir);
 
     impl Sockets {
@@ -54,12 +54,12 @@ mod unix {
         }
     }
 
-    /// Ends the connection with this descriptor, if it is still the one to `address`. The task that serves it sees its end.
-    /// Should another thread close the descriptor between the two calls of the system, and a third one get its number for
-    /// a new connection, that connection ends too soon; its caller sees what a restart would show.
+    /// Shuts down the connection with this descriptor, if it is still the one to `address`; the task that serves it then ends.
+    /// If the descriptor is closed and reused for a new connection between the two system calls, that connection is shut down
+    /// instead; its caller sees the same as at a restart.
     pub(crate) fn close(number: RawFd, address: SocketAddr) {
         if peer(number) == Some(address) {
-            // A connection that has ended in the meantime needs no other end.
+            // The connection may have ended in the meantime.
             let _ = shutdown(number, Shutdown::Both);
         }
     }
@@ -83,7 +83,7 @@ mod unix {
         use super::*;
 
         #[test]
-        fn a_connection_is_found_and_ended_by_its_peer_and_no_other() {
+        fn a_connection_is_closed_only_with_the_address_of_its_peer() {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
             let address = listener.local_addr().unwrap();
             let mut clients = [(); 2].map(|()| TcpStream::connect(address).unwrap());
@@ -111,23 +111,20 @@ mod unix {
     }
 }
 
-/// Elsewhere the sockets cannot be found.
+/// Other systems do not list descriptors, so connections are not closed there.
 #[cfg(not(unix))]
 pub(super) enum Sockets {}
 
 #[cfg(not(unix))]
 impl Sockets {
-    /// There is no list.
     pub(super) fn new() -> std::io::Result<Self> {
         Err(std::io::ErrorKind::Unsupported.into())
     }
 
-    /// Nothing is found without a list.
     pub(super) fn open(&mut self, _: &[u16]) -> std::io::Result<Vec<(i32, std::net::SocketAddr)>> {
         match *self {}
     }
 }
 
-/// Elsewhere there is nothing to end.
 #[cfg(not(unix))]
 pub(super) fn close(_: i32, _: std::net::SocketAddr) {}

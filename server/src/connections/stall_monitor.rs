@@ -1,4 +1,4 @@
-//! Closes connections on which nothing has moved for too long.
+//! Closes connections that are idle or stalled for too long.
 
 use std::{
     collections::HashMap,
@@ -13,21 +13,21 @@ use tokio::task::JoinHandle;
 use super::{Connections, sockets, sockets::Sockets};
 use crate::metrics::Metrics;
 
-/// How often the connections are looked at.
-const ROUND: Duration = Duration::from_secs(1);
+/// Interval at which the connections are checked.
+const INTERVAL: Duration = Duration::from_secs(1);
 
-/// With very many connections a round takes long. The pause after it is so many times as long, within bounds: a machine
-/// that is busy with other things must not put the deadlines off.
-const REST: u32 = 100;
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// With very many connections a round takes long. The pause after it is this many times as long, up to a maximum, so that a
+/// busy machine does not delay timeouts without bound.
+const PAUSE_FACTOR: u32 = 100;
+const MAX_PAUSE: Duration = Duration::from_secs(5);
 
-/// The task that looks at the connections of a server. It ends when it is dropped.
+/// The task that checks the connections of a server. It ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct StallMonitor(JoinHandle<()>);
 
 impl StallMonitor {
-    /// Monitors the connections to these local ports: each is closed when for longer than `timeout` it had no
-    /// request under way, or had responses under way and read none of them to its end.
+    /// Monitors the connections to these local ports. A connection is closed when for longer than `timeout` it has no request in
+    /// flight, or has unread responses and reads none of them to its end.
     pub(crate) fn start(
         connections: Arc<Connections>,
         ports: Vec<u16>,
@@ -36,29 +36,29 @@ impl StallMonitor {
     ) -> Self {
         let sockets = Sockets::new();
         let mut rounds = Rounds { connections, sockets, ports, timeout, metrics, first_seen: HashMap::new() };
-        let begun = Instant::now();
-        rounds.connections.set_clock(ROUND);
+        let started = Instant::now();
+        rounds.connections.set_clock(INTERVAL);
         Self(tokio::spawn(async move {
             let mut warned = false;
-            let mut pause = ROUND;
+            let mut pause = INTERVAL;
             loop {
                 tokio::time::sleep(pause).await;
-                // It calls the system for each connection, which is not for a thread that serves.
+                // A round makes system calls for each connection, which would block a thread that serves requests.
                 let round = tokio::task::spawn_blocking(move || {
-                    let now = begun.elapsed();
-                    let failed = rounds.look(now).err();
-                    (rounds, failed, begun.elapsed() - now)
+                    let now = started.elapsed();
+                    let failed = rounds.check(now).err();
+                    (rounds, failed, started.elapsed() - now)
                 });
-                // It fails when the runtime ends.
-                let Ok((returned, failed, took)) = round.await else { return };
+                // It fails when the runtime shuts down.
+                let Ok((returned, failed, elapsed)) = round.await else { return };
                 rounds = returned;
                 if let Some(error) = failed.filter(|_| !warned) {
                     warned = true;
                     tracing::warn!(%error, "cannot enforce connection timeouts: the process cannot list its sockets");
                 }
-                pause = (took * REST).clamp(ROUND, LONGEST_PAUSE);
-                // What happens until the next round counts as of then, so that nothing is closed too early.
-                rounds.connections.set_clock(begun.elapsed() + pause);
+                pause = (elapsed * PAUSE_FACTOR).clamp(INTERVAL, MAX_PAUSE);
+                // Events until the next round get its time, so that nothing is closed too early.
+                rounds.connections.set_clock(started.elapsed() + pause);
             }
         }))
     }
@@ -81,7 +81,7 @@ struct Rounds {
 }
 
 impl Rounds {
-    fn look(&mut self, now: Duration) -> io::Result<()> {
+    fn check(&mut self, now: Duration) -> io::Result<()> {
         let open = match &mut self.sockets {
             Ok(sockets) => sockets.open(&self.ports),
             Err(error) => Err(error.kind().into()),
@@ -90,7 +90,7 @@ impl Rounds {
             Ok(open) => open,
             Err(error) => {
                 let timeout = self.timeout;
-                self.connections.forget_all_but(|_, connection| connection.stalled_for() <= timeout);
+                self.connections.retain(|_, connection| connection.stalled_for() <= timeout);
                 return Err(error);
             }
         };
@@ -99,18 +99,18 @@ impl Rounds {
         for (number, address) in open {
             let first_seen = seen_before.get(&address).copied().unwrap_or(now);
             self.first_seen.insert(address, first_seen);
-            // An older connection may have had the same address; nothing older than this one counts.
+            // An older connection may have had the same address, so no time before this connection counts.
             let age = now.saturating_sub(first_seen);
             let stalled_for = self.connections.stalled_for(&address).map_or(age, |stalled| stalled.min(age));
             if stalled_for > self.timeout {
                 sockets::close(number, address);
-                // The task that serves it has to notice; until then it counts as a new one.
+                // It may take a moment until the task that serves it ends; until then it counts as a new connection.
                 self.first_seen.remove(&address);
                 self.metrics.connection_timed_out();
                 tracing::debug!(peer = %address, "connection closed: idle or stalled for {stalled_for:?}");
             }
         }
-        self.connections.forget_all_but(|address, _| self.first_seen.contains_key(address));
+        self.connections.retain(|address, _| self.first_seen.contains_key(address));
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! What a tester may know of the sample data, as a folder that the conformance suite reads.
+//! Writes what a tester may know of the sample data to a folder that the conformance suite reads.
 
 use std::{
     fmt::Write as _,
@@ -19,13 +19,13 @@ use crate::{
 /// The configuration in the folder. Its keys are those of `[facts]` of the suite's configuration.
 pub const CONFIGURATION: &str = "conformance.toml";
 
-/// Foreign addresses and orders in the configuration; more would show nothing new.
-const MOST_LISTED: usize = 20;
+/// Maximum number of orders and of foreign addresses in the configuration; more would not help a tester.
+const MAX_LISTED: usize = 20;
 
 /// Writes the facts to a new folder that only its owner can read: the configuration names a file for each token.
 ///
 /// # Errors
-/// When the folder exists already or can't be written.
+/// The folder already exists or cannot be written.
 pub fn write(folder: &Path, sample: &Sample) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(folder)?;
     for (name, token) in tokens(sample) {
@@ -56,7 +56,7 @@ fn tokens(sample: &Sample) -> [(&'static str, &Token); 10] {
     ]
 }
 
-/// A TOML document. Its strings are written as JSON writes them, which TOML reads alike.
+/// The configuration as TOML. Strings are written as JSON, which is valid TOML as well.
 fn configuration(sample: &Sample) -> String {
     let file = |name: &str| format!("{{ file = \"{name}.txt\" }}");
     let mut text =
@@ -81,12 +81,12 @@ fn configuration(sample: &Sample) -> String {
     line("own-addresses", file("own-addresses"));
     line("known-instances", "{ file = \"instances.json\" }".to_owned());
     line("own-groups", json!(sample.groups).to_string());
-    let orders = sample.orders.iter().take(MOST_LISTED).map(|order| {
+    let orders = sample.orders.iter().take(MAX_LISTED).map(|order| {
         format!("  {{ number = {}, addresses = {} }},\n", json!(order.number), texts(&order.addresses))
     });
     line("orders", format!("[\n{}]", orders.collect::<String>()));
     let foreign = &sample.foreign_addresses;
-    line("foreign-addresses", texts(&foreign[..foreign.len().min(MOST_LISTED)]));
+    line("foreign-addresses", texts(&foreign[..foreign.len().min(MAX_LISTED)]));
     line("foreign-order", json!(sample.foreign_order).to_string());
     line("foreign-group", json!(sample.foreign_group).to_string());
     if let Some(shared) = sample.shared_addresses.first() {
@@ -120,7 +120,7 @@ fn lines(items: impl Iterator<Item = String>) -> String {
     items.map(|item| item + "\n").collect()
 }
 
-/// What a console would show of an instance.
+/// The instance without the fields that no response shows.
 fn shown(instance: &InstanceRecord) -> Value {
     let mut shown = json!(instance);
     if let Some(fields) = shown.as_object_mut() {

@@ -11,10 +11,10 @@ use crate::store::{
 };
 
 /// Maximum length of a line in bytes, so that a file without line ends does not fill the memory.
-const LONGEST_LINE: u64 = 1 << 20;
+const MAX_LINE_BYTES: u64 = 1 << 20;
 
-/// Returns an input that does not stall: a regular file as it is, and of everything else, such as a pipe, a copy in a
-/// temporary file, which has no name and which only its owner can read. `TMPDIR` chooses its folder.
+/// Returns an input that does not stall: a regular file unchanged, and anything else, such as a pipe, as a copy in an unnamed
+/// temporary file that only its owner can read. `TMPDIR` sets the folder.
 ///
 /// # Errors
 /// The input cannot be read to its end, or the copy cannot be written.
@@ -35,8 +35,8 @@ pub fn spool(mut input: File) -> io::Result<File> {
 /// Adds every record of `input` to the store, or none, and calls `progress` with the number of each line. Empty lines are
 /// skipped.
 ///
-/// While it reads, nobody else can write to a SQLite database, nor add gateways or groups to a PostgreSQL database. An
-/// input that may stall must go through [`spool`] first.
+/// While it reads, nobody else can write to a SQLite database, or add gateways or groups to a PostgreSQL database. Pass an input
+/// that may stall through [`spool`] first.
 ///
 /// # Errors
 /// [`LoadError::Rejected`] lists the invalid lines with their reasons; the store is then unchanged.
@@ -54,7 +54,7 @@ struct Records<R> {
     input: R,
     number: u64,
     done: bool,
-    /// The line that is being read; its memory serves the next one.
+    /// The current line; its memory is reused for the next one.
     line: Vec<u8>,
 }
 
@@ -71,12 +71,12 @@ impl<R: BufRead> Iterator for Records<R> {
         while !self.done {
             self.number += 1;
             self.line.clear();
-            match self.input.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut self.line) {
+            match self.input.by_ref().take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut self.line) {
                 Ok(0) => self.done = true,
-                Ok(length) if length as u64 > LONGEST_LINE => {
+                Ok(length) if length as u64 > MAX_LINE_BYTES => {
                     // The rest of the input begins in the middle of a line, so it cannot be checked.
                     self.done = true;
-                    let reason = format!("the line is longer than {LONGEST_LINE} bytes");
+                    let reason = format!("the line is longer than {MAX_LINE_BYTES} bytes");
                     return Some(Ok(self.line(Err(reason))));
                 }
                 Ok(_) if self.line.trim_ascii().is_empty() => {}
@@ -92,7 +92,7 @@ impl<R: BufRead> Iterator for Records<R> {
 }
 
 fn parse(bytes: &[u8]) -> Result<Record, String> {
-    // Checking the encoding once is faster than checking each string; the slower way finds the position of an error.
+    // Checking the encoding of the whole line is faster than checking each string, but does not give an error's position.
     let record = match str::from_utf8(bytes) {
         Ok(line) => serde_json::from_str(line),
         Err(_) => serde_json::from_slice(bytes),
@@ -154,8 +154,8 @@ mod tests {
     }
 
     #[test]
-    fn endless_lines_end() {
-        let lines = read(&vec![b' '; LONGEST_LINE as usize * 2]);
+    fn the_length_of_a_line_is_bounded() {
+        let lines = read(&vec![b' '; MAX_LINE_BYTES as usize * 2]);
         assert_eq!(lines.len(), 1);
         assert!(lines[0].1.as_ref().is_err_and(|reason| reason.contains("longer than")));
     }

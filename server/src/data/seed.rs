@@ -1,4 +1,4 @@
-//! Sample data for trying things out: every kind of token, account, gateway and instance.
+//! Stores sample data: every kind of token, account, gateway and instance.
 
 use super::sample;
 pub use super::sample::known::{Order, Pool, Sample, SampleTokens};
@@ -29,7 +29,7 @@ pub async fn seed(archive: &dyn Archive) -> Result<Sample, SeedError> {
     seed_with(archive, &mut Token::generate).await
 }
 
-/// The same with other tokens. Only a sandbox may have tokens that others can know.
+/// The same with the tokens of a generator. Only a sandbox may have tokens that others can know.
 pub(crate) async fn seed_with(
     archive: &dyn Archive,
     token: &mut (dyn FnMut(TokenKind) -> Token + Send),
@@ -40,7 +40,7 @@ pub(crate) async fn seed_with(
         LoadError::Rejected(bad) => SeedError::Present {
             first: bad.lines.into_iter().next().map(|(_, reason)| reason).unwrap_or_default(),
         },
-        LoadError::Input(error) => StoreError::Internal { reason: error.to_string() }.into(),
+        LoadError::Input(error) => StoreError::Internal(error.to_string()).into(),
         LoadError::Store(error) => error.into(),
     })?;
     Ok(sample)

@@ -54,7 +54,7 @@ impl Credential {
     }
 }
 
-/// What the storage knows of an account that bears on extraction.
+/// The part of an account that decides on extraction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
     /// The account has passed real-name verification.
@@ -121,14 +121,14 @@ impl WhitelistEntry {
         (self.first..=self.last).contains(&ip)
     }
 
-    /// Whether the entry counts at `now`: disabled and expired whitelist entries do not. The contract speaks of enabled
-    /// entries only (`extract.whitelist`); that they expire is this server's.
+    /// Whether the entry is valid at `now`: enabled and not expired. The contract speaks of enabled entries only
+    /// (`extract.whitelist`); expiry is a decision of this server.
     #[must_use]
     pub fn is_in_force(&self, now: Timestamp) -> bool {
         self.is_enabled && !Self::has_expired(self.expires_at, now)
     }
 
-    /// Whether an entry with this end has expired, enabled or not.
+    /// Whether an entry with this expiry has expired, enabled or not.
     #[must_use]
     pub fn has_expired(expires_at: Option<Timestamp>, now: Timestamp) -> bool {
         has_expired(expires_at, now)
@@ -136,20 +136,20 @@ impl WhitelistEntry {
 }
 
 impl Entitlement {
-    /// Whether the right counts at `now`: expired entitlements do not (`extract.entitlement`).
+    /// Whether the entitlement is valid at `now`, that is, not expired (`extract.entitlement`).
     #[must_use]
     pub fn is_in_force(&self, now: Timestamp) -> bool {
         !has_expired(self.expires_at, now)
     }
 }
 
-/// Tokens, entitlements and whitelist entries alike are no longer valid at the very instant of their expiry.
+/// Whether the expiry is reached. Tokens, entitlements and whitelist entries are no longer valid at that instant.
 #[must_use]
 pub fn has_expired(expires_at: Option<Timestamp>, now: Timestamp) -> bool {
     expires_at.is_some_and(|end| end <= now)
 }
 
-/// Data that the storage read for a token. The data can be had only by authorizing the token.
+/// Data that the storage read for a token. Only authorizing the token gives access to it.
 #[derive(Clone, Debug)]
 pub struct ProtectedData<T> {
     credential: Credential,
@@ -162,12 +162,12 @@ impl<T> ProtectedData<T> {
         Self { credential, value }
     }
 
-    /// The same guard around what `change` makes of the data.
+    /// The result of `change` under the same protection.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> ProtectedData<U> {
         ProtectedData { credential: self.credential, value: change(self.value) }
     }
 
-    /// The data, for code that keeps it and hands it on with its guard.
+    /// The data, for code that caches it and returns it protected.
     pub(crate) const fn value(&self) -> &T {
         &self.value
     }
@@ -196,7 +196,7 @@ mod tests {
         Credential { account: AccountId(1), kind, expires_at: None, revoked_at: None }
     }
 
-    /// An entry of the caller's address alone.
+    /// An entry for the caller's address only.
     fn entry(is_enabled: bool, expires_at: Option<Timestamp>) -> WhitelistEntry {
         WhitelistEntry { first: CALLER, last: CALLER, is_enabled, expires_at }
     }
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revoked_token_opens_nothing() {
+    fn a_revoked_token_is_rejected() {
         let mut token = credential(TokenKind::Api);
         token.revoked_at = Some(NOW);
         let rejected = ProtectedData::new(token, "data").authorize(Purpose::Extraction, NOW);

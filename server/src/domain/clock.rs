@@ -1,4 +1,4 @@
-//! The time at which decisions are made.
+//! The clock that decisions use.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,7 +11,7 @@ pub(crate) struct Clock(Source);
 #[derive(Clone, Debug)]
 enum Source {
     System,
-    /// The time at which it stands still; `None` for the system's.
+    /// The time at which the clock is stopped; `None` for the system's clock.
     Settable(Arc<Mutex<Option<Timestamp>>>),
 }
 
@@ -43,12 +43,12 @@ impl Clock {
 pub(crate) struct ClockHandle(Arc<Mutex<Option<Timestamp>>>);
 
 impl ClockHandle {
-    /// The time at which the clock stands still; `None` while it is the system's.
+    /// The time at which the clock is stopped; `None` while it is the system's.
     pub(crate) fn time(&self) -> Option<Timestamp> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the clock stand still at this time, or go on with the system's for `None`.
+    /// Stops the clock at this time, or returns to the system's clock for `None`.
     pub(crate) fn set(&self, time: Option<Timestamp>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = time;
     }

@@ -93,32 +93,20 @@ impl fmt::Display for Status {
 
 /// A static instance of one account (contract 2.3).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each field is named and described in the contract, 2.3")]
 pub struct Instance {
-    /// Identifier, unique among all instances.
     pub id: Id,
-    /// Product that can currently be bought.
     pub offer_id: Id,
-    /// State.
     pub status: Status,
-    /// Address.
     pub ip: IpAddr,
-    /// Port for direct connections; 0 while there is none.
     pub port: u16,
-    /// Protocols that it speaks.
     pub protocols: Vec<String>,
-    /// Three-letter country code.
     pub country_code: String,
-    /// City code.
     pub city_code: String,
-    /// Kind of line: 1 is standard, 2 is native static residential.
     pub isp_type: u32,
-    /// End of the term; `None` when unknown.
     pub expires_at: Option<Timestamp>,
-    /// When it was activated; `None` when it was not.
     pub activated_at: Option<Timestamp>,
-    /// What its source declares.
     pub capabilities: Capabilities,
-    /// Group it is in; `None` when ungrouped.
     pub group_id: Option<Id>,
 }
 

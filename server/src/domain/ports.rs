@@ -1,4 +1,4 @@
-//! What the domain needs of a storage. Both databases implement it; the domain knows neither.
+//! The storage interface of the domain, which both databases implement.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -11,12 +11,12 @@ use super::{
     token::TokenDigest,
 };
 
-/// The data that the service decides from. Each query reads one snapshot of the database. Data of an account
-/// comes [`ProtectedData`] by the token that it was read for, `None` when the token is unknown.
+/// The queries of the service. Each reads one snapshot of the database. Data of an account is [`ProtectedData`] of the token that
+/// it was read for, and `None` if the token is unknown.
 #[async_trait]
 pub trait Repository: std::fmt::Debug + Send + Sync + 'static {
-    /// The data for an extraction without request id, if the cache has it and it is fresh: on SQLite nothing of it was
-    /// changed since, on PostgreSQL it was read a moment ago. It does not wait.
+    /// The data for an extraction without request id, if it is cached and fresh: unchanged since it was read (SQLite), or read
+    /// less than a lease ago (PostgreSQL). Never waits.
     fn cached_extraction(&self, query: &ExtractionQuery) -> Option<ProtectedData<ExtractionData>>;
 
     /// The data for an extraction.
@@ -25,8 +25,8 @@ pub trait Repository: std::fmt::Debug + Send + Sync + 'static {
         query: &ExtractionQuery,
     ) -> Result<Option<ProtectedData<ExtractionData>>, RepositoryError>;
 
-    /// Stores an extraction under the account's request id, durably, unless there is one already. Returns the stored
-    /// one: concurrent callers with the same id get the same (`extract.idempotent`).
+    /// Stores an extraction under the account's request id, durably, unless one already exists. Returns the stored one, so that
+    /// concurrent callers with the same id get the same (`extract.idempotent`).
     async fn store_extraction(
         &self,
         account: AccountId,
@@ -35,7 +35,7 @@ pub trait Repository: std::fmt::Debug + Send + Sync + 'static {
         now: Timestamp,
     ) -> Result<StoredExtraction, RepositoryError>;
 
-    /// The stored token: on SQLite as it is now, on PostgreSQL as it was a moment ago.
+    /// The stored token, on PostgreSQL up to one lease old.
     async fn credential(&self, digest: TokenDigest) -> Result<Option<Credential>, RepositoryError>;
 
     /// The groups of the token's account, ascending by id.
@@ -53,7 +53,7 @@ pub trait Repository: std::fmt::Debug + Send + Sync + 'static {
 /// Why a query to the storage failed. The text is for the operator's log; callers never see it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RepositoryError {
-    /// The storage is busy; the same query may succeed in a moment.
+    /// The storage is busy; a retry may succeed.
     #[error("{0}")]
     Busy(String),
     /// The storage cannot be reached or used.

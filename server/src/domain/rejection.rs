@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::protocol::Protocol;
 
-/// Every reason to reject a well-formed request. The edge maps each one to an error code, whose description is what the
-/// caller reads (`edge/responding/`); none of them holds anything that the caller sent.
+/// Why a well-formed request is rejected. The edge maps each reason to an error code, whose description is the message
+/// (`edge/responding/`); none of them holds anything that the caller sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rejection {
     /// No such token (`all.token-required`).

@@ -9,12 +9,12 @@ use super::{
     instance::{Id, Instance, Status},
 };
 
-/// A search as a caller asks for it.
+/// A search request.
 #[derive(Clone, Debug)]
 pub struct SearchCommand {
     /// Addresses to look for, in any order; duplicates count once.
     pub addresses: Vec<Address>,
-    /// What the matches are intersected with.
+    /// Conditions on the matches.
     pub filters: Filters,
     /// Page to return, counted from 1 (`search.page`).
     pub page: u32,
@@ -29,9 +29,9 @@ pub struct Filters {
     pub order_no: Option<String>,
     /// Which groups.
     pub group: GroupSelection,
-    /// Exactly this country, letter by letter.
+    /// Exactly this country code, case-sensitive.
     pub country_code: Option<String>,
-    /// Exactly this city, letter by letter.
+    /// Exactly this city code, case-sensitive.
     pub city_code: Option<String>,
     /// Exactly this state.
     pub status: Option<Status>,
@@ -62,12 +62,12 @@ pub struct SearchPage {
     pub total: u64,
 }
 
-/// What the storage is asked.
+/// The query to the storage for a search.
 #[derive(Clone, Debug)]
 pub struct SearchQuery {
     /// Addresses with their ports, ascending and disjoint, so that no instance matches twice.
     pub addresses: Vec<AddressRange>,
-    /// What the matches are intersected with.
+    /// Conditions on the matches.
     pub filters: Filters,
     /// Number of matches to skip.
     pub offset: u64,
@@ -89,8 +89,8 @@ pub struct AddressRange {
 impl From<SearchCommand> for SearchQuery {
     fn from(command: SearchCommand) -> Self {
         let SearchCommand { mut addresses, filters, page, page_size } = command;
-        // Ascending, so that neighbours in the index are looked up together, and an address without port comes right
-        // before the same address with one, which it covers.
+        // Sorted, so that neighbours in the index are looked up together, and an address without a port is right before the same
+        // address with a port, which it includes.
         addresses.sort_unstable();
         addresses
             .dedup_by(|next, kept| next.ip == kept.ip && (kept.port.is_none() || next.port == kept.port));

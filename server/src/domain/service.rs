@@ -36,18 +36,18 @@ impl Service {
         Self { repository, clock: Clock::system() }
     }
 
-    /// The same service by another clock.
+    /// The same service with another clock.
     pub(crate) fn with_clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
     }
 
-    /// Extracts gateways for the account that owns the token. The result has at least one gateway, and fewer than asked
-    /// for only when no more match (`extract.partial`). A request id that the account used before returns the same
-    /// gateways again (`extract.idempotent`).
+    /// Extracts gateways for the account that owns the token. The result has at least one gateway, and fewer than requested only
+    /// if no more match (`extract.partial`). A request id that the account has used before returns the same gateways
+    /// (`extract.idempotent`).
     ///
     /// # Errors
-    /// Every call is checked in this order: the token, the caller's address, the account's verification and
-    /// entitlement, a request id that belongs to other parameters, and last a shortage.
+    /// The first of these conditions that fails: the token, the caller's address, the account's verification, its entitlement,
+    /// the parameters of a known request id, and available gateways.
     pub async fn extract(&self, command: ExtractCommand) -> Result<Extraction, Rejection> {
         let ExtractCommand { token, caller_ip, parameters, request_id } = command;
         let (digest, now) = (token.digest(), self.clock.now());
@@ -58,12 +58,12 @@ impl Service {
             let AuthorizedExtraction { caller_ip, data, .. } = authorize(&query, data)?;
             return extraction(&query, caller_ip, data.candidates);
         }
-        // Boxed, so that the future of an extraction stays small: most end above.
+        // Boxed to keep the future small, because most extractions are served from the cache.
         Box::pin(self.extract_from_database(query)).await
     }
 
     async fn extract_from_database(&self, query: ExtractionQuery) -> Result<Extraction, Rejection> {
-        let data = of_known_token(self.repository.extraction(&query).await)?;
+        let data = require_known_token(self.repository.extraction(&query).await)?;
         let AuthorizedExtraction { account, caller_ip, data } = authorize(&query, data)?;
         let ExtractionData { stored, candidates, .. } = data;
         let parameters = &query.parameters;
@@ -80,7 +80,7 @@ impl Service {
         extraction(&query, caller_ip, endpoints)
     }
 
-    /// Whether the token may be used for `purpose`, asked before the body of a request is received.
+    /// Checks whether the token may be used for `purpose`, before the body of a request is received.
     ///
     /// # Errors
     /// The token is rejected, or the storage failed.
@@ -94,7 +94,7 @@ impl Service {
     /// # Errors
     /// The token is rejected, or the storage failed.
     pub async fn groups(&self, token: &Token) -> Result<Vec<Group>, Rejection> {
-        let groups = of_known_token(self.repository.groups(token.digest()).await)?;
+        let groups = require_known_token(self.repository.groups(token.digest()).await)?;
         let (account, groups) = groups.authorize(Purpose::Static, self.clock.now())?;
         record_account(account);
         Ok(groups)
@@ -105,14 +105,14 @@ impl Service {
     /// # Errors
     /// The token is rejected, or the storage failed.
     pub async fn search(&self, token: &Token, command: SearchCommand) -> Result<SearchPage, Rejection> {
-        let page = of_known_token(self.repository.search(token.digest(), command.into()).await)?;
+        let page = require_known_token(self.repository.search(token.digest(), command.into()).await)?;
         let (account, page) = page.authorize(Purpose::Static, self.clock.now())?;
         record_account(account);
         Ok(page)
     }
 }
 
-/// An extraction that the account may have.
+/// The data of an extraction that was authorized.
 struct AuthorizedExtraction {
     account: AccountId,
     caller_ip: Ipv4Addr,
@@ -141,18 +141,18 @@ fn extraction(
     Ok(Extraction { endpoints, requested: query.parameters.count, caller_ip })
 }
 
-pub(super) fn of_known_token<T>(
+pub(super) fn require_known_token<T>(
     data: Result<Option<ProtectedData<T>>, RepositoryError>,
 ) -> Result<ProtectedData<T>, Rejection> {
     data.map_err(rejection)?.ok_or(Rejection::TokenUnknown)
 }
 
-/// Adds the account to the line that the call leaves in the log.
+/// Adds the account to the log line of the call.
 pub(super) fn record_account(account: AccountId) {
     tracing::Span::current().record("account", account.0);
 }
 
-/// The rejection that the caller gets when the storage failed. The log has the details for the operator.
+/// The rejection for a failure of the storage, which is logged with its details.
 pub(super) fn rejection(error: RepositoryError) -> Rejection {
     tracing::error!(%error, "the storage failed");
     match error {

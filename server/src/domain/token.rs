@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 pub struct Token(SecretString);
 
 impl Token {
-    /// Takes over a token that a caller sent.
+    /// Wraps a token that a caller sent.
     #[must_use]
     pub fn new(secret: impl Into<String>) -> Self {
         Self(SecretString::from(secret.into()))
@@ -25,25 +25,25 @@ impl Token {
         Self::from_digest(kind, rand::random())
     }
 
-    /// The token that these bits make.
+    /// The token with these bits.
     pub(crate) fn from_digest(kind: TokenKind, bits: [u8; 32]) -> Self {
         Self::new(format!("sally_{kind}_{}", Hex(&bits)))
     }
 
-    /// Whether a text has the look of a token that [`Token::generate`] made, or of a part of one. What came where a name
-    /// belongs is not repeated then.
+    /// Whether a text looks like a token of [`Token::generate`] or a part of one. Messages must not quote such a text, which may
+    /// have been passed in place of a name.
     #[must_use]
     pub fn resembles(text: &str) -> bool {
         TokenKind::ALL.into_iter().any(|kind| text.contains(&format!("sally_{kind}_")))
     }
 
-    /// What the store keeps instead of the token.
+    /// The digest that is stored instead of the token.
     #[must_use]
     pub fn digest(&self) -> TokenDigest {
         TokenDigest(Sha256::digest(self.0.expose_secret().as_bytes()).into())
     }
 
-    /// The secret itself, to hand it to its owner or to send it in a request. Keep it out of logs and errors.
+    /// The secret itself, to show it to its owner or send it in a request. It must not get into logs and errors.
     #[must_use]
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
@@ -60,7 +60,7 @@ impl fmt::Debug for Token {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TokenDigest([u8; 32]);
 
-/// A quarter of the digest is as random as the whole.
+/// Hashes a quarter of the digest, which is random enough.
 impl Hash for TokenDigest {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let [a, b, c, d, e, f, g, h, ..] = self.0;
@@ -69,13 +69,13 @@ impl Hash for TokenDigest {
 }
 
 impl TokenDigest {
-    /// Takes over a digest that was computed elsewhere, as imports do.
+    /// Wraps a digest that was computed elsewhere, such as one of an import.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// Reads 64 hexadecimal digits.
+    /// Parses 64 hexadecimal digits.
     #[must_use]
     pub fn from_hex(text: &str) -> Option<Self> {
         let digits: Vec<u8> =
@@ -103,7 +103,7 @@ impl fmt::Debug for TokenDigest {
     }
 }
 
-/// What a token is good for.
+/// The kind of a token, which decides what it can be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TokenKind {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn generated_tokens_differ_and_tell_their_kind() {
+    fn generated_tokens_differ_and_show_their_kind() {
         let (one, other) = (Token::generate(TokenKind::Link), Token::generate(TokenKind::Link));
         assert_ne!(one.expose(), other.expose());
         assert!(one.expose().starts_with("sally_link_"));

@@ -1,4 +1,4 @@
-//! Deprecated parts of requests: which of them a request uses, and what its response says of them (RFC 9745, RFC 8594).
+//! Deprecated parts of requests, and the headers that announce them in responses (RFC 9745, RFC 8594).
 
 use http::{
     HeaderMap, HeaderValue,
@@ -20,7 +20,7 @@ pub struct DeprecatedPart {
     pub sunset: i64,
     /// The same as HTTP writes dates.
     pub sunset_date: &'static str,
-    /// A value of `Link` that leads to more about it.
+    /// A value for `Link`, which points to documentation.
     pub link: Option<&'static str>,
 }
 
@@ -38,7 +38,7 @@ pub enum Place {
 /// The deprecated parts that a request uses.
 pub type Used = Vec<&'static DeprecatedPart>;
 
-/// Adds the parts that a query and headers use. A query that cannot be decoded uses those that can be read of it.
+/// Adds the parts that a query and headers use. Parts of the query that cannot be decoded are ignored.
 pub(super) fn add_head(
     parts: &'static [DeprecatedPart],
     raw: Option<&str>,
@@ -78,7 +78,7 @@ fn holds(json: &Json<'_>, path: &[&str], value: Option<&str>) -> bool {
     }
 }
 
-/// Writes `Deprecation`, `Sunset` and `Link` of the used parts: the earliest dates, and each link.
+/// Adds the headers `Deprecation` and `Sunset` with the earliest dates of the used parts, and `Link` with each link.
 pub(super) fn announce(used: &Used, headers: &mut HeaderMap) {
     let (Some(since), Some(first)) =
         (used.iter().map(|part| part.since).min(), used.iter().min_by_key(|part| part.sunset))

@@ -1,7 +1,7 @@
-//! The edge: everything between a socket and the domain. It reads requests strictly, so that only valid values get past
-//! it, and gives every response its envelope. It decides nothing about data.
+//! The edge: everything between a socket and the domain. It parses requests strictly, so that only valid values reach the domain,
+//! and puts every response into its envelope. It decides nothing about data.
 //!
-//! [`serve`] takes a request through these modules. Each uses only those after it: [`admission`], [`reading`], [`types`],
+//! [`serve`] passes a request through these modules. Each uses only those after it: [`admission`], [`reading`], [`types`],
 //! [`responding`].
 
 pub mod admission;

@@ -1,4 +1,4 @@
-//! What an operation of the document is to the edge: how its requests are read, and what handles them.
+//! Operations: how their requests are parsed, and their handlers.
 
 use std::net::Ipv4Addr;
 
@@ -25,7 +25,7 @@ pub trait Operation: Responses + Send + Sync + 'static {
     const PATH: &'static str;
     /// The body, for operations that have one.
     const BODY: Option<Input<'static>>;
-    /// Parts of its requests that callers should stop sending.
+    /// Deprecated parts of its requests.
     const DEPRECATED_PARTS: &'static [DeprecatedPart] = &[];
     /// A parsed request. It holds only valid values.
     type Request: Send + 'static;
@@ -33,7 +33,7 @@ pub trait Operation: Responses + Send + Sync + 'static {
     /// Parameters and body, as Dropshot documents them.
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata;
 
-    /// The parameters of the path, for the methods that the path does not have.
+    /// The parameters of the path, to document the methods that the path does not have.
     fn path_metadata(_: ApiEndpointBodyContentType) -> ExtractorMetadata {
         joined([])
     }
@@ -41,7 +41,7 @@ pub trait Operation: Responses + Send + Sync + 'static {
     /// The token that a request carries.
     fn token(request: &Self::Request) -> &Token;
 
-    /// Reads the token alone, so that it can be checked before the body is received.
+    /// Parses only the token, so that it can be checked before the body is received.
     ///
     /// # Errors
     /// The first error found in the query's names or in the token's transports.
@@ -54,7 +54,7 @@ pub trait Operation: Responses + Send + Sync + 'static {
     fn read(parts: RequestParts<'_>) -> Result<Self::Request, RequestError>;
 }
 
-/// What a handler knows of a call besides its request.
+/// The context of a call, besides its request.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     /// The service.
@@ -67,7 +67,7 @@ pub struct Call<'a> {
 
 /// An operation with its handler.
 pub trait Handler: Operation + Sized {
-    /// What the token of the request is used for.
+    /// What the token must be valid for.
     const PURPOSE: Purpose;
 
     /// Handles a call.

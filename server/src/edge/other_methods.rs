@@ -1,4 +1,4 @@
-//! Known paths with other methods: 405 in the operation's own envelope.
+//! HTTP 405 for known paths with other methods, in the envelope of the operation.
 
 use dropshot::{
     ApiDescription, ApiDescriptionRegisterError, ApiEndpoint, ApiEndpointVersions, Method, RequestContext,
@@ -15,7 +15,7 @@ use super::{
     serve::Context,
 };
 
-/// All methods of HTTP. Dropshot itself rejects any other.
+/// The standard methods. Dropshot itself rejects all others.
 const METHODS: [Method; 8] = [
     Method::GET,
     Method::HEAD,
@@ -27,7 +27,7 @@ const METHODS: [Method; 8] = [
     Method::PATCH,
 ];
 
-/// Rejects, on the path of `O`, every method that the path does not have. The document does not show it.
+/// Registers hidden endpoints that reject every method that the path of `O` does not have.
 ///
 /// # Errors
 /// As Dropshot's registration.

@@ -1,4 +1,4 @@
-//! The Dropshot extractors of raw requests. They never fail, so that request errors get the envelope of their operation.
+//! Dropshot extractors for raw requests. They never fail, so that request errors get the envelope of their operation.
 
 use std::{marker::PhantomData, sync::Arc, time::Duration};
 
@@ -24,12 +24,12 @@ pub struct RawRequest<O> {
 }
 
 impl<O: Operation> RawRequest<O> {
-    /// Drops a request that is rejected unread.
+    /// Drops a request that is rejected without reading its body.
     pub fn discard(self) {
         body::discard(self.body);
     }
 
-    /// Receives the body and parses the request. Adds the deprecated parts that the body uses.
+    /// Receives the body, parses the request, and adds the deprecated parts that the body uses to `used`.
     ///
     /// # Errors
     /// The body cannot be received, or the first request error: in the body, then in parameters, then a missing token.
@@ -44,7 +44,7 @@ impl<O: Operation> RawRequest<O> {
         let body;
         let json = match O::BODY {
             Some(input) => {
-                // Boxed, so that futures of operations without a body stay small.
+                // Boxed to keep the futures of operations without a body small.
                 body = Box::pin(body::read(self.body, headers, body_timeout, connection, input)).await?;
                 let json = body::parse(&body.0, input)?;
                 deprecation::add_body(O::DEPRECATED_PARTS, &json, used);
@@ -74,7 +74,7 @@ impl<O: Operation> ExclusiveExtractor for RawRequest<O> {
     }
 }
 
-/// A request on the path of an operation whose body is dropped unread.
+/// A request on the path of an operation, without its body.
 #[derive(Debug)]
 pub struct DiscardedRequest<O>(PhantomData<fn() -> O>);
 

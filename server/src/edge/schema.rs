@@ -1,23 +1,23 @@
-//! The document's own fragments as schemas, so that Dropshot emits what the document says.
+//! Uses fragments of the document as schemas, so that Dropshot emits the same schemas.
 
 use dropshot::{ExtensionMode, ExtractorMetadata};
 use schemars::schema::Schema;
 
-/// Reads a fragment of the document.
+/// Parses a fragment of the document.
 #[must_use]
-#[expect(clippy::expect_used, reason = "the generator reads every fragment as this type before it writes it")]
+#[expect(clippy::expect_used, reason = "the generator has parsed every fragment as this type")]
 pub fn fragment(json: &str) -> Schema {
-    serde_json::from_str(json).expect("a fragment that the generator has read before")
+    serde_json::from_str(json).expect("a fragment that the generator has parsed")
 }
 
-/// The parameters of several extractors as those of one.
+/// Joins the parameters of several extractors.
 #[must_use]
 pub fn joined(parts: impl IntoIterator<Item = ExtractorMetadata>) -> ExtractorMetadata {
     let parameters = parts.into_iter().flat_map(|part| part.parameters).collect();
     ExtractorMetadata { extension_mode: ExtensionMode::None, parameters }
 }
 
-/// Gives a type the schema that the document has for it: its name, its text, and the types that the text refers to.
+/// Implements `JsonSchema` with a fragment of the document: its name, its JSON, and the types that it refers to.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! described {

@@ -1,4 +1,4 @@
-//! One call: from its request to its response.
+//! Serves one call.
 
 use std::{
     net::IpAddr,
@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{connections::Connection, domain::service::Service, metrics, proxies::ipv4};
 
-/// What every call needs of its server.
+/// The state that all calls share.
 #[derive(Clone, Debug)]
 pub struct Context {
     /// The service.
@@ -33,12 +33,12 @@ pub struct Context {
     pub admission: Arc<AdmissionControl>,
 }
 
-/// What Dropshot is given. Its error never occurs: API errors are responses.
+/// The result of an endpoint for Dropshot. It is never an error, because API errors are responses.
 pub type HandlerResult<O> = Result<OperationResponse<O>, <O as Responses>::Error>;
 
-/// Parses the request, calls the handler, and puts the result into its envelope. Each response is counted and leaves one
-/// line in the log. A panic becomes an internal error, since a closed connection would tell the caller nothing.
-#[expect(clippy::manual_async_fn, reason = "the future of an `async fn` has room for its arguments twice")]
+/// Parses the request, calls the handler, and puts the result into its envelope. Each response is counted and logged in one line. A
+/// panic becomes an internal error, because a closed connection would not tell the caller what happened.
+#[expect(clippy::manual_async_fn, reason = "the future of an `async fn` stores its arguments twice")]
 pub fn serve<O: Handler>(
     rqctx: RequestContext<Context>,
     request: RawRequest<O>,
@@ -47,8 +47,7 @@ pub fn serve<O: Handler>(
         let request_id = rqctx.request_id.as_str();
         let span =
             tracing::info_span!("call", operation = O::ID, request_id, caller = Empty, account = Empty);
-        // Dropshot puts this future into a box. With another one in it both are small; for one large box the allocator
-        // would have to search.
+        // Dropshot boxes this future. With an inner box both allocations are small, which is faster than a large one.
         Ok(Box::pin(respond(&rqctx, request).instrument(span)).await)
     }
 }
@@ -75,7 +74,7 @@ async fn respond<O: Handler>(
         Err(ErrorCode::Internal.into())
     });
     let mut response = OperationResponse::new(outcome, &rqctx.request_id, &connection);
-    // What is said of a deprecated operation counts for all of its parts.
+    // The headers of a deprecated operation cover all of its parts.
     if O::DEPRECATION.is_empty() {
         deprecation::announce(&used, response.headers_mut());
     }
@@ -93,14 +92,14 @@ async fn respond<O: Handler>(
     response
 }
 
-/// The start of a call without a response. If it is dropped, the caller has disconnected; that is logged.
+/// The start of a call without a response. If it is dropped, the caller has disconnected, which is logged.
 struct UnfinishedCall(Option<Instant>);
 
 impl Drop for UnfinishedCall {
     fn drop(&mut self) {
         if let Some(begun) = self.0 {
             tracing::info!(
-                outcome = metrics::LEFT,
+                outcome = metrics::DISCONNECTED,
                 micros = micros(begun.elapsed()),
                 "the caller disconnected"
             );
@@ -108,7 +107,7 @@ impl Drop for UnfinishedCall {
     }
 }
 
-/// As a number of 64 bits: the log has no longer ones in JSON.
+/// As 64 bits, because the JSON log has no larger numbers.
 fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
@@ -128,7 +127,7 @@ async fn call<O: Handler>(
     if O::BODY.is_some()
         && let Ok(ip) = admitted
     {
-        // Boxed, so that futures of operations without a body stay small.
+        // Boxed to keep the futures of operations without a body small.
         admitted = Box::pin(authenticate::<O>(rqctx, connection, ip)).await.map(|()| ip);
     }
     let ip = match admitted {

@@ -1,4 +1,4 @@
-//! TLS: the server's certificate and its key, read from PEM files.
+//! Loads the server's certificate and its key from PEM files.
 
 use std::{
     fmt, io,
@@ -17,7 +17,7 @@ use rustls::{
     sign::CertifiedKey,
 };
 
-/// A certificate chain with the key that belongs to it. Its `Debug` says nothing of the key.
+/// A certificate chain with its key. Its `Debug` shows neither.
 #[derive(Clone)]
 pub struct Identity(Arc<ServerConfig>);
 
@@ -62,10 +62,10 @@ pub enum TlsError {
 }
 
 impl Identity {
-    /// Reads a chain, the server's own certificate first, and its key: PKCS#8, PKCS#1 or SEC1, all as PEM.
+    /// Loads a chain, the server's own certificate first, and its key (PKCS#8, PKCS#1 or SEC1), all as PEM.
     ///
     /// # Errors
-    /// A file that cannot be read or holds something else, and a key that is not the certificate's.
+    /// A file cannot be read or has other content, or the key does not match the certificate.
     pub fn load(certificates: &Path, key: &Path) -> Result<Self, TlsError> {
         let chain = read_chain(certificates)?;
         let mismatch = |reason| TlsError::Mismatch {
@@ -85,7 +85,7 @@ impl Identity {
         Ok(Self(Arc::new(config)))
     }
 
-    /// As Dropshot takes it.
+    /// The configuration for Dropshot.
     pub(crate) fn config(&self) -> ConfigTls {
         ConfigTls::Dynamic(ServerConfig::clone(&self.0))
     }
@@ -145,7 +145,7 @@ fn malformed(error: &pem::Error) -> String {
     format!("invalid PEM ({error})")
 }
 
-/// rustls skips encrypted keys, as everything that it cannot use.
+/// rustls skips encrypted keys, so they are detected here.
 fn is_encrypted(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     text.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----") || text.contains("Proc-Type: 4,ENCRYPTED")
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_file_is_named_with_what_it_holds() {
+    fn errors_name_the_file_and_its_content() {
         let files = Files::new();
         let (certificate, key) = (files.pair.cert.pem(), files.pair.signing_key.serialize_pem());
         let (der, other) =

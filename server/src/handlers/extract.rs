@@ -71,8 +71,8 @@ fn body(extraction: Extraction) -> ExtractSuccess {
     }
 }
 
-/// `host:port` entries with the separator between them and none at the end (`open.extract.txt-layout`). A host that is
-/// an IPv6 address stands in brackets.
+/// `host:port` entries with the separator between them and none at the end (`open.extract.txt-layout`). IPv6 addresses are in
+/// brackets.
 fn lines(endpoints: &[Endpoint], separator: &str) -> String {
     let entry = |Endpoint { host, port }: &Endpoint| {
         if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn separators_stand_between_entries_only() {
+    fn separators_are_between_entries_only() {
         let endpoint = |host: &str| Endpoint { host: host.to_owned(), port: 1 };
         let endpoints = [endpoint("gw.invalid"), endpoint("192.0.2.1"), endpoint("2001:db8::1")];
         assert_eq!(lines(&endpoints, "/br"), "gw.invalid:1/br192.0.2.1:1/br[2001:db8::1]:1");

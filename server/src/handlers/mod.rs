@@ -1,5 +1,5 @@
-//! Handlers: they take a parsed request apart, call the domain and put its result into the response. Requests are destructured
-//! without `..`, so that a new parameter or field stops the build until somebody decides what it means.
+//! Handlers: they destructure a parsed request, call the domain and build the response. Requests are destructured without `..`, so
+//! that a new parameter or field does not compile until its handling is written.
 
 mod extract;
 mod groups;
@@ -18,9 +18,6 @@ use crate::{
 };
 
 /// The API of this server, with all methods of all its paths.
-///
-/// # Errors
-/// Dropshot rejects an endpoint, which the generator prevents.
 pub(crate) fn api() -> Result<ApiDescription<Context>, String> {
     let mut api = api_mod::api_description::<Handlers>().map_err(|error| error.to_string())?;
     reject_other_methods(&mut api).map_err(|error| error.to_string())?;

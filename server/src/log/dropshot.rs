@@ -1,5 +1,5 @@
-//! Dropshot's log, handed on to `tracing`. What Dropshot says of a request is made of what the caller sent; shown is only
-//! what this program knows already.
+//! Passes Dropshot's log to `tracing`. Dropshot's events hold what the caller sent, so only values that this program already knows
+//! are shown.
 
 use std::{
     collections::BTreeSet,
@@ -15,13 +15,13 @@ use rustls::{AlertDescription, Error as TlsError, InvalidMessage, PeerIncompatib
 use slog::{Drain, KV, Key, Level, Logger, Never, OwnedKVList, Record, Serializer};
 use uuid::Uuid;
 
-/// Stands for a value that is not shown.
+/// Replaces a value that is not shown.
 const HIDDEN: &str = "…";
 
-/// Dropshot's prefix of the reason why a TLS handshake failed.
+/// Dropshot's prefix of the reason for a failed TLS handshake.
 const TLS_FAILED: &str = "tls accept err: ";
 
-/// The logger that Dropshot gets for `api`, whose paths are known.
+/// The logger for Dropshot. The paths of `api` may be shown.
 pub(crate) fn logger<C: ServerContext>(api: &ApiDescription<C>) -> Logger {
     let document = api.openapi("", dropshot::semver::Version::new(0, 0, 0)).json();
     let paths = document.ok().and_then(|document| document["paths"].as_object().cloned());
@@ -43,7 +43,7 @@ impl Drain for RedactingDrain {
             return Ok(());
         }
         let mut line = Line { text: message(record), paths: &self.paths };
-        // A value that cannot be written is left out, and the rest of the event is kept.
+        // If a value cannot be written, the rest of the event is still logged.
         let _ = record.kv().serialize(record, &mut line);
         let _ = context.serialize(record, &mut line);
         let line = line.text;
@@ -58,7 +58,7 @@ impl Drain for RedactingDrain {
     }
 }
 
-/// Whether anybody listens at this level; it saves the formatting of every request.
+/// Whether events of this level are logged. If not, nothing needs to be formatted.
 fn enabled(level: Level) -> bool {
     match level {
         Level::Critical | Level::Error => tracing::enabled!(target: "dropshot", tracing::Level::ERROR),
@@ -69,7 +69,7 @@ fn enabled(level: Level) -> bool {
     }
 }
 
-/// The message where it stands in Dropshot's source; of one that is put together, its place there.
+/// The message if it is a constant in Dropshot's source, otherwise its location in the source.
 fn message(record: &Record<'_>) -> String {
     if let Some(message) = record.msg().as_str() {
         return message.to_owned();
@@ -83,7 +83,7 @@ fn message(record: &Record<'_>) -> String {
     format!("{file}:{} {HIDDEN}", record.line())
 }
 
-/// Whether a TLS handshake failed for a reason in rustls's own words: an alert of the client, a client that speaks plain
+/// Whether the reason for a failed TLS handshake is a fixed text of rustls: an alert of the client, a client that speaks plain
 /// HTTP, or one that disconnected.
 fn is_known_tls_failure(reason: &str) -> bool {
     let alerts = (0..=u8::MAX).map(|code| TlsError::AlertReceived(AlertDescription::from(code)));
@@ -100,26 +100,26 @@ fn is_known_tls_failure(reason: &str) -> bool {
     reason == "tls handshake eof" || known.any(|error| error.to_string() == reason)
 }
 
-/// A message, and ` key=value` for each value of a record that is not a caller's.
+/// A message with ` key=value` for each value of a record; unknown values are hidden.
 struct Line<'a> {
     text: String,
     paths: &'a BTreeSet<String>,
 }
 
 impl Line<'_> {
-    fn put(&mut self, key: Key, value: impl fmt::Display) -> slog::Result {
+    fn push(&mut self, key: Key, value: impl fmt::Display) -> slog::Result {
         write!(self.text, " {key}={value}").map_err(slog::Error::Fmt)
     }
 
-    /// The text of a value that may be shown under this key, if it is one.
+    /// The text, or the part of it, that may be shown for this key.
     fn known<'b>(&'b self, key: Key, text: &'b str) -> Option<&'b str> {
         let is_known = match key.as_ref() {
             "local_addr" | "remote_addr" => text.parse::<SocketAddr>().is_ok(),
             "req_id" => text.parse::<Uuid>().is_ok(),
-            "method" => is_standard(text),
+            "method" => is_standard_method(text),
             "path" => self.paths.contains(text),
             "uri" => return self.path(text),
-            "error" => is_of_the_system(text),
+            "error" => is_system_error(text),
             _ => false,
         };
         is_known.then_some(text)
@@ -132,8 +132,7 @@ impl Line<'_> {
     }
 }
 
-/// Whether HTTP itself has this method.
-fn is_standard(method: &str) -> bool {
+fn is_standard_method(method: &str) -> bool {
     let methods = [
         Method::GET,
         Method::HEAD,
@@ -148,30 +147,30 @@ fn is_standard(method: &str) -> bool {
     methods.iter().any(|known| known == method)
 }
 
-/// Whether an error is one of the operating system, such as too many open files.
-fn is_of_the_system(error: &str) -> bool {
+/// Whether the text is an error of the operating system, such as too many open files.
+fn is_system_error(error: &str) -> bool {
     let code = error.rsplit_once("(os error ").and_then(|(_, code)| code.strip_suffix(')')?.parse().ok());
     code.is_some_and(|code| io::Error::from_raw_os_error(code).to_string() == error)
 }
 
-/// Numbers are shown, texts only when they are known.
+/// Shows numbers, and texts only if they are known.
 impl Serializer for Line<'_> {
     fn emit_arguments(&mut self, key: Key, value: &fmt::Arguments<'_>) -> slog::Result {
         let text = value.to_string();
         let shown = self.known(key.clone(), &text).unwrap_or(HIDDEN).to_owned();
-        self.put(key, shown)
+        self.push(key, shown)
     }
 
     fn emit_u16(&mut self, key: Key, value: u16) -> slog::Result {
-        self.put(key, value)
+        self.push(key, value)
     }
 
     fn emit_u64(&mut self, key: Key, value: u64) -> slog::Result {
-        self.put(key, value)
+        self.push(key, value)
     }
 
     fn emit_u128(&mut self, key: Key, value: u128) -> slog::Result {
-        self.put(key, value)
+        self.push(key, value)
     }
 }
 
@@ -209,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handshake_fails_for_a_known_reason_or_for_none() {
+    fn only_known_reasons_of_failed_handshakes_are_shown() {
         let reasons = [
             TlsError::AlertReceived(AlertDescription::UnknownCA).to_string(),
             TlsError::InvalidMessage(InvalidMessage::InvalidContentType).to_string(),

@@ -1,5 +1,4 @@
-//! How events are written: our own with their texts, those of other crates without. Any of them can hold what a caller sent, in any spelling, and nobody
-//! reviews the texts of each new release.
+//! Formats events: our own with their texts, those of other crates without, because these may hold what a caller sent.
 
 use std::fmt;
 
@@ -17,7 +16,7 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-/// How an event is written.
+/// Format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Text for people.
@@ -26,7 +25,7 @@ pub enum Format {
     Json,
 }
 
-/// Formats our own events as `ours` does, and of all others the place in the source and the numbers.
+/// Formats our own events with `ours`, and of all others only the source location and the numbers.
 pub(super) struct RedactingFormat<F> {
     ours: F,
     format: Format,
@@ -58,16 +57,16 @@ where
     }
 }
 
-/// Whether an event or span stands in the source of this package: in the library or in the program.
+/// Whether an event or span is from this package: the library or the program.
 pub(super) fn is_ours(metadata: &Metadata<'_>) -> bool {
     let module = metadata.module_path().unwrap_or_default();
     matches!(module.split("::").next(), Some(env!("CARGO_CRATE_NAME") | "server"))
 }
 
-/// What is shown of an event: what the compiler wrote into the program, and numbers.
+/// What is shown of an event of another crate: its source location, and numbers.
 struct ForeignEvent {
     metadata: &'static Metadata<'static>,
-    /// A record of the crate `log`, which carries its place as fields.
+    /// A record of the crate `log`, which has its source location in fields.
     is_record: bool,
     module: Option<String>,
     file: Option<String>,
@@ -96,7 +95,7 @@ impl ForeignEvent {
         let level = self.metadata.level();
         let target = self.module.as_deref().unwrap_or(self.metadata.target());
         let file = self.file.as_deref().or(self.metadata.file()).unwrap_or_default();
-        // The rest of the path would show the folders of the machine on which the program was built.
+        // The rest of the path is of the machine on which the program was built.
         let file = file.rsplit(['/', '\\']).next().unwrap_or_default();
         let line = self.line.or(self.metadata.line().map(u64::from)).unwrap_or_default();
         let place = format!("{file}:{line}");
@@ -132,7 +131,7 @@ impl ForeignEvent {
 impl Visit for ForeignEvent {
     fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {}
 
-    /// The macros of the crate `log` let nobody but the compiler write these two.
+    /// Only the compiler writes these two fields.
     fn record_str(&mut self, field: &Field, text: &str) {
         match field.name() {
             "log.module_path" if self.is_record => self.module = Some(text.to_owned()),

@@ -1,13 +1,11 @@
-//! The log. No line holds text that a caller sent: this crate does not write any, and of what other crates write only
-//! their place in the source and numbers are shown, at every level.
+//! The log. No line holds text that a caller sent, at any level: this crate does not log any, and of other crates' events only the
+//! source location and numbers are shown.
 //!
 //! Events go to `tracing`; the feature `admin` has what writes them.
 
 mod dropshot;
 #[cfg(feature = "admin")]
 mod format;
-#[cfg(feature = "admin")]
-mod panics;
 #[cfg(feature = "admin")]
 mod subscriber;
 

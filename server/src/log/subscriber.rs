@@ -1,9 +1,11 @@
 //! Writes the log, one event per line.
 
 use std::{
+    backtrace::{Backtrace, BacktraceStatus},
     borrow::Cow,
     env,
     io::{self, IsTerminal as _, Write},
+    panic,
 };
 
 use tracing::Dispatch;
@@ -15,10 +17,7 @@ use tracing_subscriber::{
     util::SubscriberInitExt as _,
 };
 
-use super::{
-    format::{Format, RedactingFormat, is_ours},
-    panics,
-};
+use super::format::{Format, RedactingFormat, is_ours};
 
 /// Logs the events that pass `filter` to standard error, panics among them, for as long as the process runs. Text has
 /// colours on a terminal.
@@ -26,13 +25,12 @@ use super::{
 /// # Panics
 /// If the process already has a log.
 pub fn start(filter: EnvFilter, format: Format) {
-    // Colours are for people who watch; a file or the journal gets plain text.
     let colours = io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     dispatch(filter, format, colours, io::stderr).init();
-    panics::log();
+    log_panics();
 }
 
-/// A log without colours that `writer` takes in: each event is one line.
+/// A log without colours that is written to `writer`, one event per line.
 #[must_use]
 pub fn to<W: Write + 'static>(
     filter: EnvFilter,
@@ -48,8 +46,8 @@ fn dispatch<W: Write + 'static>(
     colours: bool,
     writer: impl Fn() -> W + Send + Sync + 'static,
 ) -> Dispatch {
-    // Spans of other crates are not needed for their events, and without them nobody formats their fields. The response
-    // depends on nothing but the place in the source, so it is asked for once a place.
+    // Spans of other crates are not needed, and leaving them out saves formatting their fields. The filter depends only on the
+    // source location, so it is evaluated once for each.
     let events_and_our_spans = filter_fn(|metadata| metadata.is_event() || is_ours(metadata));
     let log = tracing_subscriber::registry().with(filter).with(events_and_our_spans);
     let lines = fmt::layer().with_writer(move || OneLine(writer()));
@@ -65,7 +63,22 @@ fn dispatch<W: Write + 'static>(
     }
 }
 
-/// Writes an event as one line, whatever its texts hold, so that none can be taken for another event.
+/// Logs every panic from now on, in the log's format, because the standard library would print messages that can hold a value: its position, its message if that is constant in the source, and the backtrace if
+/// `RUST_BACKTRACE` is set.
+fn log_panics() {
+    panic::set_hook(Box::new(|info| {
+        let words = info.payload().downcast_ref::<&'static str>();
+        let words = words.copied().unwrap_or("message not shown, because it can hold a value");
+        let place = info.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(place, "panicked: {words}");
+        let backtrace = Backtrace::capture();
+        if backtrace.status() == BacktraceStatus::Captured {
+            backtrace.to_string().lines().for_each(|line| tracing::error!("{line}"));
+        }
+    }));
+}
+
+/// Writes an event as one line, so that a line break in a text cannot forge another event.
 struct OneLine<W>(W);
 
 impl<W: Write> Write for OneLine<W> {
@@ -79,7 +92,7 @@ impl<W: Write> Write for OneLine<W> {
     }
 }
 
-/// The event with every line break in it escaped but the one at its end.
+/// The event with all line breaks escaped except the one at its end.
 fn one_line(event: &[u8]) -> Cow<'_, [u8]> {
     let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let (text, end) = match event.split_last() {

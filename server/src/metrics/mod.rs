@@ -1,6 +1,6 @@
-//! What the server counts, as Prometheus reads it. No label holds anything that a caller can choose.
+//! The server's metrics for Prometheus. No label holds a value that a caller can choose.
 //!
-//! Without the feature `admin` nothing is counted, since nobody could read it.
+//! Without the feature `admin` nothing is counted, because there is no page to read it from.
 
 #[cfg(not(feature = "admin"))]
 mod none;
@@ -18,7 +18,7 @@ pub(crate) use self::{prometheus::Metrics, store::measured};
 use crate::edge::responding::error_code::ErrorCode;
 
 /// The outcome of a call whose caller disconnected before the response.
-pub(crate) const LEFT: &str = "left";
+pub(crate) const DISCONNECTED: &str = "left";
 
 /// The outcome of a call, as metrics and the log name it.
 pub(crate) const fn outcome(code: Option<ErrorCode>) -> &'static str {

@@ -1,4 +1,4 @@
-//! The interface of the metrics for a build without them.
+//! The metrics of a build without them.
 
 use std::{
     fmt,
@@ -17,7 +17,7 @@ impl Metrics {
         Self
     }
 
-    /// Measures the time of a call, which the log shows.
+    /// Measures the time of a call for the log.
     pub(crate) fn begin(&self, _: &'static str) -> CallInFlight {
         CallInFlight(Instant::now())
     }
@@ -32,7 +32,7 @@ impl Metrics {
     pub(crate) fn connection_timed_out(&self) {}
 }
 
-/// The repository itself, which nobody measures.
+/// The repository itself.
 pub(crate) fn measured(repository: Arc<dyn Repository>, _: Arc<Metrics>) -> Arc<dyn Repository> {
     repository
 }

@@ -1,7 +1,8 @@
-//! The counts of one server and their text.
+//! The metrics of one server, in the text format of OpenMetrics.
 
 use std::{
-    fmt,
+    fmt::{self, Debug},
+    hash::Hash,
     sync::atomic::AtomicI64,
     time::{Duration, Instant},
 };
@@ -9,10 +10,10 @@ use std::{
 use prometheus_client::{
     encoding::{EncodeLabelSet, text::encode},
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
-    registry::{Registry, Unit},
+    registry::{Metric, Registry, Unit},
 };
 
-use super::{LEFT, outcome, supply::GatewaySupply};
+use super::{DISCONNECTED, outcome, supply::GatewaySupply};
 use crate::{
     edge::responding::error_code::ErrorCode,
     store::{Pool, Upkeep},
@@ -23,7 +24,6 @@ const BOUNDS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 
 type Histograms<L> = Family<L, Histogram, fn() -> Histogram>;
 
-/// The counts of one server.
 pub(crate) struct Metrics {
     registry: Registry,
     operations: Vec<OperationMetrics>,
@@ -36,34 +36,28 @@ pub(crate) struct Metrics {
     /// One for each of [`Query::ALL`], in their order.
     queries: [QueryMetrics; Query::ALL.len()],
     cached: Counter,
-    pool: PoolGauges,
+    /// Connections to the database: all, in use, and queries that wait for one.
+    pool: [Gauge; 3],
     supplies: GatewaySupply,
 }
 
-/// What is counted with every call of an operation, cached to save the lookup by labels.
+/// The metrics of an operation, looked up by their labels once.
 struct OperationMetrics {
     operation: &'static str,
     successes: Counter,
     seconds: Histogram,
 }
 
-/// What is counted of a query to the repository.
+/// The metrics of a query to the repository.
 struct QueryMetrics {
     seconds: Histogram,
     failures: Counter,
 }
 
-#[derive(Default)]
-struct PoolGauges {
-    connections: Gauge,
-    busy: Gauge,
-    waiting: Gauge,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Outcome {
     operation: &'static str,
-    /// As [`outcome`] says, or [`LEFT`].
+    /// As [`outcome`] says, or [`DISCONNECTED`].
     outcome: &'static str,
     status: u16,
     /// Business code of an error, else 0.
@@ -116,19 +110,23 @@ impl Query {
 }
 
 impl Metrics {
-    /// Counts of these operations, by their `operationId`, each with the status of its success. No others are counted.
+    /// Metrics of these operations, by `operationId`, each with the status of its success.
     pub(crate) fn new(operations: &[&'static str], statuses: &[u16]) -> Self {
-        let histograms = || Histogram::new(BOUNDS);
-        let calls = Family::<Outcome, Counter>::default();
-        let call_seconds = Histograms::new_with_constructor(histograms);
+        let mut registry = Registry::with_prefix("sallyport");
+        let help = "Calls by operation, outcome, status and business code";
+        let calls: Family<Outcome, Counter> = registered(&mut registry, "calls", help);
+        let help = "From the request's head to its response";
+        let call_seconds = registered_histograms(&mut registry, "call_duration", help);
         let operation_metrics = |(&operation, &status): (&&'static str, &u16)| OperationMetrics {
             operation,
             successes: calls.get_or_create_owned(&Outcome::success(operation, status)),
             seconds: call_seconds.get_or_create_owned(&OperationLabel { operation }),
         };
         let operations = operations.iter().zip(statuses).map(operation_metrics).collect();
-        let store_seconds = Histograms::new_with_constructor(histograms);
-        let store_failures = Family::<QueryLabel, Counter>::default();
+        let help = "Time that queries to the database take, by query";
+        let store_seconds = registered_histograms(&mut registry, "store_duration", help);
+        let help = "Queries to the database that failed";
+        let store_failures: Family<QueryLabel, Counter> = registered(&mut registry, "store_failures", help);
         let queries = Query::ALL.map(|query| {
             let label = QueryLabel { query: query.name() };
             QueryMetrics {
@@ -136,47 +134,37 @@ impl Metrics {
                 failures: store_failures.get_or_create_owned(&label),
             }
         });
-        let (in_flight, cached) = (Gauge::default(), Counter::default());
-        let (connections, connections_timed_out) = (Gauge::default(), Counter::default());
-        let (pool, supplies) = (PoolGauges::default(), GatewaySupply::default());
-
-        let mut registry = Registry::with_prefix("sallyport");
-        registry.register("calls", "Calls by operation, outcome, status and business code", calls.clone());
-        let help = "From the request's head to its response";
-        registry.register_with_unit("call_duration", help, Unit::Seconds, call_seconds);
-        registry.register("calls_in_flight", "Calls without a response", in_flight.clone());
-        let help = "Open connections to both addresses, as of at most a second ago";
-        registry.register("connections", help, connections.clone());
-        let help = "Connections that were closed because they were idle or stalled";
-        registry.register("connections_timed_out", help, connections_timed_out.clone());
-        let help = "Time that queries to the database take, by query";
-        registry.register_with_unit("store_duration", help, Unit::Seconds, store_seconds);
-        registry.register("store_failures", "Queries to the database that failed", store_failures);
-        let help = "Extractions served from the cache, without a query to the database";
-        registry.register("store_cache_hits", help, cached.clone());
-        registry.register(
-            "pool_connections",
-            "Maximum number of connections to the database",
-            pool.connections.clone(),
-        );
-        registry.register("pool_busy", "Connections to the database in use", pool.busy.clone());
-        registry.register("pool_waiting", "Queries that wait for a connection", pool.waiting.clone());
-        registry.register(
-            "gateways",
-            "Gateways by protocol and region, at most 15 s old; region * is the sum of the regions that are not listed",
-            supplies.gateways(),
-        );
+        let supplies = GatewaySupply::default();
+        let help = "Gateways by protocol and region, at most 15 s old; region * is the sum of the regions that are not listed";
+        registry.register("gateways", help, supplies.gateways());
         Self {
-            registry,
             operations,
+            in_flight: registered(&mut registry, "calls_in_flight", "Calls without a response"),
+            connections: registered(
+                &mut registry,
+                "connections",
+                "Open connections to both addresses, as of at most a second ago",
+            ),
+            connections_timed_out: registered(
+                &mut registry,
+                "connections_timed_out",
+                "Connections that were closed because they were idle or stalled",
+            ),
+            cached: registered(
+                &mut registry,
+                "store_cache_hits",
+                "Extractions served from the cache, without a query to the database",
+            ),
+            pool: [
+                ("pool_connections", "Maximum number of connections to the database"),
+                ("pool_busy", "Connections to the database in use"),
+                ("pool_waiting", "Queries that wait for a connection"),
+            ]
+            .map(|(name, help)| registered(&mut registry, name, help)),
             calls,
-            in_flight,
-            connections,
-            connections_timed_out,
             queries,
-            cached,
-            pool,
             supplies,
+            registry,
         }
     }
 
@@ -186,10 +174,9 @@ impl Metrics {
     /// None in practice: writing to a `String` does not fail.
     pub(crate) async fn render(&self, store: &dyn Upkeep) -> Result<String, fmt::Error> {
         let Pool { connections, busy, waiting } = store.pool();
-        let tell = |gauge: &Gauge, number: usize| gauge.set(i64::try_from(number).unwrap_or(i64::MAX));
-        tell(&self.pool.connections, connections);
-        tell(&self.pool.busy, busy);
-        tell(&self.pool.waiting, waiting);
+        for (gauge, number) in self.pool.iter().zip([connections, busy, waiting]) {
+            gauge.set(i64::try_from(number).unwrap_or(i64::MAX));
+        }
         self.supplies.refresh(store).await;
         self.text()
     }
@@ -200,7 +187,7 @@ impl Metrics {
         Ok(text)
     }
 
-    /// A call of one of the operations has begun.
+    /// Counts a call of an operation as in flight.
     pub(crate) fn begin(&self, operation: &'static str) -> CallInFlight<'_> {
         self.in_flight.inc();
         let counts = self.operations.iter().find(|it| it.operation == operation);
@@ -222,7 +209,7 @@ impl Metrics {
         self.cached.inc();
     }
 
-    /// A query to the repository has returned.
+    /// Counts a query to the repository that has returned.
     pub(super) fn queried(&self, query: Query, begun: Instant, failed: bool) {
         let QueryMetrics { seconds, failures } = &self.queries[query as usize];
         seconds.observe(begun.elapsed().as_secs_f64());
@@ -230,6 +217,24 @@ impl Metrics {
             failures.inc();
         }
     }
+}
+
+/// Registers a metric, and returns it to be counted.
+fn registered<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
+    let metric = M::default();
+    registry.register(name, help, metric.clone());
+    metric
+}
+
+/// The same for durations, by label.
+fn registered_histograms<L: EncodeLabelSet + Clone + Debug + Eq + Hash + Send + Sync + 'static>(
+    registry: &mut Registry,
+    name: &str,
+    help: &str,
+) -> Histograms<L> {
+    let histograms = Histograms::new_with_constructor(|| Histogram::new(BOUNDS));
+    registry.register_with_unit(name, help, Unit::Seconds, histograms.clone());
+    histograms
 }
 
 impl fmt::Debug for Metrics {
@@ -243,12 +248,12 @@ pub(crate) struct CallInFlight<'a> {
     metrics: &'a Metrics,
     counts: Option<&'a OperationMetrics>,
     started: Instant,
-    /// The error code of the response, if it is one, and the time that it took.
+    /// The error code, if the response is an error, and the time that the call took.
     finished: Option<(Option<ErrorCode>, Duration)>,
 }
 
 impl CallInFlight<'_> {
-    /// The response is ready. Returns the time that it took.
+    /// Records that the response is ready. Returns the time that the call took.
     pub(crate) fn finish(&mut self, code: Option<ErrorCode>) -> Duration {
         let after = self.started.elapsed();
         self.finished = Some((code, after));
@@ -266,7 +271,9 @@ impl Drop for CallInFlight<'_> {
         self.metrics.in_flight.dec();
         let Some(OperationMetrics { operation, successes, seconds }) = self.counts else { return };
         let (outcome, after) = match self.finished {
-            None => (Outcome { operation, outcome: LEFT, status: 0, code: 0 }, self.started.elapsed()),
+            None => {
+                (Outcome { operation, outcome: DISCONNECTED, status: 0, code: 0 }, self.started.elapsed())
+            }
             Some((None, after)) => {
                 successes.inc();
                 return seconds.observe(after.as_secs_f64());

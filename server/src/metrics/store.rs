@@ -1,4 +1,4 @@
-//! A repository that forwards to another one and measures it.
+//! Measures the queries to a repository.
 
 use std::{sync::Arc, time::Instant};
 
@@ -15,12 +15,11 @@ use crate::domain::{
     token::TokenDigest,
 };
 
-/// The same repository, with how long callers wait for it in `metrics`.
+/// Wraps a repository to measure its queries.
 pub(crate) fn measured(repository: Arc<dyn Repository>, metrics: Arc<Metrics>) -> Arc<dyn Repository> {
     Arc::new(MeasuredRepository { repository, metrics })
 }
 
-/// Forwards every query and measures how long callers wait for it.
 #[derive(Debug)]
 struct MeasuredRepository {
     repository: Arc<dyn Repository>,
@@ -44,7 +43,7 @@ impl MeasuredRepository {
 impl Repository for MeasuredRepository {
     fn cached_extraction(&self, query: &ExtractionQuery) -> Option<ProtectedData<ExtractionData>> {
         let data = self.repository.cached_extraction(query)?;
-        // It is not timed, because reading the clock twice would take a large part of that time.
+        // Not timed, because reading the clock twice would take a large part of that time.
         self.metrics.count_cache_hit();
         Some(data)
     }

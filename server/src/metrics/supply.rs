@@ -1,4 +1,4 @@
-//! How many gateways are left, counted when somebody reads the metrics: no caller waits for it.
+//! The number of gateways, counted when the metrics are read, so that no caller waits for it.
 
 use std::time::Duration;
 
@@ -10,17 +10,17 @@ use tokio::{sync::Mutex, time::Instant};
 
 use crate::store::{Supply, Upkeep};
 
-/// Counting looks at every gateway, so it is done no more often than this, however often the metrics are read.
-const FRESH: Duration = Duration::from_secs(15);
+/// Minimum time between two counts, because each reads every gateway.
+const MAX_AGE: Duration = Duration::from_secs(15);
 
-/// Maximum time for which a reader of the metrics waits for the count.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Maximum time that reading the metrics waits for the count.
+const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Maximum number of pairs of protocol and region with a line of their own. There are about 250 countries.
-const MOST_PAIRS: usize = 1000;
+/// Maximum number of pairs of protocol and region with a label of their own. There are about 250 countries.
+const MAX_PAIRS: usize = 1000;
 
-/// The region under which the others are added up.
-const REST: &str = "*";
+/// The region label for the sum of all other regions.
+const OTHER_REGIONS: &str = "*";
 
 /// Gateways by protocol and region.
 #[derive(Debug, Default)]
@@ -40,30 +40,30 @@ impl GatewaySupply {
         self.gateways.clone()
     }
 
-    /// Counts again, unless the last count is recent. A count that fails is left out, because an old number would look like a
-    /// current one.
+    /// Counts again, unless the last count is recent. If counting fails, the metric is left out, because an old number would look
+    /// like a current one.
     pub(super) async fn refresh(&self, store: &dyn Upkeep) {
         let mut counted = self.counted.lock().await;
-        if counted.is_some_and(|then| then.elapsed() < FRESH) {
+        if counted.is_some_and(|then| then.elapsed() < MAX_AGE) {
             return;
         }
         *counted = None;
-        match tokio::time::timeout(PATIENCE, store.supply()).await {
+        match tokio::time::timeout(TIMEOUT, store.supply()).await {
             Ok(Ok(supply)) => {
-                self.tell(supply);
+                self.set(supply);
                 *counted = Some(Instant::now());
                 return;
             }
             Ok(Err(error)) => tracing::warn!(%error, "cannot count the gateways"),
-            Err(_) => tracing::warn!("cannot count the gateways within {PATIENCE:?}"),
+            Err(_) => tracing::warn!("cannot count the gateways within {TIMEOUT:?}"),
         }
         self.gateways.clear();
     }
 
-    fn tell(&self, supply: Vec<Supply>) {
+    fn set(&self, supply: Vec<Supply>) {
         self.gateways.clear();
         for (place, Supply { protocol, region, gateways }) in supply.into_iter().enumerate() {
-            let region = if place < MOST_PAIRS { region } else { REST.to_owned() };
+            let region = if place < MAX_PAIRS { region } else { OTHER_REGIONS.to_owned() };
             let stock = SupplyLabels { protocol: protocol.name(), region };
             self.gateways.get_or_create(&stock).inc_by(i64::try_from(gateways).unwrap_or(i64::MAX));
         }
@@ -81,14 +81,17 @@ mod tests {
     }
 
     #[test]
-    fn regions_past_the_bound_are_told_together() {
+    fn regions_past_the_bound_are_added_up() {
         let supplies = GatewaySupply::default();
-        let regions = 0..MOST_PAIRS + 3;
+        let regions = 0..MAX_PAIRS + 3;
         let supply =
             |number: usize| Supply { protocol: Protocol::Http, region: format!("R{number}"), gateways: 2 };
-        supplies.tell(regions.map(supply).collect());
-        assert_eq!((gauge(&supplies, "R0"), gauge(&supplies, REST)), (2, 6));
-        supplies.tell(vec![supply(7)]);
-        assert_eq!((gauge(&supplies, "R7"), gauge(&supplies, "R0"), gauge(&supplies, REST)), (2, 0, 0));
+        supplies.set(regions.map(supply).collect());
+        assert_eq!((gauge(&supplies, "R0"), gauge(&supplies, OTHER_REGIONS)), (2, 6));
+        supplies.set(vec![supply(7)]);
+        assert_eq!(
+            (gauge(&supplies, "R7"), gauge(&supplies, "R0"), gauge(&supplies, OTHER_REGIONS)),
+            (2, 0, 0)
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What a sandbox has: its tokens, an example of each thing to search, and commands to paste.
+//! Describes a sandbox: its tokens, an example of everything to search, and commands to paste.
 
 use std::{
     collections::BTreeMap,
@@ -15,23 +15,23 @@ use crate::{
     edge::operation::Operation as _,
 };
 
-/// A sandbox, for programs. It holds tokens, so it has no `Debug`.
+/// The description of a sandbox, for programs. It holds tokens, so it has no `Debug`.
 #[derive(Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Description {
-    /// The URL that callers put before the document's paths.
+    /// The base URL for callers.
     pub base_url: String,
-    /// The contract as a page.
+    /// URL of the contract as a page.
     pub docs: String,
-    /// Where the clock is read and set.
+    /// URL of the clock.
     pub clock: String,
     /// The operator's address, if there is one.
     pub admin: Option<String>,
     /// The tokens by name; `main` is that of the account that has everything.
     pub tokens: BTreeMap<&'static str, TokenDescription>,
-    /// An example of each thing to search.
+    /// Examples of what can be searched and extracted.
     pub examples: Examples,
-    /// Commands that work as they are.
+    /// Commands to paste into a shell.
     pub curl: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ pub struct TokenDescription {
     pub token: String,
     /// `api`, or `link` for extraction only.
     pub kind: TokenKind,
-    /// What it shows.
+    /// What the token is for.
     pub description: &'static str,
 }
 
@@ -61,7 +61,7 @@ pub struct Examples {
     pub order_address: String,
     /// A group that has instances.
     pub group_id: i64,
-    /// An address that another account alone holds: a search for it finds nothing.
+    /// An address that only another account holds, so that a search finds nothing.
     pub foreign_address: String,
     /// An address that both this account and another one hold.
     pub shared_address: String,
@@ -85,7 +85,7 @@ pub struct Held {
 /// Regions by how many gateways they have.
 #[derive(Clone, Debug, Serialize)]
 pub struct Regions {
-    /// More than one extraction may ask for.
+    /// More than the maximum of one extraction.
     pub plentiful: String,
     /// Few: a partial result.
     pub scarce: String,
@@ -111,23 +111,24 @@ impl Description {
     }
 }
 
-/// A name and a kind for each token, in the order of [`SampleTokens::list`](crate::data::seed::SampleTokens::list).
-const NAMES: [(&str, TokenKind); 10] = [
-    ("main", TokenKind::Api),
-    ("link", TokenKind::Link),
-    ("revoked", TokenKind::Api),
-    ("expired", TokenKind::Api),
-    ("second", TokenKind::Api),
-    ("empty", TokenKind::Api),
-    ("notWhitelisted", TokenKind::Api),
-    ("notVerified", TokenKind::Api),
-    ("notEntitled", TokenKind::Api),
-    ("httpOnly", TokenKind::Api),
+/// A name for each token, in the order of [`SampleTokens::list`](crate::data::seed::SampleTokens::list).
+const NAMES: [&str; 10] = [
+    "main",
+    "link",
+    "revoked",
+    "expired",
+    "second",
+    "empty",
+    "notWhitelisted",
+    "notVerified",
+    "notEntitled",
+    "httpOnly",
 ];
 
 fn tokens(sample: &Sample) -> BTreeMap<&'static str, TokenDescription> {
     let named = NAMES.into_iter().zip(sample.tokens.list());
-    let described = named.map(|((name, kind), (description, token))| {
+    let described = named.map(|(name, (description, token))| {
+        let kind = if name == "link" { TokenKind::Link } else { TokenKind::Api };
         (name, TokenDescription { token: token.expose().to_owned(), kind, description })
     });
     described.collect()
@@ -154,8 +155,8 @@ impl Examples {
         }
     }
 
-    /// Commands with what each of them shows. `token` stands between double quotes: the token itself, or a variable. The
-    /// tests send all of them, so that a name that the document changes is noticed.
+    /// Commands, each with a title. `token` is the token itself or a shell variable, and is placed between double quotes. The tests
+    /// execute all of them, so that they notice names that change in the document.
     pub(super) fn commands(&self, base_url: &str, token: &str) -> [(&'static str, String); 8] {
         let extract = |query: &str| {
             let path = ExtractProxies::PATH;

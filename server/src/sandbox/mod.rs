@@ -1,7 +1,7 @@
 //! The sandbox: a server with sample data in a temporary database of its own, for people and tests that try the API out.
 //!
-//! It can do what a real server must not: its tokens can be [fixed](SandboxTokens::Seed), its [clock](Sandbox::set_time) can be
-//! set, and its main address has pages: `/`, `/docs` and `/sandbox/clock`.
+//! It has features that a real server must not have: its tokens can be [fixed](SandboxTokens::Seed), its
+//! [clock](Sandbox::set_time) can be set, and its main address has the pages `/`, `/docs` and `/sandbox/clock`.
 //!
 //! ```
 //! use sallyport_server::sandbox::Sandbox;
@@ -15,9 +15,8 @@
 //! # }
 //! ```
 //!
-//! None of this can be had over a database that somebody opened, because there is nowhere to say so. Everything hangs on
-//! `Parts`, a type that this module alone constructs, together with its temporary database. A [`Config`] has no field for a
-//! clock, for tokens or for pages:
+//! None of this is possible with any other database. All features depend on `Parts`, a type that only this module constructs,
+//! together with its temporary database. A [`Config`] has no field for a clock, for tokens or for pages:
 //!
 //! ```compile_fail,E0560
 //! # fn serve(store: std::sync::Arc<dyn sallyport_server::store::Store>) {
@@ -26,7 +25,7 @@
 //! # }
 //! ```
 //!
-//! the clock of a service cannot be chosen from outside of this crate:
+//! the clock of a service cannot be set from outside of this crate:
 //!
 //! ```compile_fail,E0624
 //! # fn serve(service: sallyport_server::domain::service::Service) {
@@ -34,7 +33,7 @@
 //! # }
 //! ```
 //!
-//! and sample data with known tokens goes to no other store:
+//! and sample data with known tokens cannot be stored elsewhere:
 //!
 //! ```compile_fail,E0603
 //! use sallyport_server::data::seed::seed_with;
@@ -67,21 +66,21 @@ use crate::{
 /// Why a sandbox did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    /// No temporary database.
+    /// The temporary database cannot be created.
     #[error("cannot create the temporary database of the sandbox: {0}")]
     Open(#[from] OpenError),
-    /// No sample data.
+    /// The sample data cannot be stored.
     #[error("cannot store the sample data of the sandbox: {0}")]
     Seed(#[from] SeedError),
-    /// No address.
+    /// The server did not start.
     #[error(transparent)]
     Start(#[from] StartError),
 }
 
-/// The clock cannot be moved so far.
+/// Why the clock was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClockError {
-    /// The calendar ends.
+    /// The time is outside of the calendar.
     #[error("the time must be from the year -9999 to 9999")]
     Range,
     /// The storage failed.
@@ -89,7 +88,7 @@ pub enum ClockError {
     Store(#[from] StoreError),
 }
 
-/// A running sandbox. It stops when it is dropped, and its data is gone.
+/// A running sandbox. When it is dropped it stops, and its data is deleted.
 #[derive(Debug)]
 pub struct Sandbox {
     running: RunningServer,
@@ -97,7 +96,7 @@ pub struct Sandbox {
     control: Arc<Control>,
 }
 
-/// A temporary database with sample data, and what depends on nobody having opened it. Only [`Sandbox`] makes these.
+/// A temporary database with sample data, and the features that only it may have. Only [`Sandbox`] constructs it.
 #[derive(Debug)]
 pub(crate) struct Parts {
     store: Arc<SqliteStore>,
@@ -106,7 +105,7 @@ pub(crate) struct Parts {
     site: pages::Site,
 }
 
-/// What can be changed in a running sandbox.
+/// Controls the clock of a running sandbox.
 #[derive(Debug)]
 struct Control {
     clock: Clock,
@@ -161,7 +160,7 @@ impl Sandbox {
         Ok(Self { running: start_sandbox(parts, config)?, sample, control })
     }
 
-    /// The URL that callers put before the document's paths, without a slash at its end.
+    /// The base URL for callers, without a trailing slash.
     #[must_use]
     pub fn base_url(&self) -> String {
         self.running.base_url()
@@ -173,13 +172,14 @@ impl Sandbox {
         &self.sample.tokens.main
     }
 
-    /// What is known of the data: all tokens, addresses, orders and groups.
+    /// The facts about the sample data: all tokens, addresses, orders and groups.
     #[must_use]
     pub fn sample(&self) -> &Sample {
         &self.sample
     }
 
-    /// The tokens, an example of each thing to search, and commands to paste. It holds the tokens: print it where they may be seen.
+    /// The tokens, examples of what can be searched, and commands to paste. It holds the tokens, so print it only where they may be
+    /// seen.
     #[must_use]
     pub fn description(&self) -> Description {
         Description::new(self.base_url(), self.running.admin_address(), &self.sample)
@@ -197,8 +197,8 @@ impl Sandbox {
         self.control.clock.now()
     }
 
-    /// Lets the clock stand still at this time. Tokens, whitelist entries and entitlements expire by it, and request ids that
-    /// are older than their retention are deleted before this returns.
+    /// Stops the clock at this time. Tokens, whitelist entries and entitlements expire accordingly, and request ids that are older
+    /// than their retention are deleted before this returns.
     ///
     /// # Errors
     /// The storage failed.
@@ -206,7 +206,7 @@ impl Sandbox {
         self.control.set(Some(time)).await
     }
 
-    /// Moves the clock, which stands still afterwards; a negative duration moves it back.
+    /// Moves the clock, forward or back, and stops it there.
     ///
     /// # Errors
     /// The time is outside of the calendar, or the storage failed.
@@ -227,7 +227,7 @@ impl Sandbox {
         self.running.close(deadline).await
     }
 
-    /// The server alone, for programs that serve until a signal; the clock is then set over HTTP.
+    /// The server only, for programs that serve until a signal. The clock can still be set over HTTP.
     #[must_use]
     pub fn into_server(self) -> RunningServer {
         self.running

@@ -1,5 +1,5 @@
-//! The pages on a sandbox's main address: `/`, `/docs` and `/sandbox/clock`. Every other path gets what it gets from a server
-//! without them.
+//! The pages on a sandbox's main address: `/`, `/docs` and `/sandbox/clock`. Other paths get the same responses as from any
+//! server.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -21,10 +21,10 @@ use crate::{
     edge::serve::Context,
 };
 
-/// The contract as a page.
+/// Path of the contract as a page.
 pub(super) const DOCS: &str = "/docs";
 
-/// The clock.
+/// Path of the clock.
 pub(super) const CLOCK: &str = "/sandbox/clock";
 
 /// The API that the pages are added to.
@@ -32,7 +32,6 @@ pub(crate) type Api = ApiDescription<Context>;
 
 type Page = Result<Response<Body>, HttpError>;
 
-/// What the pages show.
 #[derive(Clone, Debug)]
 pub(super) struct Site {
     scheme: &'static str,
@@ -44,7 +43,7 @@ impl Site {
         Self { scheme, examples: Arc::new(examples) }
     }
 
-    /// The URL by which the caller reached the sandbox: its Host, if that is plain enough for a page and a shell.
+    /// The base URL from the caller's `Host` header, if that is safe in a page and in a shell, or else from the address.
     fn base_url(&self, rqctx: &Request) -> String {
         let host = rqctx.request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
         let is_plain = |host: &&str| {
@@ -63,7 +62,7 @@ impl Site {
 /// # Errors
 /// Says which page Dropshot rejects.
 pub(super) fn register(api: &mut Api, site: Site, control: &Arc<Control>) -> Result<(), String> {
-    // Closures, because only these know the sandbox: the context of the operations is that of every server.
+    // Closures capture the sandbox, because the context of the API is the same for every server.
     let (start, contract) = (site.clone(), site);
     let (read, set, reset) = (Arc::clone(control), Arc::clone(control), Arc::clone(control));
     let start = move |rqctx: Request| std::future::ready(start_page(&rqctx, &start));
@@ -85,7 +84,7 @@ pub(super) fn register(api: &mut Api, site: Site, control: &Arc<Control>) -> Res
         ApiEndpoint::new("reset clock".to_owned(), reset, Method::DELETE, JSON, CLOCK, ALL),
     ];
     let mut pages = pages.into_iter();
-    // Documents do not show them.
+    // The OpenAPI document must not show them.
     pages.try_for_each(|page| api.register(page.visible(false)).map_err(|error| error.to_string()))
 }
 
@@ -95,7 +94,7 @@ const ALL: ApiEndpointVersions = ApiEndpointVersions::All;
 
 type Request = RequestContext<Context>;
 
-/// The request counts, so that its connection has the same deadlines as those of calls.
+/// Counts the request, so that its connection has the same timeouts as those of calls.
 fn begin(rqctx: &Request) -> RequestUnderWay {
     rqctx.context().admission.connections.connection(rqctx.request.remote_addr()).begin_request()
 }
@@ -122,19 +121,18 @@ fn read_clock(rqctx: &Request, control: &Control) -> Page {
     Ok(clock(control))
 }
 
-/// What to do with the clock.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 enum Change {
-    /// Stand still at this time.
+    /// Stop the clock at this time.
     Now(Timestamp),
-    /// Move by so many seconds, and stand still there.
+    /// Move the clock by this many seconds and stop it.
     AdvanceSeconds(i64),
 }
 
 async fn set_clock(rqctx: &Request, control: &Control, body: &UntypedBody) -> Page {
     let _request = begin(rqctx);
-    if let Some(rejection) = of_web_page(rqctx.request.headers()) {
+    if let Some(rejection) = reject_web_page(rqctx.request.headers()) {
         return Ok(rejection);
     }
     let Ok(change) = serde_json::from_slice(body.as_bytes()) else {
@@ -152,7 +150,7 @@ async fn set_clock(rqctx: &Request, control: &Control, body: &UntypedBody) -> Pa
 
 async fn reset_clock(rqctx: &Request, control: &Control) -> Page {
     let _request = begin(rqctx);
-    Ok(match of_web_page(rqctx.request.headers()) {
+    Ok(match reject_web_page(rqctx.request.headers()) {
         Some(rejection) => rejection,
         None => changed_clock(control, control.set(None).await),
     })
@@ -174,8 +172,8 @@ fn clock(control: &Control) -> Response<Body> {
     json_page(StatusCode::OK, &json!({"now": control.clock.now(), "isSet": is_set}))
 }
 
-/// Why a web page may not change anything: a browser adds Origin to each such request.
-fn of_web_page(headers: &HeaderMap) -> Option<Response<Body>> {
+/// The rejection of a request of a web page, to which a browser adds `Origin`.
+fn reject_web_page(headers: &HeaderMap) -> Option<Response<Body>> {
     let reason = "expected no Origin: web pages may not set the clock";
     headers.contains_key(header::ORIGIN).then(|| message(StatusCode::FORBIDDEN, reason))
 }

@@ -13,12 +13,12 @@ pub trait Archive: Send + Sync {
     /// Adds records, all or none.
     async fn load(&self, lines: Lines) -> Result<RecordCounts, LoadError>;
 
-    /// Passes every record to `sink`, from one snapshot, in an order in which they can be loaded. Extractions that are
-    /// stored under a request id are not records.
+    /// Passes every record to `sink`, from one snapshot and in an order in which they can be loaded. Extractions that are stored under
+    /// a request id are not included.
     async fn unload(&self, sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError>;
 }
 
-/// Records to load, in order, each with its line number or the reason why it cannot be read.
+/// The lines to load, in order.
 pub type Lines = Box<dyn Iterator<Item = std::io::Result<Line>> + Send>;
 
 /// Writes records, on a thread that may block.

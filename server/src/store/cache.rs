@@ -1,5 +1,5 @@
-//! Caches what extractions need, for both databases. The [`Freshness`] of each database decides for how long a value may be
-//! used. When a cache is full, quick_cache evicts what is used least.
+//! The cache of both databases for accounts, tokens and gateways. Each database's [`Freshness`] decides how long a value may be
+//! used. When the cache is full, quick_cache evicts the values that are used least.
 
 use std::{
     fmt::Debug,
@@ -21,21 +21,21 @@ use crate::domain::{
 /// Maximum weight of one cache, in entries: whitelist entries and tokens together, or gateways.
 const MAX_WEIGHT: u64 = 1 << 18;
 
-/// Number of values for which a cache allocates memory at once; it grows with more.
+/// Number of values for which a cache allocates memory at first.
 const ESTIMATED_VALUES: usize = 1 << 10;
 
-/// When, or from which state of the database, a value was read. It decides for how long the value may be used.
+/// When, or from which revision of the database, a value was read, which decides how long the value may be used.
 pub(in crate::store) trait Freshness: Copy + Debug + Send + Sync + 'static {
-    /// Whether what was read at `self` may be used at `now`.
+    /// Whether a value that was read at `self` may be used at `now`.
     fn is_fresh(self, now: Self, content: Content) -> bool;
 
-    /// Whether something that was too large to cache at `self` is taken to be so at `now`.
+    /// Whether a value that was too large for the cache at `self` is assumed to be too large at `now`.
     fn is_size_known(self, now: Self, content: Content) -> bool {
         self.is_fresh(now, content)
     }
 }
 
-/// The two caches that values can be in.
+/// The content of a cached value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::store) enum Content {
     /// Tokens, and accounts with whitelist and entitlements.
@@ -73,7 +73,7 @@ struct CachedGateways<F> {
     read_at: F,
     /// `None` for too many gateways.
     gateways: Option<Gateways>,
-    /// How many extractions it has served since [`Cache::take_uses`].
+    /// Number of extractions served since [`Cache::take_uses`].
     uses: AtomicUsize,
 }
 
@@ -149,7 +149,7 @@ impl<F: Freshness> Cache<F> {
         self.accounts.insert(digest, CachedAccount { read_at, account });
     }
 
-    /// Whether the gateways need not be read: they are fresh, or known to be too many.
+    /// Whether the gateways are cached and fresh, or known to be too many.
     pub(in crate::store) fn has_gateways(&self, parameters: &Parameters, now: F) -> bool {
         let cached = self.gateways.peek(&GatewaysKeyRef::from(parameters));
         cached.is_some_and(|it| match it.gateways {
@@ -169,7 +169,7 @@ impl<F: Freshness> Cache<F> {
         self.gateways.insert(key, Arc::new(CachedGateways { read_at, gateways, uses: AtomicUsize::new(0) }));
     }
 
-    /// How many extractions the cached gateways have served since this was last asked.
+    /// Returns and resets the number of extractions that the cached gateways have served.
     #[cfg(any(feature = "postgres", test))]
     pub(in crate::store) fn take_uses(&self, parameters: &Parameters) -> usize {
         let cached = self.gateways.peek(&GatewaysKeyRef::from(parameters));
@@ -192,7 +192,7 @@ where
     Values::with_options(options, Weight, DefaultHashBuilder::default(), DefaultLifecycle::default())
 }
 
-/// Weighs values in entries.
+/// Weighs values by their number of entries.
 #[derive(Clone, Debug)]
 struct Weight;
 
@@ -214,14 +214,13 @@ impl<F> Weighter<GatewaysKey, Arc<CachedGateways<F>>> for Weight {
     }
 }
 
-/// Which gateways.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct GatewaysKey {
     protocol: Protocol,
     region: Region,
 }
 
-/// The same, borrowed; it has the same hash.
+/// A borrowed [`GatewaysKey`] with the same hash.
 #[derive(Hash)]
 struct GatewaysKeyRef<'a> {
     protocol: Protocol,
@@ -267,7 +266,7 @@ mod tests {
         Credential { account: AccountId(1), kind: TokenKind::Api, expires_at: None, revoked_at: None }
     }
 
-    /// An account with so many whitelist entries.
+    /// An account with this many whitelist entries.
     fn account(entries: usize) -> Option<ProtectedData<Arc<Account>>> {
         let everyone = WhitelistEntry {
             first: Ipv4Addr::UNSPECIFIED,
@@ -310,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn gateways_of_one_protocol_and_region_are_not_those_of_another() {
+    fn gateways_are_cached_by_protocol_and_region() {
         let (cache, mut query) = (Cache::new(), query("t"));
         cache.insert_account(query.digest, account(1), 1_u32);
         cache.insert_gateways(&query.parameters, gateways(3), 1);
@@ -324,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_is_remembered_as_such() {
+    fn sizes_that_are_too_large_are_remembered() {
         let (cache, query) = (Cache::new(), query("t"));
         cache.insert_account(query.digest, None, 1_u32);
         cache.insert_gateways(&query.parameters, None, 1);
@@ -334,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_and_what_is_used_stays() {
+    fn memory_is_bounded_and_used_values_stay() {
         let cache = Cache::new();
         let used = query("used");
         cache.insert_gateways(&used.parameters, gateways(1), 1_u32);

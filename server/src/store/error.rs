@@ -1,54 +1,46 @@
-//! What can go wrong with a storage.
+//! Errors of the storage.
 
 use std::fmt;
 
 use crate::domain::ports::RepositoryError;
 
-/// Why a query to the storage failed.
+/// Why a query to the storage failed. The texts say what the database engine reports.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Another process or connection holds the lock for longer than we wait.
+    /// Another process or connection holds the lock for longer than the timeout.
     #[error("the database is locked by another process; try again when that process has finished")]
     Locked,
-    /// The database is too busy to respond within our time limit.
-    #[error("the database is busy: {reason}; try again in a moment")]
-    Busy {
-        /// What is waited for.
-        reason: String,
-    },
+    /// The database does not respond within the timeout.
+    #[error("the database is busy: {0}; try again in a moment")]
+    Busy(String),
     /// No space is left on the disk.
     #[error("the disk is full; nothing was changed")]
     Full,
     /// The database cannot be written.
     #[error("the database is read-only; make it writable")]
     ReadOnly,
-    /// FromColumn data is invalid.
-    #[error("the database is corrupt: {reason}; restore it from a backup")]
-    Corrupt {
-        /// What the database engine says.
-        reason: String,
-    },
+    /// Stored data is invalid.
+    #[error("the database is corrupt: {0}; restore it from a backup")]
+    Corrupt(String),
     /// The database cannot be reached.
-    #[error("the database cannot be reached: {reason}")]
-    Unavailable {
-        /// What the database engine says.
-        reason: String,
-    },
+    #[error("the database cannot be reached: {0}")]
+    Unavailable(String),
     /// The storage was shut down.
     #[error("the storage has been shut down")]
     Closed,
-    /// A change would contradict what is stored.
-    #[error("{reason}")]
-    Conflict {
-        /// What it contradicts.
-        reason: String,
-    },
+    /// The change contradicts what is stored.
+    #[error("{0}")]
+    Conflict(String),
     /// A bug of this program.
-    #[error("unexpected response of the database: {reason}")]
-    Internal {
-        /// What the database engine says.
-        reason: String,
-    },
+    #[error("unexpected response of the database: {0}")]
+    Internal(String),
+}
+
+/// An error of the operating system, such as from a database file.
+impl From<std::io::Error> for StoreError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Unavailable(error.to_string())
+    }
 }
 
 /// The error as the domain sees it.
@@ -56,13 +48,13 @@ impl From<StoreError> for RepositoryError {
     fn from(error: StoreError) -> Self {
         let text = error.to_string();
         match error {
-            StoreError::Locked | StoreError::Busy { .. } => Self::Busy(text),
+            StoreError::Locked | StoreError::Busy(_) => Self::Busy(text),
             StoreError::Full
             | StoreError::ReadOnly
-            | StoreError::Corrupt { .. }
-            | StoreError::Unavailable { .. }
+            | StoreError::Corrupt(_)
+            | StoreError::Unavailable(_)
             | StoreError::Closed => Self::Unavailable(text),
-            StoreError::Conflict { .. } | StoreError::Internal { .. } => Self::Internal(text),
+            StoreError::Conflict(_) | StoreError::Internal(_) => Self::Internal(text),
         }
     }
 }
@@ -70,18 +62,18 @@ impl From<StoreError> for RepositoryError {
 /// Why a database cannot be opened. Each names the database: the file, or the URL without its password.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// There is no such database.
+    /// The database does not exist.
     #[error("no database at {database}; create one with `server seed` or `server import`")]
     Missing {
-        /// Where it should be.
+        /// The database.
         database: String,
     },
-    /// The database is something else.
+    /// The file or database belongs to another program.
     #[error("{database} is not a database of this server: {reason}")]
     Foreign {
         /// The database.
         database: String,
-        /// What shows it.
+        /// How this was detected.
         reason: String,
     },
     /// A later version of this program created the database.
@@ -106,13 +98,13 @@ pub enum OpenError {
     },
 }
 
-/// Why nothing was loaded.
+/// Why a load failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// Some lines are wrong.
+    /// Some lines are invalid.
     #[error("{0}")]
     Rejected(BadLines),
-    /// The source of the lines failed.
+    /// The lines cannot be read.
     #[error("the input cannot be read: {0}")]
     Input(#[from] std::io::Error),
     /// The storage failed.
@@ -120,7 +112,7 @@ pub enum LoadError {
     Store(#[from] StoreError),
 }
 
-/// Why not all records were exported.
+/// Why an export failed.
 #[derive(Debug, thiserror::Error)]
 pub enum UnloadError {
     /// The sink failed.
@@ -134,15 +126,15 @@ pub enum UnloadError {
 /// Lines that cannot be loaded.
 #[derive(Debug, Default)]
 pub struct BadLines {
-    /// Line numbers, from 1, with what is wrong.
+    /// Line numbers, from 1, with the reasons.
     pub lines: Vec<(u64, String)>,
-    /// Reading stopped before the end, since there were too many.
+    /// Whether reading stopped at [`BadLines::MAX`].
     pub cut_short: bool,
 }
 
 impl BadLines {
     /// Number of invalid lines after which reading stops.
-    pub const MOST: usize = 20;
+    pub const MAX: usize = 20;
 }
 
 impl fmt::Display for BadLines {

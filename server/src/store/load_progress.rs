@@ -1,19 +1,18 @@
 //! The progress of a load: records stored, lines rejected with their reasons.
 
-use std::{net::IpAddr, ops::ControlFlow};
+use std::ops::ControlFlow;
 
 use super::{
     BadLines, LoadError, StoreError,
-    packed::StoredIp,
     record::{EntitlementRecord, GatewayRecord, Record, RecordCounts, WhitelistRecord},
 };
 
 /// Why a record is not stored.
 #[derive(Debug)]
 pub(super) enum RecordError {
-    /// The line contradicts what is stored, or itself.
+    /// The record is invalid or conflicts with what is stored.
     Line(String),
-    /// The storage failed, whatever the line says.
+    /// The storage failed.
     Store(StoreError),
 }
 
@@ -29,12 +28,12 @@ impl RecordError {
         Self::Line(format!("unknown account {name:?}; its record must come first"))
     }
 
-    /// What identifies the record is already stored.
+    /// A record with the same identity is already stored.
     pub(super) fn already_exists(record: &Record) -> Self {
         Self::Line(format!("{} already exists", describe(record)))
     }
 
-    /// A foreign key of the record is not stored. Accounts were looked up before, so it is the group.
+    /// A foreign key of the record is not stored. It is the group, because accounts are looked up before.
     pub(super) fn unknown_group(record: &Record) -> Self {
         let what = describe(record);
         Self::Line(format!("the group of {what} is not a group of its account; its record must come first"))
@@ -58,13 +57,14 @@ pub(super) fn describe(record: &Record) -> String {
     }
 }
 
-/// First and last address of a whitelist entry.
-pub(super) fn range(entry: &WhitelistRecord) -> Result<[StoredIp; 2], RecordError> {
-    let (first, last) = (entry.first, entry.last.unwrap_or(entry.first));
-    if last < first {
-        return Err(RecordError::Line(format!("the range ends at {last}, before it begins at {first}")));
+/// Rejects a whitelist entry whose range ends before it begins.
+pub(super) fn check_range(record: &Record) -> Result<(), RecordError> {
+    match record {
+        Record::Whitelist(WhitelistRecord { first, last: Some(last), .. }) if last < first => {
+            Err(RecordError::Line(format!("the range ends at {last}, before it begins at {first}")))
+        }
+        _ => Ok(()),
     }
-    Ok([first, last].map(|ip| StoredIp(IpAddr::V4(ip))))
 }
 
 /// Records and rejected lines so far.
@@ -80,7 +80,7 @@ impl LoadProgress {
         self.loaded.count(record);
     }
 
-    /// Adds a rejected line. Breaks when [`BadLines::MOST`] is reached.
+    /// Adds a rejected line. Breaks when [`BadLines::MAX`] is reached.
     ///
     /// # Errors
     /// The storage failed.
@@ -89,16 +89,13 @@ impl LoadProgress {
             RecordError::Store(error) => Err(error.into()),
             RecordError::Line(reason) => {
                 self.bad.lines.push((number, reason));
-                self.bad.cut_short = self.bad.lines.len() == BadLines::MOST;
+                self.bad.cut_short = self.bad.lines.len() == BadLines::MAX;
                 Ok(if self.bad.cut_short { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
             }
         }
     }
 
-    /// What was loaded, if every line was valid.
-    ///
-    /// # Errors
-    /// The invalid lines, by number.
+    /// The numbers of loaded records, or the invalid lines in order.
     pub(super) fn finish(mut self) -> Result<RecordCounts, LoadError> {
         if self.bad.lines.is_empty() {
             return Ok(self.loaded);

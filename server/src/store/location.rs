@@ -1,4 +1,4 @@
-//! Where a database is: a file, or a PostgreSQL server.
+//! The location of a database: a file, or a PostgreSQL server.
 
 use std::{ffi::OsStr, fmt, path::PathBuf, str::FromStr, sync::Arc};
 
@@ -8,8 +8,8 @@ use super::{
     sqlite::SqliteStore,
 };
 
-/// Where a database is: `postgres://user:password@host/database`, or else the path of a file. `Display` and `Debug` leave out
-/// the password.
+/// The location of a database: `postgres://user:password@host/database`, or else the path of a file. `Display` and `Debug` leave
+/// out the password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// A SQLite file.
@@ -18,7 +18,7 @@ pub enum Location {
     Postgres(PostgresUrl),
 }
 
-/// Why a text is not a location. The text is not repeated, because it may hold a password.
+/// Why a text is not a location. The text is not quoted, because it may hold a password.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected a file or postgres://user:password@host/database for the database; the URL has {0} (a special character \
@@ -43,7 +43,7 @@ impl TryFrom<&OsStr> for Location {
     type Error = LocationError;
 
     fn try_from(text: &OsStr) -> Result<Self, Self::Error> {
-        // A text that is not Unicode can only be a path.
+        // Text that is not Unicode can only be a path.
         text.to_str().map_or_else(|| Ok(Self::File(text.into())), str::parse)
     }
 }
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_are_told_from_files() {
+    fn urls_and_files_are_distinguished() {
         for file in ["real.db", "/var/lib/postgres", "postgres.db", "-"] {
             assert_eq!(Location::try_from(OsStr::new(file)).unwrap(), Location::File(file.into()));
         }

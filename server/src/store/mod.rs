@@ -3,7 +3,6 @@
 mod archive;
 mod cache;
 mod error;
-
 mod load_progress;
 #[cfg(feature = "postgres")]
 mod location;
@@ -32,7 +31,7 @@ pub use self::{
 };
 use crate::domain::ports::Repository;
 
-/// An open database: it serves the domain, is looked after by the server, and can be imported into and exported from.
+/// An open database: the domain's repository, import and export, and maintenance.
 pub trait Store: Repository + Archive + Upkeep {}
 
 impl<T: Repository + Archive + Upkeep> Store for T {}

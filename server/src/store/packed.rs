@@ -1,4 +1,4 @@
-//! Values as bytes for columns of both databases. The bytes are equal, and sort, as the values do.
+//! Encodes values as bytes for columns of both databases. The bytes sort as the values do.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::StoreError;
 
-/// An address in 16 bytes; IPv4 as IPv4-mapped IPv6, which [`Address`](crate::domain::address::Address) never holds.
+/// An address in 16 bytes; IPv4 as IPv4-mapped IPv6, which no [`Address`](crate::domain::address::Address) is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StoredIp(pub(super) IpAddr);
 
@@ -18,13 +18,11 @@ impl StoredIp {
         }
     }
 
-    /// The address, where only IPv4 is stored.
+    /// The address, from a column that holds only IPv4.
     pub(super) fn v4(self) -> Result<Ipv4Addr, StoreError> {
         match self.0 {
             IpAddr::V4(ip) => Ok(ip),
-            IpAddr::V6(ip) => {
-                Err(StoreError::Corrupt { reason: format!("expected an IPv4 address, found {ip}") })
-            }
+            IpAddr::V6(ip) => Err(StoreError::Corrupt(format!("expected an IPv4 address, found {ip}"))),
         }
     }
 
@@ -76,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn boundary_times_come_back() {
+    fn boundary_times_are_unchanged() {
         for text in [
             "0000-01-01T00:00:00Z",
             "1969-12-31T23:59:59.999999999Z",
@@ -108,7 +106,7 @@ mod tests {
         }
 
         #[test]
-        fn addresses_come_back(ip: IpAddr) {
+        fn addresses_are_unchanged(ip: IpAddr) {
             prop_assume!(ip.to_canonical() == ip);
             prop_assert_eq!(StoredIp::from_octets(StoredIp(ip).octets()), StoredIp(ip));
         }

@@ -1,4 +1,4 @@
-//! Reads lines while the lines before them are being stored.
+//! Reads lines in the background while earlier lines are being stored.
 
 use std::{io, thread};
 
@@ -9,7 +9,7 @@ use super::{Lines, record::Line};
 /// Maximum number of lines in a batch.
 pub(super) const BATCH: usize = 4096;
 
-/// Number of bytes at which a batch ends. A line may be long, and its record takes several times its length in memory.
+/// Number of bytes at which a batch ends, because a line may be long and its record takes several times its length in memory.
 pub(super) const BATCH_BYTES: usize = 2 << 20;
 
 /// Reads on a thread of its own, one batch ahead.
@@ -28,7 +28,7 @@ pub(super) fn read(mut lines: Lines) -> io::Result<Receiver<Vec<io::Result<Line>
                 bytes += line.as_ref().map_or(0, |line| line.bytes);
                 batch.push(line);
             }
-            // The receiver is gone when loading has ended early.
+            // The receiver is dropped when loading ends early.
             if batch.is_empty() || batches.blocking_send(batch).is_err() {
                 return;
             }

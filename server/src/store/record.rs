@@ -22,13 +22,13 @@ use crate::domain::{
 pub struct Line {
     /// Its number, from 1.
     pub number: u64,
-    /// Its length, which bounds how many lines are held in memory together.
+    /// Its length, which bounds how many lines are in memory at once.
     pub bytes: usize,
     /// The record, or why the line cannot be parsed.
     pub record: Result<Record, String>,
 }
 
-/// How many records of each kind were loaded, or unloaded.
+/// Number of records of each kind that were loaded or exported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each field is the number of records of the kind that it is named after")]
 pub struct RecordCounts {
@@ -58,7 +58,7 @@ impl RecordCounts {
     }
 }
 
-/// One thing to store. In JSON an object with one member, which names the kind.
+/// A record. In JSON it is an object with one member, whose name is the kind.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Record {
@@ -177,54 +177,47 @@ pub struct GroupRecord {
     pub updated_at: Timestamp,
 }
 
-/// A static instance, with fields that no response shows. Nullable fields must be present, as `null` or with a value.
+/// A static instance: the fields that the contract describes (2.3), and some that no response shows. Fields that the
+/// contract calls nullable must be present, as `null` or with a value.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(
+    missing_docs,
+    reason = "the contract describes the fields, 2.3; user name and password are those of a gateway"
+)]
 pub struct InstanceRecord {
     /// Name of the account.
     pub account: String,
     /// Number of the order with which it was bought.
     #[serde(default)]
     pub order_no: Option<String>,
-    /// Identifier, unique among all instances.
+    /// Unique among all instances.
     pub instance_id: Id,
-    /// Product.
     pub offer_id: Id,
-    /// State.
     pub status: Status,
-    /// Address, never IPv4-mapped: an import takes that spelling as the IPv4 address.
+    /// Address, never IPv4-mapped: an import converts that spelling to the IPv4 address.
     #[serde(deserialize_with = "read_ip")]
     pub ip: IpAddr,
-    /// Port.
     pub port: u16,
-    /// Protocols.
     pub protocols: Vec<String>,
-    /// Country.
     pub country_code: String,
-    /// City.
     pub city_code: String,
-    /// Kind of line.
     pub isp_type: u32,
-    /// End of the term.
     #[serde(deserialize_with = "Option::deserialize")]
     pub expires_at: Option<Timestamp>,
-    /// When it was activated.
     #[serde(deserialize_with = "Option::deserialize")]
     pub activated_at: Option<Timestamp>,
-    /// What its source declares.
     pub capabilities: Capabilities,
     /// Group, which must belong to the same account.
     #[serde(deserialize_with = "Option::deserialize")]
     pub group_id: Option<Id>,
-    /// Proxy user name.
     #[serde(default)]
     pub username: Option<String>,
-    /// Proxy password.
     #[serde(default)]
     pub password: Option<ProxyPassword>,
 }
 
-/// A proxy password. It has no `Display` and its `Debug` says nothing.
+/// A proxy password. It has no `Display`, and its `Debug` is redacted.
 #[derive(Clone, PartialEq, Eq, Serialize)]
 pub struct ProxyPassword(String);
 
@@ -250,7 +243,7 @@ impl fmt::Debug for ProxyPassword {
 
 impl<'de> Deserialize<'de> for ProxyPassword {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Serde's own error would repeat a password that is written as a number.
+        // serde's own error would quote a password that is written as a number.
         match serde_json::Value::deserialize(deserializer)? {
             serde_json::Value::String(password) => Ok(Self(password)),
             _ => Err(D::Error::custom("password must be a text in quotes, or null")),
@@ -277,7 +270,7 @@ fn read_last<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ipv4Ad
 
 fn read_digest<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TokenDigest, D::Error> {
     let text = String::deserialize(deserializer)?;
-    // The text is not repeated, because it may be the token itself by mistake.
+    // The text is not quoted, because it may be the token itself by mistake.
     TokenDigest::from_hex(&text).ok_or_else(|| D::Error::custom("sha256 must be 64 hexadecimal digits"))
 }
 
@@ -290,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passwords_are_neither_shown_nor_repeated() {
+    fn passwords_are_neither_shown_nor_quoted() {
         let line = r#"{"host":"h","port":1,"region":"USA","protocol":"http","password":"12345"}"#;
         let gateway: GatewayRecord = serde_json::from_str(line).unwrap();
         assert!(!format!("{gateway:?}").contains("12345"));

@@ -1,13 +1,15 @@
-//! The kinds of records, and how those of one kind are read from a database.
+//! The kinds of records, and how the records of each kind are stored in and read from both databases.
+
+use std::net::IpAddr;
 
 use super::{
     StoreError,
-    packed::{Json, StoredIp},
+    packed::{Json, StoredIp, spin},
     record::{
         AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, ProxyPassword, Record,
         TokenRecord, WhitelistRecord,
     },
-    row::Row,
+    row::{Row, Value},
 };
 
 /// The kind of a record.
@@ -34,7 +36,38 @@ impl RecordKind {
         Self::Instance,
     ];
 
-    /// Every record of this kind, in the SQL that all databases speak. Columns come in the order of the record's fields.
+    /// The table of the records, and the columns that [`Record::values`] fills.
+    const fn table(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Account => ("accounts", "name, real_name_verified"),
+            Self::Token => ("tokens", "account_id, sha256, kind, created_at, expires_at, revoked_at"),
+            Self::Whitelist => ("whitelist", "account_id, first, last, enabled, expires_at"),
+            Self::Entitlement => ("entitlements", "account_id, protocol, expires_at"),
+            Self::Gateway => ("gateways", "id, host, port, region, protocol, spin, username, password"),
+            Self::Group => ("groups", "id, account_id, name, created_at, updated_at"),
+            Self::Instance => (
+                "instances",
+                "id, account_id, ip, port, order_no, offer_id, status, protocols, country_code, city_code, \
+                 isp_type, expires_at, activated_at, capabilities, group_id, username, password",
+            ),
+        }
+    }
+
+    /// Adds one record.
+    pub(super) fn insert(self) -> String {
+        let (table, columns) = self.table();
+        let values: Vec<_> = (1..=columns.split(", ").count()).map(|number| format!("${number}")).collect();
+        format!("INSERT INTO {table} ({columns}) VALUES ({})", values.join(", "))
+    }
+
+    /// Adds records by PostgreSQL's binary `COPY`.
+    #[cfg(feature = "postgres")]
+    pub(super) fn copy(self) -> String {
+        let (table, columns) = self.table();
+        format!("COPY {table} ({columns}) FROM STDIN (FORMAT binary)")
+    }
+
+    /// Selects every record of this kind, in SQL that both databases speak. The columns are in the order of the record's fields.
     pub(super) const fn select(self) -> &'static str {
         match self {
             Self::Account => {
@@ -130,4 +163,120 @@ impl RecordKind {
             })),
         })
     }
+}
+
+impl Record {
+    /// The kind of the record.
+    pub(super) const fn kind(&self) -> RecordKind {
+        match self {
+            Self::Account(_) => RecordKind::Account,
+            Self::Token(_) => RecordKind::Token,
+            Self::Whitelist(_) => RecordKind::Whitelist,
+            Self::Entitlement(_) => RecordKind::Entitlement,
+            Self::Gateway(_) => RecordKind::Gateway,
+            Self::Group(_) => RecordKind::Group,
+            Self::Instance(_) => RecordKind::Instance,
+        }
+    }
+
+    /// The name of the account that owns the record, for kinds that have an owner.
+    pub(super) fn owner(&self) -> Option<&str> {
+        match self {
+            Self::Account(_) | Self::Gateway(_) => None,
+            Self::Token(TokenRecord { account, .. })
+            | Self::Whitelist(WhitelistRecord { account, .. })
+            | Self::Entitlement(EntitlementRecord { account, .. })
+            | Self::Group(GroupRecord { account, .. }) => Some(account),
+            Self::Instance(instance) => Some(&instance.account),
+        }
+    }
+
+    /// The values of the columns. `owner` is the number of the record's account, and `gateway` the number that a gateway
+    /// gets; kinds without them ignore them.
+    pub(super) fn values(&self, owner: i64, gateway: i64) -> Result<Vec<Value>, StoreError> {
+        Ok(match self {
+            Self::Account(AccountRecord { name, real_name_verified }) => {
+                vec![name.as_str().into(), (*real_name_verified).into()]
+            }
+            Self::Token(TokenRecord { account: _, sha256, kind, created_at, expires_at, revoked_at }) => {
+                vec![
+                    owner.into(),
+                    (*sha256).into(),
+                    (*kind).into(),
+                    (*created_at).into(),
+                    (*expires_at).into(),
+                    (*revoked_at).into(),
+                ]
+            }
+            Self::Whitelist(WhitelistRecord { account: _, first, last, enabled, expires_at }) => vec![
+                owner.into(),
+                IpAddr::V4(*first).into(),
+                IpAddr::V4(last.unwrap_or(*first)).into(),
+                (*enabled).into(),
+                (*expires_at).into(),
+            ],
+            Self::Entitlement(EntitlementRecord { account: _, protocol, expires_at }) => {
+                vec![owner.into(), (*protocol).into(), (*expires_at).into()]
+            }
+            Self::Gateway(GatewayRecord { host, port, region, protocol, username, password }) => vec![
+                gateway.into(),
+                host.as_str().into(),
+                (*port).into(),
+                region.as_str().into(),
+                (*protocol).into(),
+                spin(gateway).into(),
+                username.as_deref().into(),
+                password.as_ref().map(ProxyPassword::expose).into(),
+            ],
+            Self::Group(GroupRecord { account: _, group_id, name, created_at, updated_at }) => vec![
+                (*group_id).into(),
+                owner.into(),
+                name.as_str().into(),
+                (*created_at).into(),
+                (*updated_at).into(),
+            ],
+            Self::Instance(instance) => instance_values(instance, owner)?,
+        })
+    }
+}
+
+fn instance_values(instance: &InstanceRecord, owner: i64) -> Result<Vec<Value>, StoreError> {
+    let InstanceRecord {
+        account: _,
+        order_no,
+        instance_id,
+        offer_id,
+        status,
+        ip,
+        port,
+        protocols,
+        country_code,
+        city_code,
+        isp_type,
+        expires_at,
+        activated_at,
+        capabilities,
+        group_id,
+        username,
+        password,
+    } = instance;
+    Ok(vec![
+        (*instance_id).into(),
+        owner.into(),
+        (*ip).into(),
+        (*port).into(),
+        order_no.as_deref().into(),
+        (*offer_id).into(),
+        (*status).into(),
+        Value::json(protocols)?,
+        country_code.as_str().into(),
+        city_code.as_str().into(),
+        (*isp_type).into(),
+        (*expires_at).into(),
+        (*activated_at).into(),
+        Value::json(capabilities)?,
+        (*group_id).into(),
+        username.as_deref().into(),
+        password.as_ref().map(ProxyPassword::expose).into(),
+    ])
 }

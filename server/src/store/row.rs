@@ -1,9 +1,9 @@
-//! Rows of both databases, read column by column, so that each record and each entry is read in one place.
+//! Rows of both databases as columns of values, so that every record and every entry is read in one place.
 
 use std::{fmt, net::IpAddr};
 
 use jiff::Timestamp;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     StoreError,
@@ -31,6 +31,14 @@ impl fmt::Debug for Value {
     }
 }
 
+impl Value {
+    /// A list or object as JSON text.
+    pub(super) fn json(value: &impl Serialize) -> Result<Self, StoreError> {
+        let text = serde_json::to_string(value);
+        text.map(Self::Text).map_err(|error| StoreError::Internal(error.to_string()))
+    }
+}
+
 /// The columns of a row, read from left to right.
 pub struct Row(std::vec::IntoIter<Value>);
 
@@ -42,8 +50,8 @@ impl Row {
     /// The next column. A stored value that cannot be decoded means that the database is corrupt.
     pub(super) fn take<T: FromColumn>(&mut self) -> Result<T, StoreError> {
         let value = self.0.next().unwrap_or(Value::Null);
-        T::read(value).ok_or_else(|| StoreError::Corrupt {
-            reason: format!("a column has an unexpected value, {}", std::any::type_name::<T>()),
+        T::read(value).ok_or_else(|| {
+            StoreError::Corrupt(format!("a column has an unexpected value, {}", std::any::type_name::<T>()))
         })
     }
 }
@@ -149,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_come_back_and_others_are_rejected() {
+    fn values_are_decoded_and_others_are_rejected() {
         let ip: IpAddr = "192.0.2.1".parse().unwrap();
         let mut row = Row::new(vec![
             Value::from(Protocol::Socks5),

@@ -1,4 +1,4 @@
-//! What the running server asks of a store beside serving requests: retention and figures for the operator.
+//! Maintenance of a store by the running server: retention and figures for the operator.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -6,22 +6,21 @@ use jiff::Timestamp;
 use super::StoreError;
 use crate::domain::protocol::Protocol;
 
-/// A store that is looked after.
+/// Maintenance of a store.
 #[async_trait]
 pub trait Upkeep: Send + Sync {
-    /// Deletes the oldest of the extractions that were stored before `end`, at most 500 in one transaction, and returns
-    /// how many; `0` when none is left.
+    /// Deletes up to 500 of the oldest extractions that were stored before `end`, in one transaction. Returns their number, `0` if
+    /// none is left.
     async fn delete_extractions(&self, end: Timestamp) -> Result<u64, StoreError>;
 
-    /// How many gateways there are for each protocol and region that has any. It counts all of them, which is too
-    /// expensive to do on every call.
+    /// Number of gateways for each protocol and region that has any. Counts all gateways, which is too slow for every call.
     async fn supply(&self) -> Result<Vec<Supply>, StoreError>;
 
     /// The connections to the database at this moment.
     fn pool(&self) -> Pool;
 }
 
-/// Maximum number of extractions that one transaction deletes, so that writers do not wait long.
+/// Maximum number of extractions that one transaction deletes, so that other writers do not wait long.
 pub(super) const MAX_DELETED_AT_ONCE: u32 = 500;
 
 /// Gateways of one protocol and region.

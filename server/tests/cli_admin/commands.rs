@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::database::{Office, failure};
+use crate::database::{TestDatabase, failure};
 
 /// Names of the fields, in order.
 fn fields(object: &Value) -> Vec<&str> {
@@ -11,79 +11,84 @@ fn fields(object: &Value) -> Vec<&str> {
 
 #[test]
 fn accounts() {
-    let office = Office::open();
-    office.done(&["account", "add", "zebra"]);
+    let database = TestDatabase::open();
+    database.succeed(&["account", "add", "zebra"]);
     let accounts = [
         json!({"name": "acme", "realNameVerified": true}),
         json!({"name": "zebra", "realNameVerified": false}),
     ];
-    assert_eq!(office.json(&["account", "list", "--json"]), accounts);
-    assert_eq!(office.done(&["account", "list", "--unverified"]), "name   real name\nzebra  not verified\n");
-    office.done(&["account", "verify", "zebra"]);
-    office.done(&["account", "unverify", "acme"]);
-    assert_eq!(office.json(&["account", "list", "--verified", "--json"])[0]["name"], "zebra");
+    assert_eq!(database.json(&["account", "list", "--json"]), accounts);
+    assert_eq!(
+        database.succeed(&["account", "list", "--unverified"]),
+        "name   real name\nzebra  not verified\n"
+    );
+    database.succeed(&["account", "verify", "zebra"]);
+    database.succeed(&["account", "unverify", "acme"]);
+    assert_eq!(database.json(&["account", "list", "--verified", "--json"])[0]["name"], "zebra");
 
     let shown = json!({"name": "acme", "realNameVerified": false, "tokens": 0, "whitelist": 0, "entitlements": 0,
                        "groups": 1, "instances": 1});
-    assert_eq!(office.json(&["account", "show", "acme", "--json"]), [shown]);
-    assert!(office.done(&["account", "show", "acme"]).contains("\ninstances         1\n"));
+    assert_eq!(database.json(&["account", "show", "acme", "--json"]), [shown]);
+    assert!(database.succeed(&["account", "show", "acme"]).contains("\ninstances         1\n"));
 
-    assert!(office.failed(1, &["account", "add", "acme"]).contains("account \"acme\" already exists"));
-    assert!(office.failed(1, &["account", "verify", "amce"]).contains("did you mean \"acme\"?"));
-    assert!(office.failed(1, &["account", "add", ""]).contains("not empty"));
-    let used = office.failed(1, &["account", "remove", "acme", "--yes"]);
+    assert!(database.fail(1, &["account", "add", "acme"]).contains("account \"acme\" already exists"));
+    assert!(database.fail(1, &["account", "verify", "amce"]).contains("did you mean \"acme\"?"));
+    assert!(database.fail(1, &["account", "add", ""]).contains("not empty"));
+    let used = database.fail(1, &["account", "remove", "acme", "--yes"]);
     assert!(used.contains("1 group, 1 instance") && used.contains("--with-data"), "{used}");
-    let gone = office.done(&["account", "remove", "acme", "--with-data", "--yes"]);
+    let gone = database.succeed(&["account", "remove", "acme", "--with-data", "--yes"]);
     assert_eq!(gone, "account \"acme\" removed, with 1 group, 1 instance\n");
-    office.done(&["account", "remove", "zebra", "-y"]);
-    assert_eq!(office.done(&["account", "list"]), "name  real name\n");
+    database.succeed(&["account", "remove", "zebra", "-y"]);
+    assert_eq!(database.succeed(&["account", "list"]), "name  real name\n");
 }
 
 #[test]
 fn tokens() {
-    let office = Office::open();
-    let issued = office.json(&["token", "issue", "--account", "acme", "--kind", "link", "--json"]).remove(0);
+    let database = TestDatabase::open();
+    let issued =
+        database.json(&["token", "issue", "--account", "acme", "--kind", "link", "--json"]).remove(0);
     assert_eq!(fields(&issued), ["id", "account", "kind", "expiresAt", "token"]);
-    let rotated = office.json(&["token", "rotate", "1", "--overlap", "7d", "--json"]).remove(0);
+    let rotated = database.json(&["token", "rotate", "1", "--overlap", "7d", "--json"]).remove(0);
     assert_eq!(fields(&rotated), ["id", "account", "kind", "expiresAt", "token", "old"]);
     assert_eq!((&rotated["kind"], &rotated["id"]), (&json!("link"), &json!(2)));
-    let list = office.json(&["token", "list", "--account", "acme", "--json"]);
+    let list = database.json(&["token", "list", "--account", "acme", "--json"]);
     assert_eq!(fields(&list[0]), ["id", "account", "kind", "createdAt", "expiresAt", "revokedAt"]);
     assert_eq!(list[0], rotated["old"]);
     assert!(list[0]["expiresAt"].is_string() && list[1]["expiresAt"].is_null());
 
-    assert!(office.failed(1, &["token", "rotate", "1"]).contains("--expires TIME or --expires never"));
-    let at_once = office.done(&["token", "rotate", "2", "--overlap", "0", "--yes", "--expires", "never"]);
+    assert!(database.fail(1, &["token", "rotate", "1"]).contains("--expires TIME or --expires never"));
+    let at_once =
+        database.succeed(&["token", "rotate", "2", "--overlap", "0", "--yes", "--expires", "never"]);
     assert!(at_once.starts_with("sally_link_") && at_once.lines().count() == 1);
-    assert!(office.failed(1, &["token", "rotate", "2"]).contains("was revoked"));
-    assert!(office.failed(1, &["token", "rotate", "9"]).contains("unknown token 9"));
-    assert!(office.failed(2, &["token", "rotate", "1", "--overlap", "soon"]).contains("24h, 90m, 7d"));
+    assert!(database.fail(1, &["token", "rotate", "2"]).contains("was revoked"));
+    assert!(database.fail(1, &["token", "rotate", "9"]).contains("unknown token 9"));
+    assert!(database.fail(2, &["token", "rotate", "1", "--overlap", "soon"]).contains("24h, 90m, 7d"));
     let over = ["token", "issue", "--account", "acme", "--expires", "2020-01-01T00:00:00Z"];
-    assert!(office.failed(2, &over).contains("expected a time in the future"));
-    assert!(office.failed(1, &["token", "list", "--account", "acm"]).contains("did you mean \"acme\"?"));
-    office.done(&["token", "revoke", "1", "3", "--yes"]);
-    assert_eq!(office.done(&["token", "list"]).matches("revoked 20").count(), 3);
+    assert!(database.fail(2, &over).contains("expected a time in the future"));
+    assert!(database.fail(1, &["token", "list", "--account", "acm"]).contains("did you mean \"acme\"?"));
+    assert_eq!(database.succeed(&["token", "revoke", "1", "3", "--yes"]), "tokens 1, 3 are revoked\n");
+    assert_eq!(database.succeed(&["token", "list"]).matches("revoked 20").count(), 3);
 }
 
 #[test]
 fn whitelist() {
-    let office = Office::open();
+    let database = TestDatabase::open();
     let add = ["whitelist", "add", "--account", "acme"];
-    let added = office
+    let added = database
         .json(&[add.as_slice(), &["192.0.2.1", "198.51.100.0/24", "192.0.2.5-192.0.2.9", "--json"]].concat());
     let second = json!({"id": 2, "account": "acme", "first": "198.51.100.0", "last": "198.51.100.255",
                         "enabled": true, "expiresAt": null});
     assert_eq!(added[1], second);
-    assert_eq!(office.json(&["whitelist", "list", "--json"]), added);
+    assert_eq!(database.json(&["whitelist", "list", "--json"]), added);
     for spelling in ["192.0.2.6", "::ffff:192.0.2.6"] {
-        assert_eq!(office.json(&["whitelist", "list", "--covers", spelling, "--json"])[0]["id"], 3);
+        assert_eq!(database.json(&["whitelist", "list", "--covers", spelling, "--json"])[0]["id"], 3);
     }
     assert_eq!(
-        office.done(&["whitelist", "disable", "1", "3"]),
+        database.succeed(&["whitelist", "disable", "1", "3"]),
         "numbers 1, 3 of the whitelist are disabled\n"
     );
-    assert_eq!(office.json(&["whitelist", "list", "--json"])[2]["enabled"], false);
-    office.done(&["whitelist", "enable", "3"]);
+    assert_eq!(database.json(&["whitelist", "list", "--json"])[2]["enabled"], false);
+    database.succeed(&["whitelist", "enable", "3"]);
 
     for (ranges, code, reason) in [
         (["192.0.2.20", "192.0.2.1"], 1, "as whitelist entry 1"),
@@ -91,134 +96,143 @@ fn whitelist() {
         (["192.0.2.20", "192.0.2.7/24"], 2, "write 192.0.2.0/24"),
         (["192.0.2.20", "2001:db8::1"], 2, "expected IPv4"),
     ] {
-        let error = office.failed(code, &[add.as_slice(), &ranges].concat());
+        let error = database.fail(code, &[add.as_slice(), &ranges].concat());
         assert!(error.contains(reason), "{error}");
     }
-    assert!(office.failed(1, &["whitelist", "enable", "1", "9"]).contains("unknown whitelist entry 9"));
+    assert!(database.fail(1, &["whitelist", "enable", "1", "9"]).contains("unknown whitelist entry 9"));
     assert!(
-        office
-            .failed(2, &["whitelist", "enable", "one"])
+        database
+            .fail(2, &["whitelist", "enable", "one"])
             .contains("number of a whitelist entry, as `server whitelist list`")
     );
-    office.done(&["whitelist", "remove", "1", "2", "--yes"]);
-    assert_eq!(office.json(&["whitelist", "list", "--json"]).len(), 1);
+    database.succeed(&["whitelist", "remove", "1", "2", "--yes"]);
+    assert_eq!(database.json(&["whitelist", "list", "--json"]).len(), 1);
 }
 
 #[test]
 fn entitlements() {
-    let office = Office::open();
+    let database = TestDatabase::open();
     let of = ["--account", "acme", "--protocol", "socks5"];
     let with = |verb: &'static str, more: &[&'static str]| [&["entitlement", verb], &of[..], more].concat();
-    office.done(&with("grant", &["--expires", "9998-01-01T00:00:00Z"]));
-    office.done(&with("grant", &[]));
-    let list = office.json(&["entitlement", "list", "--json"]);
+    database.succeed(&with("grant", &["--expires", "9998-01-01T00:00:00Z"]));
+    database.succeed(&with("grant", &[]));
+    let list = database.json(&["entitlement", "list", "--json"]);
     assert_eq!(list, [json!({"account": "acme", "protocol": "socks5", "expiresAt": null})]);
-    assert_eq!(office.done(&["entitlement", "list"]), "account  protocol  state\nacme     socks5    valid\n");
-    office.done(&with("revoke", &["--yes"]));
-    assert!(office.failed(1, &with("revoke", &["--yes"])).contains("no entitlement for socks5"));
-    let https = office.failed(2, &["entitlement", "grant", "--account", "acme", "--protocol", "https"]);
+    assert_eq!(
+        database.succeed(&["entitlement", "list"]),
+        "account  protocol  state\nacme     socks5    valid\n"
+    );
+    database.succeed(&with("revoke", &["--yes"]));
+    assert!(database.fail(1, &with("revoke", &["--yes"])).contains("no entitlement for socks5"));
+    let https = database.fail(2, &["entitlement", "grant", "--account", "acme", "--protocol", "https"]);
     assert!(https.contains("possible values: http, socks5"), "{https}");
 }
 
 #[test]
 fn gateways() {
-    let office = Office::open();
-    office.done(&["gateway", "add", "[2001:db8::1]:1080", "--region", "DEU", "--protocol", "socks5"]);
-    let list = office.json(&["gateway", "list", "--region", "DEU", "--json"]);
+    let database = TestDatabase::open();
+    database.succeed(&["gateway", "add", "[2001:db8::1]:1080", "--region", "DEU", "--protocol", "socks5"]);
+    let list = database.json(&["gateway", "list", "--region", "DEU", "--json"]);
     let expected = json!({"host": "2001:db8::1", "port": 1080, "region": "DEU", "protocol": "socks5",
                           "username": null, "hasPassword": false});
     assert_eq!(list, [expected]);
     let twice = ["gateway", "add", "gw1.invalid:20001", "--region", "USA", "--protocol", "http"];
-    assert!(office.failed(1, &twice).contains("a http gateway gw1.invalid:20001 already exists in USA"));
+    assert!(database.fail(1, &twice).contains("a http gateway gw1.invalid:20001 already exists in USA"));
     let mapped = ["gateway", "add", "[::ffff:192.0.2.1]:1", "--region", "FRA", "--protocol", "http"];
-    office.done(&mapped);
-    assert_eq!(office.json(&["gateway", "list", "--region", "FRA", "--json"])[0]["host"], "192.0.2.1");
-    office.done(&["gateway", "remove", "192.0.2.1:1", "--yes"]);
+    database.succeed(&mapped);
+    assert_eq!(database.json(&["gateway", "list", "--region", "FRA", "--json"])[0]["host"], "192.0.2.1");
+    database.succeed(&["gateway", "remove", "192.0.2.1:1", "--yes"]);
     assert!(
-        office
-            .failed(1, &["gateway", "remove", "gw1.invalid:1", "--yes"])
+        database
+            .fail(1, &["gateway", "remove", "gw1.invalid:1", "--yes"])
             .contains("unknown gateway gw1.invalid:1")
     );
-    let gone = office.done(&["gateway", "remove", "gw1.invalid:20001", "--yes"]);
+    let gone = database.succeed(&["gateway", "remove", "gw1.invalid:20001", "--yes"]);
     assert_eq!(gone, "gw1.invalid:20001 removed, 1 gateway\n");
-    assert_eq!(office.json(&["gateway", "list", "--json"]).len(), 1);
+    assert_eq!(database.json(&["gateway", "list", "--json"]).len(), 1);
 }
 
 #[test]
 fn groups_and_instances() {
-    let office = Office::open();
-    let group = office.json(&["group", "add", "--account", "acme", "east", "--json"]).remove(0);
+    let database = TestDatabase::open();
+    let group = database.json(&["group", "add", "--account", "acme", "east", "--json"]).remove(0);
     assert_eq!(fields(&group), ["account", "groupId", "name", "createdAt", "updatedAt"]);
     assert_eq!(group["groupId"], 12);
-    office.done(&["group", "rename", "12", "far east"]);
-    assert_eq!(office.json(&["group", "list", "--account", "acme", "--json"])[1]["name"], "far east");
+    database.succeed(&["group", "rename", "12", "far east"]);
+    assert_eq!(database.json(&["group", "list", "--account", "acme", "--json"])[1]["name"], "far east");
 
-    let instance = office.json(&["instance", "show", "9001", "--json"]).remove(0);
+    let instance = database.json(&["instance", "show", "9001", "--json"]).remove(0);
     let names = "account orderNo instanceId offerId status ip port protocols countryCode cityCode ispType expiresAt \
                  activatedAt capabilities groupId username hasPassword";
     assert_eq!(fields(&instance).join(" "), names);
     for spelling in ["203.0.113.7", "::ffff:203.0.113.7"] {
         assert_eq!(
-            office.json(&["instance", "list", "--ip", spelling, "--json"]),
+            database.json(&["instance", "list", "--ip", spelling, "--json"]),
             std::slice::from_ref(&instance)
         );
     }
-    let used = office.failed(1, &["group", "remove", "11", "--yes"]);
+    let used = database.fail(1, &["group", "remove", "11", "--yes"]);
     assert!(used.contains("has 1 instance;") && used.contains("server instance move"), "{used}");
-    office.done(&["instance", "move", "9001", "--group", "12"]);
-    office.done(&["group", "remove", "11", "--yes"]);
-    office.done(&["instance", "move", "9001", "--group", "none"]);
-    assert_eq!(office.json(&["instance", "list", "--group", "none", "--json"]).len(), 1);
-    assert!(office.failed(1, &["instance", "move", "9001", "--group", "11"]).contains("unknown group 11"));
-    assert!(office.failed(2, &["instance", "set-status", "frozen", "9001"]).contains("provisioning, active"));
-    assert_eq!(office.done(&["instance", "set-status", "expired", "9001"]), "instance 9001 is expired\n");
+    database.succeed(&["instance", "move", "9001", "--group", "12"]);
+    database.succeed(&["group", "remove", "11", "--yes"]);
+    database.succeed(&["instance", "move", "9001", "--group", "none"]);
+    assert_eq!(database.json(&["instance", "list", "--group", "none", "--json"]).len(), 1);
+    assert!(database.fail(1, &["instance", "move", "9001", "--group", "11"]).contains("unknown group 11"));
+    assert!(database.fail(2, &["instance", "set-status", "frozen", "9001"]).contains("provisioning, active"));
+    assert_eq!(
+        database.succeed(&["instance", "set-status", "expired", "9001"]),
+        "instance 9001 is expired\n"
+    );
     assert!(
-        office
-            .done(&["instance", "list", "--status", "expired"])
+        database
+            .succeed(&["instance", "list", "--status", "expired"])
             .contains("203.0.113.7  20001  expired  USA")
     );
 
-    office.done(&["account", "add", "other"]);
-    office.done(&["group", "add", "--account", "other", "theirs"]);
-    let foreign = office.failed(1, &["instance", "move", "9001", "--group", "13"]);
+    database.succeed(&["account", "add", "other"]);
+    database.succeed(&["group", "add", "--account", "other", "theirs"]);
+    let foreign = database.fail(1, &["instance", "move", "9001", "--group", "13"]);
     assert!(foreign.contains("group 13 belongs to account \"other\""), "{foreign}");
-    office.done(&["instance", "remove", "9001", "--yes"]);
-    assert_eq!(office.json(&["instance", "list", "--json"]).len(), 0);
+    database.succeed(&["instance", "remove", "9001", "--yes"]);
+    assert_eq!(database.json(&["instance", "list", "--json"]).len(), 0);
 }
 
 #[test]
 fn a_list_says_when_there_is_more_and_ends_with_its_reader() {
-    let office = Office::open();
+    let database = TestDatabase::open();
     let names: Vec<_> = (0..1500).map(|number| format!("account-{number:04}")).collect();
     let line = |name: &String| format!("{{\"account\":{{\"name\":\"{name}\",\"realNameVerified\":true}}}}\n");
     let input: String = names.iter().map(line).collect();
-    assert!(office.fed(&["import", "-"], &input).status.success());
+    assert!(database.run_with_input(&["import", "-"], &input).status.success());
 
-    let table = office.run(&["account", "list"]);
+    let table = database.run(&["account", "list"]);
     assert_eq!(String::from_utf8(table.stdout).unwrap().lines().count(), 1 + 1000);
     assert!(
         String::from_utf8(table.stderr)
             .unwrap()
             .contains("the list ends after 1000 entries; set a higher --limit")
     );
-    assert_eq!(office.json(&["account", "list", "--json"]).len(), 1501);
-    assert_eq!(office.json(&["account", "list", "--json", "--limit", "7"]).len(), 7);
-    let all = office.run(&["account", "list", "--limit", "1501"]);
+    assert_eq!(database.json(&["account", "list", "--json"]).len(), 1501);
+    assert_eq!(database.json(&["account", "list", "--json", "--limit", "7"]).len(), 7);
+    let all = database.run(&["account", "list", "--limit", "1501"]);
     assert!(all.stderr.is_empty() && all.stdout.ends_with(b"\nacme          verified\n"));
 
-    let mut child =
-        office.command(&["account", "list", "--json"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut child = database
+        .command(&["account", "list", "--json"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(0), "like `head`");
 }
 
 #[test]
 fn what_cannot_be_undone_needs_a_yes() {
-    let office = Office::open();
-    let token = office.json(&["token", "issue", "--account", "acme", "--json"]);
+    let database = TestDatabase::open();
+    let token = database.json(&["token", "issue", "--account", "acme", "--json"]);
     assert_eq!(token[0]["id"], 1);
-    office.done(&["whitelist", "add", "--account", "acme", "192.0.2.1"]);
-    office.done(&["entitlement", "grant", "--account", "acme", "--protocol", "http"]);
+    database.succeed(&["whitelist", "add", "--account", "acme", "192.0.2.1"]);
+    database.succeed(&["entitlement", "grant", "--account", "acme", "--protocol", "http"]);
     for arguments in [
         ["account", "remove", "acme", "--with-data"].as_slice(),
         &["token", "revoke", "1"],
@@ -229,21 +243,21 @@ fn what_cannot_be_undone_needs_a_yes() {
         &["group", "remove", "11", "--ungroup"],
         &["instance", "remove", "9001"],
     ] {
-        let rejected = office.failed(2, arguments);
+        let rejected = database.fail(2, arguments);
         assert!(rejected.contains("not a terminal") && rejected.contains("--yes"), "{rejected}");
         // A pipe is no terminal: what comes through it may be meant for something else.
-        let fed = failure(&office.fed(arguments, "y\n"), 2);
+        let fed = failure(&database.run_with_input(arguments, "y\n"), 2);
         assert_eq!(fed, rejected);
     }
 }
 
 #[test]
 fn every_noun_has_examples() {
-    let office = Office::open();
+    let database = TestDatabase::open();
     for noun in ["account", "token", "whitelist", "entitlement", "gateway", "group", "instance"] {
-        let help = office.done(&[noun, "--help"]);
+        let help = database.succeed(&[noun, "--help"]);
         assert!(help.contains(&format!("Examples:\n  server {noun} ")), "{help}");
-        let list = office.done(&[noun, "list", "--help"]);
+        let list = database.succeed(&[noun, "list", "--help"]);
         assert!(list.contains("--json") && list.contains("--limit"), "{list}");
     }
 }

@@ -15,15 +15,15 @@ const DATA: &str = r#"{"account":{"name":"acme","realNameVerified":true}}
 {"gateway":{"host":"gw1.invalid","port":20001,"region":"USA","protocol":"http","username":"u","password":"very-secret"}}
 "#;
 
-pub(crate) struct Office(tempfile::TempDir);
+pub(crate) struct TestDatabase(tempfile::TempDir);
 
-impl Office {
+impl TestDatabase {
     pub(crate) fn open() -> Self {
-        let office = Self(tempfile::tempdir().unwrap());
-        std::fs::write(office.path("data.jsonl"), DATA).unwrap();
-        let data = office.path("data.jsonl");
-        office.done(&["import", data.to_str().unwrap()]);
-        office
+        let database = Self(tempfile::tempdir().unwrap());
+        std::fs::write(database.path("data.jsonl"), DATA).unwrap();
+        let data = database.path("data.jsonl");
+        database.succeed(&["import", data.to_str().unwrap()]);
+        database
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -42,7 +42,7 @@ impl Office {
     }
 
     /// With something to read on standard input.
-    pub(crate) fn fed(&self, arguments: &[&str], input: &str) -> Output {
+    pub(crate) fn run_with_input(&self, arguments: &[&str], input: &str) -> Output {
         let mut command = self.command(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -52,7 +52,7 @@ impl Office {
     }
 
     /// Standard output of a command that does what it should.
-    pub(crate) fn done(&self, arguments: &[&str]) -> String {
+    pub(crate) fn succeed(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let error = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {error}");
@@ -61,14 +61,14 @@ impl Office {
 
     /// JSON lines of a command that does what it should.
     pub(crate) fn json(&self, arguments: &[&str]) -> Vec<Value> {
-        self.done(arguments).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        self.succeed(arguments).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     /// The one line of a command that fails with this exit code, and changes nothing.
-    pub(crate) fn failed(&self, code: i32, arguments: &[&str]) -> String {
-        let before = self.done(&["export", "-"]);
+    pub(crate) fn fail(&self, code: i32, arguments: &[&str]) -> String {
+        let before = self.succeed(&["export", "-"]);
         let line = failure(&self.run(arguments), code);
-        assert_eq!(self.done(&["export", "-"]), before, "{arguments:?}");
+        assert_eq!(self.succeed(&["export", "-"]), before, "{arguments:?}");
         line
     }
 }

@@ -5,4 +5,6 @@ mod commands;
 mod database;
 mod running;
 mod secrets;
+#[path = "../support/server_process.rs"]
+mod server_process;
 mod terminal;

@@ -2,7 +2,7 @@
 
 use std::process::Output;
 
-use crate::database::Office;
+use crate::database::TestDatabase;
 
 fn said(output: &Output) -> String {
     [&output.stdout, &output.stderr].map(|bytes| String::from_utf8(bytes.clone()).unwrap()).concat()
@@ -10,8 +10,8 @@ fn said(output: &Output) -> String {
 
 #[test]
 fn a_password_is_taken_from_a_file_a_pipe_or_the_environment_and_never_shown() {
-    let office = Office::open();
-    let file = office.path("gw.secret");
+    let database = TestDatabase::open();
+    let file = database.path("gw.secret");
     std::fs::write(&file, "very-secret-file\nnot this line\n").unwrap();
     let add = |host: &'static str| {
         ["gateway", "add", host, "--region", "USA", "--protocol", "http", "--username", "u"]
@@ -19,46 +19,50 @@ fn a_password_is_taken_from_a_file_a_pipe_or_the_environment_and_never_shown() {
     let mut shown = String::new();
 
     let from_file = [&add("gw2.invalid:1")[..], &["--password-file", file.to_str().unwrap()]].concat();
-    shown += &said(&office.run(&from_file));
-    shown += &said(
-        &office.fed(&[&add("gw3.invalid:1")[..], &["--password-file", "-"]].concat(), "very-secret-pipe\n"),
-    );
+    shown += &said(&database.run(&from_file));
+    shown += &said(&database.run_with_input(
+        &[&add("gw3.invalid:1")[..], &["--password-file", "-"]].concat(),
+        "very-secret-pipe\n",
+    ));
     let environment =
-        office.command(&add("gw4.invalid:1")).env("SALLYPORT_GATEWAY_PASSWORD", "very-secret-env").output();
+        database.command(&add("gw4.invalid:1")).env("SALLYPORT_GATEWAY_PASSWORD", "very-secret-env").output();
     shown += &said(&environment.unwrap());
-    shown += &said(&office.run(&from_file));
-    shown += &said(&office.run(&["gateway", "list"]));
-    shown += &said(&office.run(&["gateway", "list", "--json"]));
-    shown += &said(&office.run(&["gateway", "remove", "user:very-secret@gw2.invalid:1", "--yes"]));
-    shown += &said(&office.run(&["gateway", "remove", "gw2.invalid:1", "--yes"]));
+    shown += &said(&database.run(&from_file));
+    shown += &said(&database.run(&["gateway", "list"]));
+    shown += &said(&database.run(&["gateway", "list", "--json"]));
+    shown += &said(&database.run(&["gateway", "remove", "user:very-secret@gw2.invalid:1", "--yes"]));
+    shown += &said(&database.run(&["gateway", "remove", "gw2.invalid:1", "--yes"]));
     for arguments in
         [["instance", "list"].as_slice(), &["instance", "list", "--json"], &["instance", "show", "9001"]]
     {
-        shown += &said(&office.run(arguments));
+        shown += &said(&database.run(arguments));
     }
     assert!(shown.contains("gateway gw2.invalid:1 in USA for http added"), "{shown}");
     assert!(shown.contains("a http gateway gw2.invalid:1 already exists"), "{shown}");
     assert!(!shown.contains("very-secret") && !shown.contains("not this line"), "{shown}");
 
-    let exported = office.done(&["export", "-"]);
+    let exported = database.succeed(&["export", "-"]);
     for password in ["\"very-secret-pipe\"", "\"very-secret-env\""] {
         assert!(exported.contains(password), "it is stored: {exported}");
     }
     std::fs::write(&file, "\nvery-secret\n").unwrap();
-    let empty = office.failed(1, &from_file);
+    let empty = database.fail(1, &from_file);
     assert!(empty.contains("the first line is empty") && !empty.contains("very-secret"), "{empty}");
     std::fs::write(&file, b"very-secret\xff").unwrap();
-    let bytes = office.failed(1, &from_file);
+    let bytes = database.fail(1, &from_file);
     assert!(bytes.contains("not UTF-8") && !bytes.contains("very-secret"), "{bytes}");
 }
 
 #[test]
 fn a_token_is_shown_once_wherever_it_is_put_afterwards() {
-    let office = Office::open();
-    let token = office.done(&["token", "issue", "--account", "acme"]).trim_end().to_owned();
-    let token = token.as_str();
-    let rotated = office.done(&["token", "rotate", "1"]).trim_end().to_owned();
+    let database = TestDatabase::open();
+    let issued = database.run(&["token", "issue", "--account", "acme"]);
+    let token = std::str::from_utf8(&issued.stdout).unwrap().trim_end();
+    assert!(!String::from_utf8_lossy(&issued.stderr).contains(token));
+    let rotated = database.succeed(&["token", "rotate", "1"]).trim_end().to_owned();
     assert!(token.starts_with("sally_api_") && rotated.starts_with("sally_api_") && token != rotated);
+    let stored = std::fs::read(database.path("test.db")).unwrap();
+    assert!(!stored.windows(token.len()).any(|window| window == token.as_bytes()), "only its hash is stored");
     for arguments in [
         ["token", "list"].as_slice(),
         &["token", "list", "--json"],
@@ -87,7 +91,7 @@ fn a_token_is_shown_once_wherever_it_is_put_afterwards() {
         &[token],
         &["token", token],
     ] {
-        let shown = said(&office.run(arguments));
+        let shown = said(&database.run(arguments));
         assert!(!shown.contains(token) && !shown.contains(&rotated), "{arguments:?}: {shown}");
         assert!(!shown.is_empty());
     }

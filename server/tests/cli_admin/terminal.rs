@@ -4,7 +4,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use super::database::Office;
+use super::database::TestDatabase;
 
 /// ESC, BEL, CSI as a C1 control, DEL, NEL, line ends, reordering; and words that must stay as they are.
 const STEERING: &str = "北京\u{1b}[2J\u{7}\u{9b}31m\u{7f}\u{85}\n\r\t\u{2028}\u{202e}\u{2066}";
@@ -20,8 +20,8 @@ fn harmless(output: &Output) -> String {
 }
 
 /// A database in which every text that can be imported steers.
-fn hostile() -> (Office, String) {
-    let office = Office::open();
+fn hostile() -> (TestDatabase, String) {
+    let database = TestDatabase::open();
     let at = "2026-01-01T00:00:00Z";
     let records = [
         json!({"account": {"name": STEERING, "realNameVerified": false}}),
@@ -37,14 +37,14 @@ fn hostile() -> (Office, String) {
         }}),
     ];
     let lines = records.map(|record| record.to_string() + "\n").concat();
-    let output = office.fed(&["import", "-"], &lines);
+    let output = database.run_with_input(&["import", "-"], &lines);
     assert!(output.status.success(), "{}", harmless(&output));
-    (office, lines)
+    (database, lines)
 }
 
 #[test]
 fn listings_and_what_is_said_of_them() {
-    let (office, _) = hostile();
+    let (database, _) = hostile();
     for arguments in [
         ["token", "issue", "--account", STEERING].as_slice(),
         &["token", "rotate", "1"],
@@ -65,7 +65,7 @@ fn listings_and_what_is_said_of_them() {
         &["entitlement", "revoke", "--account", STEERING, "--protocol", "http", "--yes"],
         &["account", "remove", STEERING, "--with-data", "--yes"],
     ] {
-        let output = office.run(arguments);
+        let output = database.run(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", harmless(&output));
         let text = harmless(&output);
         let whole = text.contains("北京") || arguments[0] != "account";
@@ -75,8 +75,8 @@ fn listings_and_what_is_said_of_them() {
 
 #[test]
 fn json_loses_nothing() {
-    let (office, _) = hostile();
-    office.done(&["token", "issue", "--account", STEERING]);
+    let (database, _) = hostile();
+    database.succeed(&["token", "issue", "--account", STEERING]);
     for (arguments, field) in [
         (["account", "list"].as_slice(), "name"),
         (&["account", "show", STEERING], "name"),
@@ -88,12 +88,12 @@ fn json_loses_nothing() {
         (&["instance", "list"], "cityCode"),
         (&["instance", "show", "7"], "orderNo"),
     ] {
-        let output = office.run(&[arguments, &["--json"]].concat());
+        let output = database.run(&[arguments, &["--json"]].concat());
         let text = harmless(&output);
         let found = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         assert!(found.into_iter().any(|value| value[field] == STEERING), "{arguments:?}: {text}");
     }
-    let output = office.run(&["export", "-"]);
+    let output = database.run(&["export", "-"]);
     let exported: Vec<Value> =
         harmless(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(exported.iter().any(|line| line["account"]["name"] == STEERING));
@@ -102,10 +102,10 @@ fn json_loses_nothing() {
 
 #[test]
 fn failures() {
-    let (office, lines) = hostile();
-    let file = office.path(STEERING);
+    let (database, lines) = hostile();
+    let file = database.path(STEERING);
     std::fs::write(&file, "not json").unwrap();
-    let nowhere = office.path(&format!("{STEERING}.missing"));
+    let nowhere = database.path(&format!("{STEERING}.missing"));
     let gateway = format!("{}:1", STEERING.replace(char::is_control, ""));
     for arguments in [
         ["account", "add", STEERING].as_slice(),
@@ -126,14 +126,14 @@ fn failures() {
         &["whitelist", "add", "--account", "acme", STEERING],
         &[STEERING],
     ] {
-        let output = office.run(arguments);
+        let output = database.run(arguments);
         let text = harmless(&output);
         assert!(output.status.code() != Some(0) || arguments[1] == "add", "{arguments:?}: {text}");
     }
 
     // Every line of the file is wrong, and each has one line.
     let wrong = lines.replace("\"ip\":", "\"ip\\u001b\\n\":");
-    let output = office.fed(&["import", "-"], &wrong);
+    let output = database.run_with_input(&["import", "-"], &wrong);
     let text = harmless(&output);
     assert!(!output.status.success() && text.contains("already exists"), "{text}");
     assert!(text.contains(r"unknown field `ip\u{1b}\n`"), "{text}");
@@ -142,8 +142,8 @@ fn failures() {
 
 #[test]
 fn the_configuration_and_its_faults() {
-    let office = Office::open();
-    let file = office.path("sallyport.toml");
+    let database = TestDatabase::open();
+    let file = database.path("sallyport.toml");
     for text in [json!({"tls-cert": STEERING}), json!({STEERING: "x"}), json!({"listen": STEERING})] {
         let toml: String = text
             .as_object()
@@ -152,9 +152,9 @@ fn the_configuration_and_its_faults() {
             .map(|(key, value)| format!("{} = {}\n", json!(key), value))
             .collect();
         std::fs::write(&file, toml.replace('\u{7f}', "\\u007f")).unwrap();
-        harmless(&office.run(&["config", "check", "--config", file.to_str().unwrap()]));
+        harmless(&database.run(&["config", "check", "--config", file.to_str().unwrap()]));
     }
-    let mut command = office.command(&["config", "check"]);
+    let mut command = database.command(&["config", "check"]);
     command.env("SALLYPORT_TRUSTED_PROXIES", STEERING).env("SALLYPORT_LOG", STEERING);
     harmless(&command.output().unwrap());
 }

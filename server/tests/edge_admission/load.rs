@@ -1,11 +1,6 @@
 //! The cap on work under way, callers who leave, and the drain.
 
-use std::{
-    io::Write,
-    net::SocketAddr,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{io::Write, net::SocketAddr, sync::Arc, time::Duration};
 
 use sallyport_server::{
     Config, RunningServer,
@@ -21,6 +16,7 @@ use super::{
     get,
     paused_store::PausedStore,
     served,
+    shared_buffer::SharedBuffer,
     wire::{exchange, read},
 };
 
@@ -209,25 +205,10 @@ async fn work_ends_when_its_caller_leaves() {
     .await;
 }
 
-/// Everything that is logged on this thread.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 /// On one thread, whose log is looked at.
 #[tokio::test]
 async fn a_caller_who_leaves_is_a_line_in_the_log() {
-    let log = Log::default();
+    let log = SharedBuffer::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
     let _here = tracing::subscriber::set_default(subscriber);
@@ -236,7 +217,7 @@ async fn a_caller_who_leaves_is_a_line_in_the_log() {
     seen(&running, "sallyport_calls_in_flight 1").await;
     drop(stream);
     seen(&running, "sallyport_calls_in_flight 0").await;
-    let log = String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned();
+    let log = log.text();
     let line = log.lines().find(|line| line.contains("outcome=\"left\"")).unwrap();
     assert!(line.contains(ListStaticGroups::ID) && line.contains("request_id="), "{line}");
 }

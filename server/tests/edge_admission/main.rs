@@ -11,6 +11,8 @@ mod frames;
 mod load;
 mod paused_store;
 mod rates;
+#[path = "../support/shared_buffer.rs"]
+mod shared_buffer;
 mod tls;
 #[path = "../edge_http/wire.rs"]
 mod wire;

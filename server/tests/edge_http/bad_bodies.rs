@@ -1,6 +1,10 @@
 //! Bodies that are wrong.
 
-use std::{io::Write, net::IpAddr, thread};
+use std::{
+    io::Write,
+    net::{IpAddr, TcpStream},
+    thread,
+};
 
 use sallyport_server::{
     api::generated::{
@@ -20,6 +24,15 @@ use super::{
 fn rejected(body: &str, code: ErrorCode) -> String {
     assert_eq!(search(r#"{"ips":["192.0.2.1"]}"#).status, 200, "the control request");
     assert_rejected::<SearchStaticInstances>(&search(body), code)
+}
+
+/// Sends a search with these headers and this part of its body, and leaves the connection open.
+fn send_part(headers: &str, body: &str) -> TcpStream {
+    let target = search_target();
+    let head = format!(
+        "POST {target} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n{headers}\r\n\r\n{body}"
+    );
+    exchange(SERVER.address, &[head.as_bytes()])
 }
 
 /// A search for `count` addresses, of which `distinct` differ.
@@ -207,22 +220,14 @@ fn large_bodies_are_rejected_while_they_are_sent() {
     let response = search(&format!(r#"{{"ips":["192.0.2.1"]}}{padding}"#));
     assert_rejected::<SearchStaticInstances>(&response, ErrorCode::BodyTooLarge);
 
-    let head = format!(
-        "POST {} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n",
-        search_target()
-    );
-    let response = read(exchange(SERVER.address, &[head.as_bytes()]));
+    let response = read(send_part("Content-Length: 99999999999", ""));
     assert_rejected::<SearchStaticInstances>(&response, ErrorCode::BodyTooLarge);
 }
 
 #[test]
 fn endless_chunks_are_rejected() {
-    let head = format!(
-        "POST {} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
-        search_target()
-    );
     let chunk = format!("10000\r\n{}\r\n", " ".repeat(0x10000));
-    let stream = exchange(SERVER.address, &[head.as_bytes()]);
+    let stream = send_part("Transfer-Encoding: chunked", "");
     let mut writer = stream.try_clone().unwrap();
     // The server stops listening some time after its response, so writing may fail then.
     let writing = thread::spawn(move || (0..64).all(|_| writer.write_all(chunk.as_bytes()).is_ok()));
@@ -233,11 +238,7 @@ fn endless_chunks_are_rejected() {
 
 #[test]
 fn half_sent_bodies_end_in_time() {
-    let head = format!(
-        "POST {} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{{\"ips\"",
-        search_target()
-    );
-    let response = read(exchange(SERVER.address, &[head.as_bytes()]));
+    let response = read(send_part("Content-Length: 100", "{\"ips\""));
     assert_rejected::<SearchStaticInstances>(&response, ErrorCode::BodyTimeout);
 }
 

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use sallyport_server::{
-    Config, StartError,
+    Config,
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
     edge::{operation::Operation, responding::error_code::ErrorCode},
     start,
@@ -29,15 +29,6 @@ async fn a_closed_server_is_gone_and_its_address_free() {
     assert!(running.close(Duration::from_secs(5)).await);
     let again = start(Config { listen: address, ..Config::loopback(store) }).unwrap();
     assert_eq!(again.address(), address);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_address_in_use_is_named() {
-    let store = Arc::new(SqliteStore::temporary().unwrap());
-    let running = start(Config::loopback(store.clone())).unwrap();
-    let error = start(Config { listen: running.address(), ..Config::loopback(store) }).unwrap_err();
-    assert!(matches!(&error, StartError::Listen { address, .. } if *address == running.address()));
-    assert!(error.to_string().contains(&running.address().to_string()), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

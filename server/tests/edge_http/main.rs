@@ -14,4 +14,6 @@ mod paused_store;
 mod responses;
 mod secrets;
 mod server;
+#[path = "../support/shared_buffer.rs"]
+mod shared_buffer;
 mod wire;

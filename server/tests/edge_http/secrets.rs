@@ -17,36 +17,24 @@ fn tokens_are_nowhere() {
     let mut responses = vec![extract("num=1"), extract("num=0"), extract("nun=1"), groups(), search("{")];
     for (_, token) in tokens {
         let token = token.expose();
-        responses.push(get::<ListStaticGroups>(&format!("api_key={token}&api_key={token}")));
-        responses.push(get::<ListStaticGroups>(&format!("api_key={token}%ff")));
-        responses.push(get::<ListStaticGroups>(&format!("api_key={token}%")));
-        responses.push(with_headers::<ExtractProxies>(
-            &format!("num=1&api_key={token}"),
-            &[("X-API-Key", "other")],
-        ));
-        responses.push(with_headers::<ExtractProxies>(
-            "num=1",
-            &[("Authorization", &format!("Bearer {token} x"))],
-        ));
+        for query in [format!("{token}&api_key={token}"), format!("{token}%ff"), format!("{token}%")] {
+            responses.push(get::<ListStaticGroups>(&format!("api_key={query}")));
+        }
+        let (query, bearer) = (format!("num=1&api_key={token}"), format!("Bearer {token} x"));
+        responses.push(with_headers::<ExtractProxies>(&query, &[("X-API-Key", "other")]));
+        responses.push(with_headers::<ExtractProxies>("num=1", &[("Authorization", &bearer)]));
     }
-    responses.push(send(SERVER.address, &format!("GET /nowhere?api_key={main} HTTP/1.1"), b""));
-    responses.push(send(
-        SERVER.address,
-        &format!("BREW {}?api_key={main} HTTP/1.1", ExtractProxies::PATH),
-        b"",
-    ));
-    responses.push(send(
-        SERVER.address,
-        &format!("GET {}%3Fapi_key={main} HTTP/1.1", ExtractProxies::PATH),
-        b"",
-    ));
-    responses.push(send(SERVER.address, &format!("GET /{main} HTTP/1.1"), b""));
-    responses.push(send(SERVER.address, &format!("{main} {} HTTP/1.1", ExtractProxies::PATH), b""));
-    responses.push(send(
-        SERVER.address,
-        &format!("PUT {}?api_key={main} HTTP/1.1", ExtractProxies::PATH),
-        b"",
-    ));
+    let path = ExtractProxies::PATH;
+    for request in [
+        format!("GET /nowhere?api_key={main}"),
+        format!("BREW {path}?api_key={main}"),
+        format!("GET {path}%3Fapi_key={main}"),
+        format!("GET /{main}"),
+        format!("{main} {path}"),
+        format!("PUT {path}?api_key={main}"),
+    ] {
+        responses.push(send(SERVER.address, &format!("{request} HTTP/1.1"), b""));
+    }
 
     let log = SERVER.log.text();
     assert!(log.contains(ExtractProxies::PATH), "the log says nothing");

@@ -1,9 +1,8 @@
 //! One server with sample data for all tests, and requests that name their operation by its generated type.
 
 use std::{
-    io::Write,
     net::SocketAddr,
-    sync::{Arc, LazyLock, Mutex},
+    sync::{Arc, LazyLock},
     time::Duration,
 };
 
@@ -19,43 +18,26 @@ use sallyport_server::{
 use serde_json::Value;
 use tracing_subscriber::{EnvFilter, util::SubscriberInitExt as _};
 
-use super::wire::{Response, send};
+use super::{
+    shared_buffer::SharedBuffer,
+    wire::{Response, send},
+};
 
 /// The server that tests share.
 pub(crate) struct SharedServer {
     pub(crate) address: SocketAddr,
     pub(crate) sample: Sample,
-    pub(crate) log: Log,
+    /// Everything that is logged, at every level.
+    pub(crate) log: SharedBuffer,
     _running: RunningServer,
     _runtime: tokio::runtime::Runtime,
-}
-
-/// Everything that is logged, at every level.
-#[derive(Clone, Default)]
-pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Log {
-    pub(crate) fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
-    }
-}
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 /// How long the shared server waits for a body.
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 
 pub(crate) static SERVER: LazyLock<SharedServer> = LazyLock::new(|| {
-    let log = Log::default();
+    let log = SharedBuffer::default();
     let writer = log.clone();
     log::to(EnvFilter::new("trace"), Format::Text, move || writer.clone()).init();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();

@@ -10,7 +10,7 @@ use sallyport_server::data::seed::seed;
 use crate::{
     backend::{Database, on_both},
     cluster,
-    processes::{Load, Outcome, Server, extract},
+    processes::{Load, Outcome, extract, start_server},
 };
 
 async fn a_backup_has_all_extractions_that_ended_before_it_began(database: Database) {
@@ -20,7 +20,7 @@ async fn a_backup_has_all_extractions_that_ended_before_it_began(database: Datab
     };
     let restored = other.unwrap();
     let sample = Arc::new(seed(database.open().await.as_ref()).await.unwrap());
-    let server = Server::run(&database.name());
+    let server = start_server(&database.name());
     let load = Arc::new(Load::default());
     load.servers.lock().unwrap().push(server.address);
     let callers: Vec<_> =
@@ -54,7 +54,7 @@ async fn a_backup_has_all_extractions_that_ended_before_it_began(database: Datab
         caller.await.unwrap();
     }
 
-    let server = Server::run(&restored.name());
+    let server = start_server(&restored.name());
     assert!(!extracted.is_empty());
     for (id, gateways) in extracted {
         assert_eq!(extract(server.address, &sample, id).await, Outcome::Given(gateways));

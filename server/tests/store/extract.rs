@@ -12,9 +12,7 @@ use sallyport_server::{
     },
     domain::{
         access::Purpose,
-        extraction::{
-            Endpoint, ExtractCommand, Extraction, ExtractionQuery, Parameters, Region, StoredExtraction,
-        },
+        extraction::{Endpoint, ExtractCommand, Extraction, Region, StoredExtraction},
         protocol::Protocol,
         rejection::Rejection,
         search::{Filters, SearchCommand},
@@ -28,6 +26,7 @@ use sallyport_server::{
 use crate::{
     backend::{Database, on_both},
     cluster::eventually,
+    requests::{command, query, with_id},
 };
 
 const HOME: Ipv4Addr = Ipv4Addr::LOCALHOST;
@@ -49,16 +48,6 @@ impl Sandbox {
     async fn extract(&self, token: &Token, count: u32, region: &str) -> Result<Extraction, Rejection> {
         self.service.extract(command(token, count, region)).await
     }
-}
-
-fn command(token: &Token, count: u32, region: &str) -> ExtractCommand {
-    let region = Region::Only(region.to_owned());
-    let parameters = Parameters { count, region, protocol: Protocol::Http };
-    ExtractCommand { token: token.clone(), caller_ip: Some(HOME), parameters, request_id: None }
-}
-
-fn with_id(id: &str, command: ExtractCommand) -> ExtractCommand {
-    ExtractCommand { request_id: Some(id.to_owned()), ..command }
 }
 
 async fn each_condition_has_its_rejection(database: Database) {
@@ -294,21 +283,11 @@ async fn what_was_kept_long_ago_is_forgotten_and_the_rest_is_not(database: Datab
     let id = |n: i64| format!("kept-{n}");
     let kept = |n: i64| Endpoint { host: format!("gw{n}.invalid"), port: 1 };
     let ask = |n| service.extract(with_id(&id(n), command(&sample.tokens.main, 1, &sample.plentiful_region)));
-    let ExtractCommand { token, parameters, caller_ip, .. } =
-        command(&sample.tokens.main, 1, &sample.plentiful_region);
-    let (digest, now) = (token.digest(), second(0));
-    let query = ExtractionQuery {
-        digest,
-        caller_ip,
-        parameters: parameters.clone(),
-        request_id: None,
-        pivot: 0,
-        now,
-    };
+    let query = query(&command(&sample.tokens.main, 1, &sample.plentiful_region), second(0));
     let known = store.extraction(&query).await.unwrap().unwrap();
-    let (account, _) = known.authorize(Purpose::Extraction, now).unwrap();
+    let (account, _) = known.authorize(Purpose::Extraction, second(0)).unwrap();
     let keeping = (0..ALL).map(|n| {
-        let extraction = StoredExtraction { parameters: parameters.clone(), endpoints: vec![kept(n)] };
+        let extraction = StoredExtraction { parameters: query.parameters.clone(), endpoints: vec![kept(n)] };
         store.store_extraction(account, id(n), extraction, second(n))
     });
     futures::future::try_join_all(keeping).await.unwrap();
@@ -331,22 +310,16 @@ async fn what_was_kept_long_ago_is_forgotten_and_the_rest_is_not(database: Datab
 
 async fn a_server_forgets_by_itself(database: Database) {
     let Sandbox { store, sample, .. } = Sandbox::new(database).await;
-    let parameters = command(&sample.tokens.main, 1, &sample.plentiful_region).parameters;
-    let query = |id: &str| ExtractionQuery {
-        digest: sample.tokens.main.digest(),
-        caller_ip: None,
-        parameters: parameters.clone(),
-        request_id: Some(id.to_owned()),
-        pivot: 0,
-        now: Timestamp::now(),
-    };
+    let command = command(&sample.tokens.main, 1, &sample.plentiful_region);
     let ask = async |id: &str| {
-        let known = store.extraction(&query(id)).await.unwrap().unwrap();
+        let query = query(&with_id(id, command.clone()), Timestamp::now());
+        let known = store.extraction(&query).await.unwrap().unwrap();
         known.authorize(Purpose::Extraction, Timestamp::now()).unwrap()
     };
     let (account, _) = ask("old").await;
     for (id, kept_at) in [("old", Timestamp::UNIX_EPOCH), ("young", Timestamp::now())] {
-        let extraction = StoredExtraction { parameters: parameters.clone(), endpoints: Vec::new() };
+        let parameters = command.parameters.clone();
+        let extraction = StoredExtraction { parameters, endpoints: Vec::new() };
         store.store_extraction(account, id.to_owned(), extraction, kept_at).await.unwrap();
     }
     let request_id_retention = Some(Duration::from_hours(24));

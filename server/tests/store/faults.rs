@@ -4,19 +4,14 @@ use std::{sync::Arc, time::Duration};
 
 use sallyport_server::{
     data::seed::{Sample, seed},
-    domain::{
-        extraction::{ExtractCommand, Parameters, Region},
-        protocol::Protocol,
-        rejection::Rejection,
-        service::Service,
-    },
+    domain::{extraction::ExtractCommand, rejection::Rejection, service::Service},
     store::{
         Location, OpenMode,
         postgres::{Limits, PostgresStore},
     },
 };
 
-use crate::{backend::Database, cluster::eventually};
+use crate::{backend::Database, cluster::eventually, requests};
 
 /// A seeded PostgreSQL database, and a service on it that has these limits.
 async fn limited(limits: Limits) -> Option<(Database, Service, Sample)> {
@@ -32,16 +27,8 @@ async fn limited_on(database: &Database, limits: Limits) -> Service {
 }
 
 fn command(sample: &Sample, request_id: Option<&str>) -> ExtractCommand {
-    ExtractCommand {
-        token: sample.tokens.main.clone(),
-        caller_ip: Some(std::net::Ipv4Addr::LOCALHOST),
-        parameters: Parameters {
-            count: 1,
-            region: Region::Only(sample.plentiful_region.clone()),
-            protocol: Protocol::Http,
-        },
-        request_id: request_id.map(str::to_owned),
-    }
+    let command = requests::command(&sample.tokens.main, 1, &sample.plentiful_region);
+    ExtractCommand { request_id: request_id.map(str::to_owned), ..command }
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use sallyport_server::{data::seed::seed, domain::protocol::Protocol, store::reco
 
 use crate::{
     backend::{Database, on_both},
-    processes::{Outcome, Server, extract},
+    processes::{Outcome, extract, start_server},
 };
 
 fn import(database: &Database, file: &str) -> Command {
@@ -22,7 +22,7 @@ fn import(database: &Database, file: &str) -> Command {
 
 async fn an_input_that_stalls_keeps_nobody_waiting(database: Database) {
     let sample = seed(database.open().await.as_ref()).await.unwrap();
-    let server = Server::run(&database.name());
+    let server = start_server(&database.name());
     let mut import = import(&database, "-").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = import.stdin.take().unwrap();
     // More than the pipe holds, so that the program has begun to read, and more than it reads at once.

@@ -16,6 +16,11 @@ mod plans;
 mod processes;
 mod registry;
 mod request_id;
+mod requests;
 mod search;
+#[path = "../support/server_process.rs"]
+mod server_process;
+#[path = "../support/shared_buffer.rs"]
+mod shared_buffer;
 mod transfer;
 mod whitelist;

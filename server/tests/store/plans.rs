@@ -4,8 +4,7 @@
 use sallyport_server::{
     domain::{
         address::Address,
-        extraction::{ExtractCommand, Parameters, Region},
-        protocol::Protocol,
+        extraction::Region,
         search::{Filters, SearchCommand},
         service::Service,
         token::{Token, TokenKind},
@@ -16,6 +15,7 @@ use sallyport_server::{
 use crate::{
     backend::{Database, connect},
     cluster::eventually,
+    requests::command,
 };
 
 /// Instances of the one account. The bench `store` looks at millions.
@@ -118,18 +118,12 @@ async fn stale_statistics_turn_no_seek_into_a_scan() {
         })
         .collect();
     let search = SearchCommand { addresses, filters: Filters::default(), page: 1, page_size: 1000 };
-    let parameters = Parameters { count: 1, region: Region::Everywhere, protocol: Protocol::Http };
-    let caller_ip = Some(std::net::Ipv4Addr::LOCALHOST);
     const CALLS: i64 = 8;
     for _ in 0..CALLS {
         let page = service.search(&token, search.clone()).await.unwrap();
         assert_eq!(page.total, 500);
-        let extract = ExtractCommand {
-            token: token.clone(),
-            caller_ip,
-            parameters: parameters.clone(),
-            request_id: None,
-        };
+        let mut extract = command(&token, 1, "");
+        extract.parameters.region = Region::Everywhere;
         assert!(service.extract(extract).await.is_err(), "there is no gateway");
     }
     // Sessions tell what they did only now and then.

@@ -2,9 +2,9 @@
 
 use std::{
     collections::HashMap,
-    io::{BufRead as _, BufReader, Write as _},
+    io::Write as _,
     net::SocketAddr,
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -26,34 +26,14 @@ use tokio::{
 use crate::{
     backend::{Database, connect, on_both},
     cluster::{Cluster, eventually},
+    server_process::ServerProcess,
 };
 
-/// A server that is killed when it goes out of scope, if not before.
-pub(crate) struct Server {
-    child: Child,
-    pub(crate) address: SocketAddr,
-}
-
-impl Server {
-    pub(crate) fn run(database: &str) -> Self {
-        let mut child = program(&["run", "--listen", "127.0.0.1:0", "--log", "off"])
-            .env("SALLYPORT_DB", database)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim_end().strip_prefix("listening on http://").unwrap().parse().unwrap();
-        Self { child, address }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // Child::kill is SIGKILL: nothing is put in order.
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
+pub(crate) fn start_server(database: &str) -> ServerProcess {
+    let mut command = program(&["run", "--listen", "127.0.0.1:0", "--log", "off"]);
+    let server = ServerProcess::start(command.env("SALLYPORT_DB", database));
+    assert_eq!(server.printed, "");
+    server
 }
 
 fn program(arguments: &[&str]) -> Command {
@@ -167,7 +147,7 @@ async fn several_servers_survive_what_dies_around_them() {
     let store = eventually(async || location.open(sallyport_server::store::OpenMode::Create).await).await;
     let sample = Arc::new(seed(store.as_ref()).await.unwrap());
     drop(store);
-    let (stays, dies) = (Server::run(&url), Server::run(&url));
+    let (stays, dies) = (start_server(&url), start_server(&url));
     let load = Arc::new(Load::default());
     load.servers.lock().unwrap().extend([stays.address, dies.address]);
     let callers: Vec<_> =
@@ -187,7 +167,7 @@ async fn several_servers_survive_what_dies_around_them() {
     load.servers.lock().unwrap().retain(|address| *address == stays.address);
     drop(dies);
     load.more(&load.good, 50).await;
-    let replaces = Server::run(&url);
+    let replaces = start_server(&url);
     load.servers.lock().unwrap().push(replaces.address);
     load.more(&load.good, 50).await;
     load.done.store(true, Ordering::Relaxed);
@@ -208,7 +188,7 @@ async fn returned_extractions_survive_a_kill(database: Database) {
     let sample = Arc::new(seed(database.open().await.as_ref()).await.unwrap());
     let load = Arc::new(Load::default());
     for _ in 0..3 {
-        let server = Server::run(&database.name());
+        let server = start_server(&database.name());
         *load.servers.lock().unwrap() = vec![server.address];
         let callers: Vec<_> =
             (0..4).map(|caller| tokio::spawn(Arc::clone(&load).call(Arc::clone(&sample), caller))).collect();
@@ -250,7 +230,7 @@ async fn a_killed_import_leaves_nothing_behind(database: Database) {
 /// The server runs in one process, this test changes the database in another, and a third one adds to it.
 async fn a_change_by_another_process_counts_for_the_next_call(database: Database) {
     let sample = seed(database.open().await.as_ref()).await.unwrap();
-    let server = Server::run(&database.name());
+    let server = start_server(&database.name());
     let status = async |token: &Token, with_id: bool| {
         let (path, region) = (ExtractProxies::PATH, &sample.plentiful_region);
         let id = if with_id { "&request_id=one" } else { "" };

@@ -1,6 +1,6 @@
 //! Administration of what the contract presumes, while a service runs on the same database.
 
-use std::{net::Ipv4Addr, time::Duration};
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use sallyport_server::{
@@ -10,7 +10,6 @@ use sallyport_server::{
         tokens::{self, End},
     },
     domain::{
-        extraction::{ExtractCommand, Parameters, Region},
         instance::{Id, Status},
         protocol::Protocol,
         rejection::Rejection,
@@ -29,9 +28,10 @@ use sallyport_server::{
     },
 };
 
-use crate::backend::{Database, connect, on_both};
-
-const HOME: Ipv4Addr = Ipv4Addr::LOCALHOST;
+use crate::{
+    backend::{Database, connect, on_both},
+    requests::{command, with_id},
+};
 
 fn id(number: i64) -> Id {
     Id::new(number).unwrap()
@@ -79,7 +79,7 @@ macro_rules! rejected {
 }
 
 /// A new database with an account that has everything an extraction needs, a gateway and a token.
-struct Office {
+struct Administration {
     registry: Registry,
     service: Service,
     token: Token,
@@ -88,7 +88,7 @@ struct Office {
     database: Database,
 }
 
-impl Office {
+impl Administration {
     async fn open(database: Database) -> Self {
         let service = Service::new(database.open().await);
         let registry = database.registry().await;
@@ -109,10 +109,7 @@ impl Office {
     }
 
     async fn extract_with(&self, token: &Token) -> Result<usize, Rejection> {
-        let parameters = Parameters { count: 9, region: Region::Everywhere, protocol: Protocol::Http };
-        let command =
-            ExtractCommand { token: token.clone(), caller_ip: Some(HOME), parameters, request_id: None };
-        self.service.extract(command).await.map(|extraction| extraction.endpoints.len())
+        self.service.extract(command(token, 9, "USA")).await.map(|extraction| extraction.endpoints.len())
     }
 
     async fn load(&self, lines: String) {
@@ -126,56 +123,29 @@ fn instance(number: i64, account: &str, group: &str, ip: &str) -> String {
     ) + "\n"
 }
 
-async fn each_change_counts_from_the_next_call_on(database: Database) {
-    let office = Office::open(database).await;
-    let Office { registry, entry, .. } = &office;
-    assert_eq!(office.extract().await, Ok(1));
-
-    registry.verify_account("acme".to_owned(), false).await.unwrap();
-    assert_eq!(office.extract().await, Err(Rejection::AccountNotVerified));
-    registry.verify_account("acme".to_owned(), true).await.unwrap();
-
-    registry.enable_whitelist(vec![*entry], false, Timestamp::now()).await.unwrap();
-    assert_eq!(office.extract().await, Err(Rejection::CallerNotWhitelisted));
-    registry.enable_whitelist(vec![*entry], true, Timestamp::now()).await.unwrap();
-    assert_eq!(office.extract().await, Ok(1));
-    registry.remove_whitelist(vec![*entry]).await.unwrap();
-    assert_eq!(office.extract().await, Err(Rejection::CallerNotWhitelisted));
-    registry.add_whitelist(vec![addresses("acme", [127, 0, 0, 1], [127, 0, 0, 1])]).await.unwrap();
-
-    let over = Some(Timestamp::now() - SignedDuration::from_secs(1));
-    let right = EntitlementRecord { account: "acme".to_owned(), protocol: Protocol::Http, expires_at: over };
-    registry.grant(right.clone()).await.unwrap();
-    assert_eq!(office.extract().await, Err(Rejection::NotEntitled(Protocol::Http)));
-    registry.grant(EntitlementRecord { expires_at: None, ..right }).await.unwrap();
-    assert_eq!(office.extract().await, Ok(1));
-    registry.revoke_entitlement("acme".to_owned(), Protocol::Http).await.unwrap();
-    assert_eq!(office.extract().await, Err(Rejection::NotEntitled(Protocol::Http)));
-}
-
 async fn a_rotated_token_and_its_successor_are_good_together_for_a_while(database: Database) {
-    let office = Office::open(database).await;
-    let (registry, day) = (&office.registry, Duration::from_secs(86_400));
+    let admin = Administration::open(database).await;
+    let (registry, day) = (&admin.registry, Duration::from_secs(86_400));
 
     let before = Timestamp::now();
-    let first = tokens::rotate(registry, office.number, day, End::AsBefore).await.unwrap();
+    let first = tokens::rotate(registry, admin.number, day, End::AsBefore).await.unwrap();
     assert_eq!((first.expires_at, first.old.revoked_at), (None, None), "without an end, as the old one was");
     let end = first.old.expires_at.unwrap();
     assert!(end >= before + SignedDuration::from_hours(24), "{end}");
-    assert_eq!(office.extract().await, Ok(1));
-    assert_eq!(office.extract_with(&first.token).await, Ok(1));
+    assert_eq!(admin.extract().await, Ok(1));
+    assert_eq!(admin.extract_with(&first.token).await, Ok(1));
 
     // A later rotation does not lengthen what is left of the old one.
-    let unclear = tokens::rotate(registry, office.number, day, End::AsBefore).await;
+    let unclear = tokens::rotate(registry, admin.number, day, End::AsBefore).await;
     assert!(rejected!(unclear, Rejected).contains("--expires never"));
-    let again = tokens::rotate(registry, office.number, 30 * day, End::Never).await.unwrap();
+    let again = tokens::rotate(registry, admin.number, 30 * day, End::Never).await.unwrap();
     assert_eq!((again.old.expires_at, again.expires_at), (Some(end), None));
 
     let second = tokens::rotate(registry, first.id, Duration::ZERO, End::At(end)).await.unwrap();
     assert_eq!(second.expires_at, Some(end));
     assert!(second.old.revoked_at.is_some());
-    assert_eq!(office.extract_with(&first.token).await, Err(Rejection::TokenRevoked));
-    assert_eq!(office.extract_with(&second.token).await, Ok(1));
+    assert_eq!(admin.extract_with(&first.token).await, Err(Rejection::TokenRevoked));
+    assert_eq!(admin.extract_with(&second.token).await, Ok(1));
     let reason = rejected!(tokens::rotate(registry, first.id, day, End::Never).await, Rejected);
     assert!(reason.contains("was revoked") && reason.contains("server token issue"), "{reason}");
     let endless = tokens::rotate(registry, second.id, Duration::MAX, End::Never).await;
@@ -187,33 +157,33 @@ async fn a_rotated_token_and_its_successor_are_good_together_for_a_while(databas
 }
 
 async fn tokens_are_issued_listed_and_revoked(database: Database) {
-    let office = Office::open(database).await;
-    let registry = &office.registry;
+    let admin = Administration::open(database).await;
+    let registry = &admin.registry;
     rejected!(tokens::issue(registry, "nobody", TokenKind::Api, None).await, Unknown);
     let (link, _) = tokens::issue(registry, "acme", TokenKind::Link, None).await.unwrap();
 
-    let one = vec![office.number, id(99)];
+    let one = vec![admin.number, id(99)];
     let reason = rejected!(registry.revoke_tokens(one, Timestamp::now()).await, Unknown);
     assert!(reason.contains("unknown token 99"), "{reason}");
-    assert_eq!(office.extract().await, Ok(1), "all or none");
-    registry.revoke_tokens(vec![office.number], Timestamp::UNIX_EPOCH).await.unwrap();
-    registry.revoke_tokens(vec![office.number], Timestamp::now()).await.unwrap();
-    assert_eq!(office.extract().await, Err(Rejection::TokenRevoked));
+    assert_eq!(admin.extract().await, Ok(1), "all or none");
+    registry.revoke_tokens(vec![admin.number], Timestamp::UNIX_EPOCH).await.unwrap();
+    registry.revoke_tokens(vec![admin.number], Timestamp::now()).await.unwrap();
+    assert_eq!(admin.extract().await, Err(Rejection::TokenRevoked));
 
     let filter = TokenFilter { account: Some("acme".to_owned()) };
     let entries = all::<TokenEntry>(registry, filter).await;
-    assert_eq!(entries.iter().map(|it| it.id).collect::<Vec<_>>(), [office.number, link]);
+    assert_eq!(entries.iter().map(|it| it.id).collect::<Vec<_>>(), [admin.number, link]);
     assert_eq!(entries[0].revoked_at, Some(Timestamp::UNIX_EPOCH), "the first revocation stays");
 }
 
 async fn accounts_are_known_by_name(database: Database) {
-    let office = Office::open(database).await;
-    let registry = &office.registry;
+    let admin = Administration::open(database).await;
+    let registry = &admin.registry;
     assert!(rejected!(registry.add_account(account("acme")).await, AlreadyExists).contains("acme"));
     assert!(rejected!(registry.account("acne".to_owned()).await, Unknown).contains("did you mean \"acme\"?"));
     let far = rejected!(registry.verify_account("zebra".to_owned(), true).await, Unknown);
     assert!(far.contains("server account list"), "{far}");
-    let token = office.token.expose().to_owned();
+    let token = admin.token.expose().to_owned();
     let misplaced = rejected!(registry.account(token.clone()).await, Unknown);
     assert!(!misplaced.contains(&token), "{misplaced}");
 
@@ -229,42 +199,35 @@ async fn accounts_are_known_by_name(database: Database) {
 }
 
 async fn an_account_goes_with_all_it_has_or_not_at_all(database: Database) {
-    let office = Office::open(database).await;
-    let registry = &office.registry;
+    let admin = Administration::open(database).await;
+    let registry = &admin.registry;
     let group = registry.add_group("acme".to_owned(), "g".to_owned(), Timestamp::now()).await.unwrap();
     let number = group.group_id.get();
-    office.load(instance(1, "acme", &number.to_string(), "192.0.2.1")).await;
-    let parameters = Parameters { count: 1, region: Region::Everywhere, protocol: Protocol::Http };
-    let kept = ExtractCommand {
-        token: office.token.clone(),
-        caller_ip: Some(HOME),
-        parameters,
-        request_id: Some("kept".to_owned()),
-    };
-    office.service.extract(kept).await.unwrap();
+    admin.load(instance(1, "acme", &number.to_string(), "192.0.2.1")).await;
+    admin.service.extract(with_id("kept", command(&admin.token, 1, "USA"))).await.unwrap();
 
     let reason = rejected!(registry.remove_account("acme".to_owned(), false).await, InUse);
     let belongings = "1 token, 1 whitelist entry, 1 entitlement, 1 group, 1 instance";
     assert!(reason.contains(belongings) && reason.contains("--with-data"), "{reason}");
-    assert_eq!(office.extract().await, Ok(1));
+    assert_eq!(admin.extract().await, Ok(1));
     let gone = registry.remove_account("acme".to_owned(), true).await.unwrap();
     assert_eq!(gone.in_words().as_deref(), Some(belongings));
-    assert_eq!(office.extract().await, Err(Rejection::TokenUnknown));
+    assert_eq!(admin.extract().await, Err(Rejection::TokenUnknown));
     rejected!(registry.account("acme".to_owned()).await, Unknown);
 
     // What is made anew has numbers of its own: nobody takes it for what is gone.
     registry.add_account(account("acme")).await.unwrap();
     let entry = registry.add_whitelist(vec![addresses("acme", [1; 4], [1; 4])]).await.unwrap();
-    assert!(entry[0].id > office.entry);
+    assert!(entry[0].id > admin.entry);
     let group = registry.add_group("acme".to_owned(), "g".to_owned(), Timestamp::now()).await.unwrap();
     assert!(group.group_id.get() > number);
     let (token, _) = tokens::issue(registry, "acme", TokenKind::Api, None).await.unwrap();
-    assert!(token > office.number);
+    assert!(token > admin.number);
 }
 
 async fn the_whitelist_rejects_what_makes_no_sense(database: Database) {
-    let office = Office::open(database).await;
-    let registry = &office.registry;
+    let admin = Administration::open(database).await;
+    let registry = &admin.registry;
     let good = addresses("acme", [1; 4], [2; 4]);
     let backwards = addresses("acme", [2; 4], [1; 4]);
     let reason = rejected!(registry.add_whitelist(vec![good.clone(), backwards]).await, Rejected);
@@ -277,11 +240,11 @@ async fn the_whitelist_rejects_what_makes_no_sense(database: Database) {
 
     let expired = WhitelistRecord { expires_at: Some(Timestamp::UNIX_EPOCH), ..good };
     let number = registry.add_whitelist(vec![expired]).await.unwrap()[0].id;
-    let both = vec![office.entry, number];
+    let both = vec![admin.entry, number];
     registry.enable_whitelist(both.clone(), false, Timestamp::now()).await.unwrap();
     let reason = rejected!(registry.enable_whitelist(both, true, Timestamp::now()).await, Rejected);
     assert!(reason.contains("expired 1970"), "{reason}");
-    assert_eq!(office.extract().await, Err(Rejection::CallerNotWhitelisted), "all or none");
+    assert_eq!(admin.extract().await, Err(Rejection::CallerNotWhitelisted), "all or none");
     rejected!(registry.remove_whitelist(vec![number, id(99)]).await, Unknown);
 
     let covers = WhitelistFilter { account: Some("acme".to_owned()), covers: Some([1, 255, 0, 0].into()) };
@@ -290,8 +253,8 @@ async fn the_whitelist_rejects_what_makes_no_sense(database: Database) {
 }
 
 async fn gateways_are_added_and_removed_by_their_place(database: Database) {
-    let office = Office::open(database).await;
-    let registry = &office.registry;
+    let admin = Administration::open(database).await;
+    let registry = &admin.registry;
     let twice = rejected!(registry.add_gateway(gateway(1, Protocol::Http)).await, AlreadyExists);
     assert!(
         twice.contains("gw.invalid:1 already exists in USA") && !twice.contains("very-secret"),
@@ -299,7 +262,7 @@ async fn gateways_are_added_and_removed_by_their_place(database: Database) {
     );
     registry.add_gateway(gateway(1, Protocol::Socks5)).await.unwrap();
     registry.add_gateway(gateway(2, Protocol::Http)).await.unwrap();
-    assert_eq!(office.extract().await, Ok(2));
+    assert_eq!(admin.extract().await, Ok(2));
 
     let listed = all::<GatewayEntry>(registry, GatewayFilter::default()).await;
     assert_eq!(listed.len(), 3);
@@ -311,18 +274,18 @@ async fn gateways_are_added_and_removed_by_their_place(database: Database) {
     assert_eq!(registry.remove_gateways(name(1, None)).await.unwrap(), 2);
     let gone = rejected!(registry.remove_gateways(name(1, Some(Protocol::Http))).await, Unknown);
     assert!(gone.contains("gw.invalid:1 for http"), "{gone}");
-    assert_eq!(office.extract().await, Ok(1));
+    assert_eq!(admin.extract().await, Ok(1));
 }
 
 async fn groups_and_instances_stay_within_their_account(database: Database) {
-    let office = Office::open(database).await;
-    let registry = &office.registry;
+    let admin = Administration::open(database).await;
+    let registry = &admin.registry;
     registry.add_account(account("other")).await.unwrap();
     let now = Timestamp::now();
     let mine = registry.add_group("acme".to_owned(), "mine".to_owned(), now).await.unwrap().group_id;
     let theirs = registry.add_group("other".to_owned(), "theirs".to_owned(), now).await.unwrap().group_id;
-    office.load(instance(1, "acme", "null", "192.0.2.1") + &instance(2, "acme", "null", "192.0.2.1")).await;
-    office.load(instance(3, "other", &theirs.get().to_string(), "192.0.2.1")).await;
+    admin.load(instance(1, "acme", "null", "192.0.2.1") + &instance(2, "acme", "null", "192.0.2.1")).await;
+    admin.load(instance(3, "other", &theirs.get().to_string(), "192.0.2.1")).await;
 
     let both = vec![id(1), id(3)];
     let foreign = rejected!(registry.move_instances(both.clone(), GroupChoice::In(mine)).await, Rejected);
@@ -343,12 +306,12 @@ async fn groups_and_instances_stay_within_their_account(database: Database) {
     rejected!(registry.rename_group(theirs, String::new(), now).await, Rejected);
     let groups = all::<GroupRecord>(registry, GroupFilter { account: Some("other".to_owned()) }).await;
     assert!(groups.len() == 1 && groups[0].name == "ours" && groups[0].updated_at > groups[0].created_at);
-    assert_eq!(office.service.groups(&office.token).await, Ok(Vec::new()));
+    assert_eq!(admin.service.groups(&admin.token).await, Ok(Vec::new()));
 }
 
 async fn instances_are_found_changed_and_removed(database: Database) {
-    let office = Office::open(database).await;
-    let registry = &office.registry;
+    let admin = Administration::open(database).await;
+    let registry = &admin.registry;
     registry.add_account(account("other")).await.unwrap();
     let lines = [
         (1, "acme", "2001:db8::1"),
@@ -356,7 +319,7 @@ async fn instances_are_found_changed_and_removed(database: Database) {
         (3, "other", "192.0.2.1"),
         (4, "acme", "192.0.2.9"),
     ];
-    office.load(lines.map(|(number, account, ip)| instance(number, account, "null", ip)).concat()).await;
+    admin.load(lines.map(|(number, account, ip)| instance(number, account, "null", ip)).concat()).await;
     let numbers = async |filter: InstanceFilter| -> Vec<i64> {
         all::<InstanceEntry>(registry, filter).await.iter().map(|it| it.instance_id.get()).collect()
     };
@@ -416,12 +379,12 @@ async fn a_reader_that_has_enough_ends_the_list(database: Database) {
 }
 
 async fn administrators_at_the_same_time_get_numbers_of_their_own(database: Database) {
-    let office = std::sync::Arc::new(Office::open(database).await);
+    let admin = std::sync::Arc::new(Administration::open(database).await);
     let adding: Vec<_> = (0..8)
         .map(|number| {
-            let office = std::sync::Arc::clone(&office);
+            let admin = std::sync::Arc::clone(&admin);
             tokio::spawn(async move {
-                let registry = office.database.registry().await;
+                let registry = admin.database.registry().await;
                 registry.add_gateway(gateway(100 + number, Protocol::Http)).await.unwrap();
                 let group = registry.add_group("acme".to_owned(), "g".to_owned(), Timestamp::now()).await;
                 group.unwrap().group_id
@@ -435,7 +398,7 @@ async fn administrators_at_the_same_time_get_numbers_of_their_own(database: Data
     numbers.sort();
     numbers.dedup();
     assert_eq!(numbers.len(), 8);
-    assert_eq!(office.extract().await, Ok(9));
+    assert_eq!(admin.extract().await, Ok(9));
 }
 
 async fn the_program_has_the_same_commands_on_both(database: Database) {
@@ -468,7 +431,6 @@ async fn the_program_has_the_same_commands_on_both(database: Database) {
 
 on_both! {
     the_program_has_the_same_commands_on_both,
-    each_change_counts_from_the_next_call_on,
     a_rotated_token_and_its_successor_are_good_together_for_a_while,
     tokens_are_issued_listed_and_revoked,
     accounts_are_known_by_name,

@@ -7,11 +7,7 @@ use sallyport_server::{
     Config,
     api::generated::{ExtractProxies, RequestId},
     data::seed::seed,
-    domain::{
-        access::Purpose,
-        extraction::{ExtractionQuery, Parameters, Region, StoredExtraction},
-        protocol::Protocol,
-    },
+    domain::{access::Purpose, extraction::StoredExtraction},
     edge::{operation::Operation as _, responding::error_code::ErrorCode},
     start,
 };
@@ -21,9 +17,12 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::backend::{Database, on_both};
+use crate::{
+    backend::{Database, on_both},
+    requests::{command, query, with_id},
+};
 
-const MOST: usize = RequestId::MAX_UTF8_BYTES;
+const MAX: usize = RequestId::MAX_UTF8_BYTES;
 
 /// Status and body of an extraction with this query and these header lines.
 async fn extract(address: SocketAddr, query: &str, headers: &str) -> (u16, Value) {
@@ -52,8 +51,8 @@ async fn a_request_id_is_bounded_before_anything_is_stored(database: Database) {
     };
 
     // One byte a character, and two.
-    for longest in ["x".repeat(MOST), format!("{}x", "é".repeat(MOST / 2))] {
-        assert_eq!(longest.len(), MOST);
+    for longest in ["x".repeat(MAX), format!("{}x", "é".repeat(MAX / 2))] {
+        assert_eq!(longest.len(), MAX);
         let (status, first) = ask(&longest).await;
         assert_eq!((status, &first["code"]), (200, &Value::from(0)), "{first}");
         assert_eq!(ask(&longest).await.1["data"], first["data"], "it stands for the same extraction");
@@ -61,8 +60,8 @@ async fn a_request_id_is_bounded_before_anything_is_stored(database: Database) {
     }
     let rejected = ErrorCode::Invalid;
     for longer in [
-        "x".repeat(MOST + 1),
-        "é".repeat(MOST / 2 + 1),
+        "x".repeat(MAX + 1),
+        "é".repeat(MAX / 2 + 1),
         // More than an index row of PostgreSQL holds, and not compressible.
         (0..5_000_u32).map(|n| char::from(b'a' + (n.wrapping_mul(2_654_435_761) >> 24) as u8 % 26)).collect(),
     ] {
@@ -73,7 +72,7 @@ async fn a_request_id_is_bounded_before_anything_is_stored(database: Database) {
                 "{body}"
             );
             let message = body["message"].as_str().unwrap();
-            assert!(message.contains(&format!("at most {MOST} bytes")), "{message}");
+            assert!(message.contains(&format!("at most {MAX} bytes")), "{message}");
             assert!(message.contains("open.extract.request-id-length") && message.len() < 200, "{message}");
             assert_eq!(body.as_object().unwrap().len(), 2, "{body}");
         }
@@ -82,7 +81,7 @@ async fn a_request_id_is_bounded_before_anything_is_stored(database: Database) {
     let both = extract(
         running.address(),
         &format!("api_key={token}&request_id=short"),
-        &format!("X-Request-Id: {}\r\n", "x".repeat(MOST + 1)),
+        &format!("X-Request-Id: {}\r\n", "x".repeat(MAX + 1)),
     )
     .await;
     assert_eq!(both.0, 200);
@@ -93,20 +92,11 @@ async fn a_request_id_is_bounded_before_anything_is_stored(database: Database) {
 async fn a_longer_id_of_an_earlier_version_is_read_and_forgotten(database: Database) {
     let store = database.open().await;
     let sample = seed(store.as_ref()).await.unwrap();
-    let (id, now) = ("x".repeat(MOST * 8), Timestamp::now());
-    let region = Region::Only(sample.plentiful_region.clone());
-    let parameters = Parameters { count: 1, region, protocol: Protocol::Http };
-    let query = ExtractionQuery {
-        digest: sample.tokens.main.digest(),
-        caller_ip: None,
-        parameters: parameters.clone(),
-        request_id: Some(id.clone()),
-        pivot: 0,
-        now,
-    };
+    let (id, now) = ("x".repeat(MAX * 8), Timestamp::now());
+    let query = query(&with_id(&id, command(&sample.tokens.main, 1, &sample.plentiful_region)), now);
     let known = store.extraction(&query).await.unwrap().unwrap();
     let (account, _) = known.authorize(Purpose::Extraction, now).unwrap();
-    let stored = StoredExtraction { parameters, endpoints: Vec::new() };
+    let stored = StoredExtraction { parameters: query.parameters.clone(), endpoints: Vec::new() };
     store.store_extraction(account, id, stored.clone(), Timestamp::UNIX_EPOCH).await.unwrap();
 
     let earlier = async || {

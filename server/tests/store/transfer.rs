@@ -15,25 +15,15 @@ use sallyport_server::{
     },
 };
 
-use crate::backend::{Database, on_both};
-
-#[derive(Clone, Default)]
-struct Output(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
+use crate::{
+    backend::{Database, on_both},
+    shared_buffer::SharedBuffer,
+};
 
 async fn exported(store: &dyn Store) -> String {
-    let output = Output::default();
+    let output = SharedBuffer::default();
     export(store, output.clone(), |_| {}).await.unwrap();
-    String::from_utf8(output.0.lock().unwrap().clone()).unwrap()
+    output.text()
 }
 
 async fn an_export_is_the_same_from_whatever_database_it_is_imported_to(database: Database) {

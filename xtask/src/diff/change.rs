@@ -48,16 +48,16 @@ pub(crate) struct Change {
 }
 
 /// Length of a fingerprint in hexadecimal digits.
-const FINGERPRINT: usize = 12;
+const FINGERPRINT_LENGTH: usize = 12;
 
 impl Change {
-    /// What identifies the change, whatever line it is on and however the texts of this program are worded.
+    /// Identifies the change; does not depend on line numbers and on the wording of messages.
     pub(crate) fn fingerprint(&self) -> String {
         let value = |found: &Option<SourceValue>| found.as_ref().map(|found| found.value.clone());
         let identity = json!([
             self.rule.id,
             self.operation,
-            self.direction.name(),
+            self.direction.to_string(),
             self.at,
             self.keyword,
             value(&self.old),
@@ -65,7 +65,7 @@ impl Change {
         ]);
         let digest = Sha256::digest(identity.to_string());
         let text: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        text[..FINGERPRINT].to_owned()
+        text[..FINGERPRINT_LENGTH].to_owned()
     }
 
     /// The change in one line without its place: ``maximum: `100` → `50` ``.
@@ -84,7 +84,7 @@ impl Change {
 }
 
 /// Maximum length of a value in a summary, in characters.
-const LONGEST: usize = 120;
+const MAX_SHOWN: usize = 120;
 
 /// A value on one line, cut where it is long.
 pub(crate) fn shown(value: &Value) -> String {
@@ -92,24 +92,18 @@ pub(crate) fn shown(value: &Value) -> String {
         Value::String(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
         other => other.to_string(),
     };
-    let cut: String = text.chars().take(LONGEST).collect();
+    let cut: String = text.chars().take(MAX_SHOWN).collect();
     let dots = if cut.len() < text.len() { " …" } else { "" };
     // A backtick would end the quotation.
     if text.contains('`') { format!("\"{cut}{dots}\"") } else { format!("`{cut}{dots}`") }
 }
 
-impl Direction {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
+impl fmt::Display for Direction {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
             Direction::Request => "request",
             Direction::Response => "response",
             Direction::Contract => "contract",
-        }
-    }
-}
-
-impl fmt::Display for Direction {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.name())
+        })
     }
 }

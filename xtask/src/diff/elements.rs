@@ -2,7 +2,7 @@
 
 use crate::{
     document::join,
-    model::{Constraint, Contract, Operation, Side},
+    model::{Constraint, Operation, Side},
 };
 
 /// The constraints at one place, such as `query num` or `200 body data.items[].port`.
@@ -27,11 +27,6 @@ pub(super) fn collect<'a>(constraints: &'a [Constraint], operation: &str, side: 
     elements
 }
 
-/// All constraints of a contract.
-pub(super) fn constraints(contract: &Contract) -> Vec<Constraint> {
-    contract.constraints()
-}
-
 /// The element at the same place. Names of headers are compared without letter case.
 pub(super) fn find<'e, 'a>(elements: &'e [Element<'a>], at: &str) -> Option<&'e Element<'a>> {
     elements.iter().find(|element| same(element.at, at))
@@ -47,17 +42,17 @@ pub(super) fn is_inside(inner: &str, outer: &str) -> bool {
     inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with(['.', '[', ' ']))
 }
 
-/// The elements of `these` that `others` lack, without what is inside of another one, and without what is inside of a value
-/// that has another type there: that is one change of its own.
+/// The elements of `these` that `others` lack. Omits elements inside of a missing one, and inside of a value whose type
+/// changed, because those are reported as one change.
 pub(super) fn missing<'e, 'a>(these: &'e [Element<'a>], others: &[Element<'a>]) -> Vec<&'e Element<'a>> {
     let lacks = |element: &Element<'_>| element.at != OPERATION && find(others, element.at).is_none();
     let retyped = |element: &Element<'_>| {
         find(others, element.at).is_some_and(|other| value(element, "type") != value(other, "type"))
     };
-    let is_told = |inner: &Element<'_>| {
+    let is_covered = |inner: &Element<'_>| {
         these.iter().any(|outer| is_inside(inner.at, outer.at) && (lacks(outer) || retyped(outer)))
     };
-    these.iter().filter(|element| lacks(element) && !is_told(element)).collect()
+    these.iter().filter(|element| lacks(element) && !is_covered(element)).collect()
 }
 
 fn value<'a>(element: &Element<'a>, keyword: &str) -> Option<&'a serde_json::Value> {
@@ -65,7 +60,11 @@ fn value<'a>(element: &Element<'a>, keyword: &str) -> Option<&'a serde_json::Val
 }
 
 /// The pointer of the part itself, which may be a reference: of the parameter, the header, the media type or the property.
-pub(super) fn located(operation: &Operation, these: &[Element<'_>], element: &Element<'_>) -> String {
+pub(super) fn definition_pointer(
+    operation: &Operation,
+    these: &[Element<'_>],
+    element: &Element<'_>,
+) -> String {
     let at = element.at;
     let head = element.head().map_or("", |head| head.pointer.as_str());
     let parameter = operation.parameters.iter().find(|one| at == format!("{} {}", one.location, one.name));
@@ -98,12 +97,12 @@ impl<'a> Element<'a> {
         self.get("required").is_some()
     }
 
-    /// The constraint that stands for the whole value: every value has a type.
+    /// The constraint that represents the whole value: its type, if it has one.
     pub(super) fn head(&self) -> Option<&'a Constraint> {
         self.get("type").or_else(|| self.constraints.first().copied())
     }
 
-    /// What stands for the value in a report: its media type, or its type.
+    /// The media type or type of the value, for reports.
     pub(super) fn kind(&self) -> serde_json::Value {
         let constraint = self.get("content").or_else(|| self.head());
         constraint.map(|constraint| constraint.value.clone()).unwrap_or_default()

@@ -4,9 +4,9 @@ use jiff::civil::Date;
 use serde_json::{Value, json};
 
 use super::{
+    document_pair::{DocumentPair, Place},
     elements::{self, Element, OPERATION},
     rules::{self, Rule},
-    sides::{DocumentPair, Place},
 };
 use crate::{
     document::{Document, join},
@@ -15,7 +15,7 @@ use crate::{
 
 /// What binds an operation as a whole: how the token is sent, and rules between fields.
 pub(super) fn operation(
-    sides: &mut DocumentPair<'_>,
+    documents: &mut DocumentPair<'_>,
     place: Place<'_>,
     (old, new): (&[Element<'_>], &[Element<'_>]),
 ) {
@@ -28,35 +28,35 @@ pub(super) fn operation(
     let same = |one: &Constraint, other: &Constraint| {
         one.keyword == other.keyword && (one.value == other.value || one.keyword == "x-credentials-agree")
     };
-    for constraint in after.iter().filter(|one| !before.iter().any(|other| same(one, other))) {
-        let rule = match constraint.keyword {
-            "security" => &rules::CREDENTIAL_ADDED,
-            "x-credentials-agree" => &rules::CREDENTIALS_MUST_AGREE,
-            _ => &rules::RULE_ADDED,
-        };
-        let found = (None, sides.constraint_after(constraint));
-        sides.report(rule, place, constraint.keyword, found, constraint.clauses.clone());
-    }
-    for constraint in before.iter().filter(|one| !after.iter().any(|other| same(one, other))) {
-        let rule = match constraint.keyword {
-            "security" => &rules::CREDENTIAL_REMOVED,
-            "x-credentials-agree" => &rules::CREDENTIALS_MAY_DIFFER,
-            _ => &rules::RULE_REMOVED,
-        };
-        let found = (sides.constraint_before(constraint), None);
-        sides.report(rule, place, constraint.keyword, found, constraint.clauses.clone());
+    for (these, others, is_added) in [(&after, &before, true), (&before, &after, false)] {
+        for constraint in these.iter().filter(|one| !others.iter().any(|other| same(one, other))) {
+            let rule = match (constraint.keyword, is_added) {
+                ("security", true) => &rules::CREDENTIAL_ADDED,
+                ("security", false) => &rules::CREDENTIAL_REMOVED,
+                ("x-credentials-agree", true) => &rules::CREDENTIALS_MUST_AGREE,
+                ("x-credentials-agree", false) => &rules::CREDENTIALS_MAY_DIFFER,
+                (_, true) => &rules::RULE_ADDED,
+                (_, false) => &rules::RULE_REMOVED,
+            };
+            let found = if is_added {
+                (None, documents.constraint_after(constraint))
+            } else {
+                (documents.constraint_before(constraint), None)
+            };
+            documents.report(rule, place, constraint.keyword, found, constraint.clauses.clone());
+        }
     }
 }
 
 /// A keyword of ours at a place that both documents have, with different values.
 pub(super) fn keyword(
-    sides: &mut DocumentPair<'_>,
+    documents: &mut DocumentPair<'_>,
     place: Place<'_>,
     keyword: &str,
     (old, new): (Option<&Constraint>, Option<&Constraint>),
 ) {
     if keyword == "x-separators" {
-        return separators(sides, place, (old, new));
+        return separators(documents, place, (old, new));
     }
     let rule = match (keyword, old, new) {
         ("x-alias-of", Some(_), _) => &rules::ALIAS_REMOVED,
@@ -68,16 +68,16 @@ pub(super) fn keyword(
         _ => &rules::UNCLASSIFIED,
     };
     let found = (
-        old.and_then(|constraint| sides.constraint_before(constraint)),
-        new.and_then(|constraint| sides.constraint_after(constraint)),
+        old.and_then(|constraint| documents.constraint_before(constraint)),
+        new.and_then(|constraint| documents.constraint_after(constraint)),
     );
     let clauses = old.into_iter().chain(new).flat_map(|constraint| constraint.clauses.clone());
-    sides.report(rule, place, keyword, found, clauses);
+    documents.report(rule, place, keyword, found, clauses);
 }
 
-/// The texts of values that both documents have. A value that only one of them has is told as a value of the enum.
+/// The texts of values that both documents have. A value that only one of them has is reported as a change of the enum.
 fn separators(
-    sides: &mut DocumentPair<'_>,
+    documents: &mut DocumentPair<'_>,
     place: Place<'_>,
     (old, new): (Option<&Constraint>, Option<&Constraint>),
 ) {
@@ -93,7 +93,8 @@ fn separators(
     values.extend(before.keys().filter(|value| !after.contains_key(*value)));
     for value in values {
         let (was, is) = (before.get(value), after.get(value));
-        if was == is || !known(sides.old, old.or(new), value) || !known(sides.new, new.or(old), value) {
+        if was == is || !known(documents.old, old.or(new), value) || !known(documents.new, new.or(old), value)
+        {
             continue;
         }
         let at = |constraint: Option<&Constraint>| {
@@ -101,24 +102,24 @@ fn separators(
             join(&join(pointer, "x-separators"), value)
         };
         let found = (
-            was.and_then(|text| sides.before(at(old), text.clone())),
-            is.and_then(|text| sides.after(at(new), text.clone())),
+            was.and_then(|text| documents.before(at(old), text.clone())),
+            is.and_then(|text| documents.after(at(new), text.clone())),
         );
         let clauses = old.into_iter().chain(new).flat_map(|constraint| constraint.clauses.clone());
-        sides.report(&rules::SEPARATOR_CHANGED, place, &format!("x-separators {value}"), found, clauses);
+        documents.report(&rules::SEPARATOR_CHANGED, place, &format!("x-separators {value}"), found, clauses);
     }
 }
 
 /// The keyword that says whether an operation may be repeated.
 const RETRY: &str = "x-retry";
 
-/// The classes of `x-retry`, from the one that forbids most.
+/// The classes of `x-retry`, the strictest first.
 const RETRY_CLASSES: [&str; 3] = ["never", "idempotency-key", "safe"];
 
 /// Whether callers may repeat the operation.
-pub(super) fn retry(sides: &mut DocumentPair<'_>, place: Place<'_>, old: &Operation, new: &Operation) {
+pub(super) fn retry(documents: &mut DocumentPair<'_>, place: Place<'_>, old: &Operation, new: &Operation) {
     let at = (join(&old.pointer, RETRY), join(&new.pointer, RETRY));
-    let (before, after) = (sides.old.get(&at.0).cloned(), sides.new.get(&at.1).cloned());
+    let (before, after) = (documents.old.get(&at.0).cloned(), documents.new.get(&at.1).cloned());
     if before == after {
         return;
     }
@@ -130,19 +131,19 @@ pub(super) fn retry(sides: &mut DocumentPair<'_>, place: Place<'_>, old: &Operat
         _ => &rules::UNCLASSIFIED,
     };
     let found = (
-        before.and_then(|class| sides.before(at.0, class)),
-        after.and_then(|class| sides.after(at.1, class)),
+        before.and_then(|class| documents.before(at.0, class)),
+        after.and_then(|class| documents.after(at.1, class)),
     );
-    sides.report(rule, place, RETRY, found, []);
+    documents.report(rule, place, RETRY, found, []);
 }
 
-/// What the definitions at two pointers say of deprecation.
-pub(super) fn deprecation(sides: &mut DocumentPair<'_>, place: Place<'_>, (old, new): (&str, &str)) {
+/// Compares the deprecation of the definitions at two pointers.
+pub(super) fn deprecation(documents: &mut DocumentPair<'_>, place: Place<'_>, (old, new): (&str, &str)) {
     for keyword in ["deprecated", "x-deprecated-since", "x-sunset", "x-replaced-by"] {
         let at = (join(old, keyword), join(new, keyword));
         let said =
             |document: &Document, at: &str| document.get(at).filter(|value| **value != json!(false)).cloned();
-        let (before, after) = (said(sides.old, &at.0), said(sides.new, &at.1));
+        let (before, after) = (said(documents.old, &at.0), said(documents.new, &at.1));
         if before == after {
             continue;
         }
@@ -154,35 +155,39 @@ pub(super) fn deprecation(sides: &mut DocumentPair<'_>, place: Place<'_>, (old, 
             _ => &rules::TEXT_CHANGED,
         };
         let found = (
-            before.and_then(|value| sides.before(at.0, value)),
-            after.and_then(|value| sides.after(at.1, value)),
+            before.and_then(|value| documents.before(at.0, value)),
+            after.and_then(|value| documents.after(at.1, value)),
         );
-        sides.report(rule, place, keyword, found, []);
+        documents.report(rule, place, keyword, found, []);
     }
 }
 
-/// What the enums at two pointers say of their deprecated values. A value that is gone is told by itself.
-pub(super) fn deprecated_values(sides: &mut DocumentPair<'_>, place: Place<'_>, (old, new): (&str, &str)) {
+/// Compares the deprecated values of two enums. A removed value is reported as a change of the enum.
+pub(super) fn deprecated_values(
+    documents: &mut DocumentPair<'_>,
+    place: Place<'_>,
+    (old, new): (&str, &str),
+) {
     let entries = |document: &Document, at: &str| {
         let entries = document.get(&join(at, DEPRECATED_VALUES)).and_then(Value::as_object);
         entries.into_iter().flatten().map(|(value, entry)| (value.clone(), entry.clone())).collect::<Vec<_>>()
     };
-    let (before, after) = (entries(sides.old, old), entries(sides.new, new));
+    let (before, after) = (entries(documents.old, old), entries(documents.new, new));
     let at = |side: &str, value: &str| join(&join(side, DEPRECATED_VALUES), value);
     let has = |list: &[(String, Value)], value: &str| list.iter().any(|(other, _)| other == value);
     for (value, entry) in &after {
         if has(&before, value) {
-            deprecation(sides, place, (&at(old, value), &at(new, value)));
+            deprecation(documents, place, (&at(old, value), &at(new, value)));
         } else {
-            let found = (None, sides.after(at(new, value), entry.clone()));
-            sides.report(&rules::DEPRECATED, place, &format!("{DEPRECATED_VALUES} {value}"), found, []);
+            let found = (None, documents.after(at(new, value), entry.clone()));
+            documents.report(&rules::DEPRECATED, place, &format!("{DEPRECATED_VALUES} {value}"), found, []);
         }
     }
-    let left = sides.new.get(&join(new, "enum")).and_then(Value::as_array).cloned().unwrap_or_default();
+    let left = documents.new.get(&join(new, "enum")).and_then(Value::as_array).cloned().unwrap_or_default();
     for (value, entry) in before.iter().filter(|(value, _)| !has(&after, value)) {
         if left.contains(&json!(value)) {
-            let found = (sides.before(at(old, value), entry.clone()), None);
-            sides.report(&rules::UNDEPRECATED, place, &format!("{DEPRECATED_VALUES} {value}"), found, []);
+            let found = (documents.before(at(old, value), entry.clone()), None);
+            documents.report(&rules::UNDEPRECATED, place, &format!("{DEPRECATED_VALUES} {value}"), found, []);
         }
     }
 }

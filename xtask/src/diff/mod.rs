@@ -7,17 +7,16 @@
 pub(crate) mod accepted;
 mod change;
 mod clauses;
+mod document_pair;
 mod elements;
 mod extensions;
 pub(crate) mod oasdiff;
 mod operations;
-mod parameters;
+mod parts;
 pub(crate) mod render;
-mod responses;
 mod rest;
 pub(crate) mod rules;
 mod schemas;
-mod sides;
 #[cfg(test)]
 mod tests;
 pub(crate) mod version;
@@ -26,8 +25,8 @@ pub(crate) mod witness;
 use jiff::civil::Date;
 
 pub(crate) use change::{Change, SourceValue};
+use document_pair::DocumentPair;
 pub(crate) use rules::Verdict;
-use sides::DocumentPair;
 
 use crate::{document::Document, model::Contract, problem::Problem};
 
@@ -45,14 +44,14 @@ pub(crate) struct Diff {
 /// document need not follow its present rules.
 pub(crate) fn compare(old: &Document, new: &Document, today: Date) -> Result<Diff, Vec<Problem>> {
     let contracts = (Contract::read(old)?, Contract::read(new)?);
-    let mut sides = DocumentPair { old, new, today, changes: Vec::new() };
-    operations::compare(&mut sides, &contracts.0, &contracts.1);
-    clauses::compare(&mut sides, &contracts.0, &contracts.1);
-    rest::compare(&mut sides);
+    let mut documents = DocumentPair { old, new, today, changes: Vec::new() };
+    operations::compare(&mut documents, &contracts.0, &contracts.1);
+    clauses::compare(&mut documents, &contracts.0, &contracts.1);
+    rest::compare(&mut documents);
     let version = |document: &Document| {
         document.get("/info/version").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
     };
-    Ok(Diff { changes: sides.changes, versions: (version(old), version(new)) })
+    Ok(Diff { changes: documents.changes, versions: (version(old), version(new)) })
 }
 
 impl Diff {

@@ -1,12 +1,12 @@
-//! What differs in the files beyond what the other modules report: texts, examples, and whatever nobody thought of.
+//! Differences of the files that no other module reports: texts, examples, and changes without a rule.
 
 use serde_json::{Map, Value};
 
 use super::{
     change::{Change, Direction, SourceValue},
+    document_pair::{DocumentPair, Place},
     extensions::DEPRECATED_VALUES,
     rules::{self, Rule},
-    sides::{DocumentPair, Place},
 };
 use crate::document::{Document, join, reference};
 
@@ -18,26 +18,26 @@ struct Difference {
     is_order: bool,
 }
 
-pub(super) fn compare(sides: &mut DocumentPair<'_>) {
-    let mut walk = Walk { old: sides.old, new: sides.new, found: Vec::new() };
+pub(super) fn compare(documents: &mut DocumentPair<'_>) {
+    let mut walk = Walk { old: documents.old, new: documents.new, found: Vec::new() };
     walk.values("", "");
     for difference in walk.found {
-        if sides.changes.iter().any(|change| covers(change, &difference)) {
+        if documents.changes.iter().any(|change| covers(change, &difference)) {
             continue;
         }
         let Some(rule) = rule(&difference) else { continue };
         let Difference { old, new, .. } = difference;
         let pointer = if new.1.is_some() { &new.0 } else { &old.0 };
         let (at, keyword) = named(pointer);
-        let operation = operation(sides, &old.0, &new.0);
+        let operation = operation(documents, &old.0, &new.0);
         let clauses = cited(old.1.as_ref()).into_iter().chain(cited(new.1.as_ref()));
         let clauses: Vec<String> = if keyword == "x-clause" { clauses.collect() } else { Vec::new() };
         let found = (
-            old.1.and_then(|value| sides.before(old.0, value)),
-            new.1.and_then(|value| sides.after(new.0, value)),
+            old.1.and_then(|value| documents.before(old.0, value)),
+            new.1.and_then(|value| documents.after(new.0, value)),
         );
         let place = Place { operation: operation.as_deref(), direction: Direction::Contract, at: &at };
-        sides.report(rule, place, &keyword, found, clauses);
+        documents.report(rule, place, &keyword, found, clauses);
     }
 }
 
@@ -227,14 +227,14 @@ fn named(pointer: &str) -> (String, String) {
 }
 
 /// The operation around a pointer; `None` in components.
-fn operation(sides: &DocumentPair<'_>, old: &str, new: &str) -> Option<String> {
+fn operation(documents: &DocumentPair<'_>, old: &str, new: &str) -> Option<String> {
     let around = |document: &Document, pointer: &str| {
         let rest = pointer.strip_prefix("/paths/")?;
         let mut steps = rest.split('/');
         let at = format!("/paths/{}/{}/operationId", steps.next()?, steps.next()?);
         document.get(&at)?.as_str().map(str::to_owned)
     };
-    around(sides.new, new).or_else(|| around(sides.old, old))
+    around(documents.new, new).or_else(|| around(documents.old, old))
 }
 
 /// Every text in a value of `x-clause`.

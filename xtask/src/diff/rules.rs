@@ -1,7 +1,7 @@
 //! The kinds of changes, what each means for callers and services, and what to do about it.
 
 /// What a change means for callers that follow the older document, from harmless to serious.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub(crate) enum Verdict {
     /// Only texts changed.
     Documentation,
@@ -54,15 +54,6 @@ impl Verdict {
 impl Section {
     pub(crate) const ALL: [Section; 4] =
         [Section::Added, Section::Changed, Section::Deprecated, Section::Removed];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Section::Added => "Added",
-            Section::Changed => "Changed",
-            Section::Deprecated => "Deprecated",
-            Section::Removed => "Removed",
-        }
-    }
 }
 
 macro_rules! rules {

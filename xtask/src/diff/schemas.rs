@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::{
     change::{Direction, SourceValue},
+    document_pair::{DocumentPair, Place},
     elements::Element,
     extensions,
     rules::{self, Rule},
-    sides::{DocumentPair, Place},
 };
 use crate::{document::join, model::Constraint};
 
@@ -39,7 +39,12 @@ struct Pair<'a> {
     new: Option<&'a Constraint>,
 }
 
-pub(super) fn compare(sides: &mut DocumentPair<'_>, place: Place<'_>, old: &Element<'_>, new: &Element<'_>) {
+pub(super) fn compare(
+    documents: &mut DocumentPair<'_>,
+    place: Place<'_>,
+    old: &Element<'_>,
+    new: &Element<'_>,
+) {
     let mut keywords: Vec<&'static str> =
         new.constraints.iter().map(|constraint| constraint.keyword).collect();
     for constraint in &old.constraints {
@@ -53,10 +58,10 @@ pub(super) fn compare(sides: &mut DocumentPair<'_>, place: Place<'_>, old: &Elem
     for keyword in keywords {
         let pair = Pair { keyword, old: old.get(keyword), new: new.get(keyword) };
         if value_of(pair.old) != value_of(pair.new) {
-            pair.compare(sides, place);
+            pair.compare(documents, place);
         }
     }
-    definitions(sides, place, old, new);
+    definitions(documents, place, old, new);
 }
 
 fn value_of(constraint: Option<&Constraint>) -> Option<&Value> {
@@ -64,17 +69,17 @@ fn value_of(constraint: Option<&Constraint>) -> Option<&Value> {
 }
 
 /// What definitions say beside constraints.
-fn definitions(sides: &mut DocumentPair<'_>, place: Place<'_>, old: &Element<'_>, new: &Element<'_>) {
+fn definitions(documents: &mut DocumentPair<'_>, place: Place<'_>, old: &Element<'_>, new: &Element<'_>) {
     let (Some(before), Some(after)) = (old.head(), new.head()) else { return };
-    extensions::deprecation(sides, place, (&before.pointer, &after.pointer));
-    extensions::deprecated_values(sides, place, (&before.pointer, &after.pointer));
+    extensions::deprecation(documents, place, (&before.pointer, &after.pointer));
+    extensions::deprecated_values(documents, place, (&before.pointer, &after.pointer));
 }
 
 impl Pair<'_> {
-    fn found(&self, sides: &DocumentPair<'_>) -> (Option<SourceValue>, Option<SourceValue>) {
+    fn found(&self, documents: &DocumentPair<'_>) -> (Option<SourceValue>, Option<SourceValue>) {
         (
-            self.old.and_then(|constraint| sides.constraint_before(constraint)),
-            self.new.and_then(|constraint| sides.constraint_after(constraint)),
+            self.old.and_then(|constraint| documents.constraint_before(constraint)),
+            self.new.and_then(|constraint| documents.constraint_after(constraint)),
         )
     }
 
@@ -82,75 +87,51 @@ impl Pair<'_> {
         self.old.into_iter().chain(self.new).flat_map(|constraint| constraint.clauses.clone()).collect()
     }
 
-    fn report(&self, sides: &mut DocumentPair<'_>, place: Place<'_>, rule: &'static Rule) {
-        let found = self.found(sides);
-        sides.report(rule, place, self.keyword, found, self.clauses());
+    fn report(&self, documents: &mut DocumentPair<'_>, place: Place<'_>, rule: &'static Rule) {
+        let found = self.found(documents);
+        documents.report(rule, place, self.keyword, found, self.clauses());
     }
 
-    fn compare(&self, sides: &mut DocumentPair<'_>, place: Place<'_>) {
-        let request = place.direction == Direction::Request;
-        let is_added = self.old.is_none();
-        let by_effect = |effect: Effect, rules: [&'static Rule; 4]| match (request, effect) {
-            (true, Effect::Narrows) => rules[0],
-            (true, Effect::Widens) => rules[1],
-            (false, Effect::Narrows) => rules[2],
-            (false, Effect::Widens) => rules[3],
-        };
-        let presence = if is_added { Effect::Narrows } else { Effect::Widens };
-        if let Some((_, larger)) = LIMITS.iter().find(|(keyword, _)| *keyword == self.keyword) {
-            let effect = self.limit(*larger);
-            self.report(sides, place, by_effect(effect, LIMIT_RULES));
-            return;
-        }
+    fn compare(&self, documents: &mut DocumentPair<'_>, place: Place<'_>) {
         match self.keyword {
-            "required" => self.report(sides, place, required(place, is_added)),
+            "enum" => self.values(documents, place),
+            "x-port" => self.ports(documents, place),
+            _ => match self.rule(place) {
+                Some(rule) => self.report(documents, place, rule),
+                None => extensions::keyword(documents, place, self.keyword, (self.old, self.new)),
+            },
+        }
+    }
+
+    /// The rule for a keyword of OpenAPI, or for a limit.
+    fn rule(&self, place: Place<'_>) -> Option<&'static Rule> {
+        let is_added = self.old.is_none();
+        let is_changed = self.old.is_some() && self.new.is_some();
+        let is_request = place.direction == Direction::Request;
+        let retyped = if is_request { &rules::REQUEST_TYPE_CHANGED } else { &rules::RESPONSE_TYPE_CHANGED };
+        if let Some((_, larger)) = LIMITS.iter().find(|(keyword, _)| *keyword == self.keyword) {
+            return Some(by_effect(place, self.limit(*larger), LIMIT_RULES));
+        }
+        Some(match self.keyword {
+            "required" => required(place, is_added),
             "nullable" => {
                 let effect = if is_added { Effect::Widens } else { Effect::Narrows };
-                let rules = [
-                    &rules::REQUEST_NULL_REMOVED,
-                    &rules::REQUEST_NULL_ADDED,
-                    &rules::RESPONSE_NULL_REMOVED,
-                    &rules::RESPONSE_NULL_ADDED,
-                ];
-                self.report(sides, place, by_effect(effect, rules));
+                by_effect(place, effect, NULL_RULES)
             }
-            "type" => {
-                let rule = if request { &rules::REQUEST_TYPE_CHANGED } else { &rules::RESPONSE_TYPE_CHANGED };
-                self.report(sides, place, rule);
-            }
-            "format" | "x-format" if self.is_width() => {
-                self.report(sides, place, &rules::INTEGER_WIDTH_CHANGED);
-            }
+            "type" => retyped,
+            "format" | "x-format" if self.is_width() => &rules::INTEGER_WIDTH_CHANGED,
+            "format" | "x-format" if is_changed => retyped,
             "format" | "x-format" => {
-                let rule = if self.old.is_some() && self.new.is_some() {
-                    if request { &rules::REQUEST_TYPE_CHANGED } else { &rules::RESPONSE_TYPE_CHANGED }
-                } else {
-                    by_effect(
-                        presence,
-                        [
-                            &rules::REQUEST_TYPE_NARROWED,
-                            &rules::REQUEST_TYPE_WIDENED,
-                            &rules::RESPONSE_TYPE_NARROWED,
-                            &rules::RESPONSE_TYPE_WIDENED,
-                        ],
-                    )
-                };
-                self.report(sides, place, rule);
+                let effect = if is_added { Effect::Narrows } else { Effect::Widens };
+                by_effect(place, effect, TYPE_RULES)
             }
-            "default" => {
-                let rule = match (self.old, self.new) {
-                    (None, _) => &rules::DEFAULT_ADDED,
-                    (_, None) => &rules::DEFAULT_REMOVED,
-                    _ => &rules::DEFAULT_CHANGED,
-                };
-                self.report(sides, place, rule);
-            }
-            "enum" => self.values(sides, place),
-            "x-port" => self.ports(sides, place),
-            // The body of a request has one media type, and a response that lacks one is told as a missing element.
-            "content" => self.report(sides, place, &rules::UNCLASSIFIED),
-            _ => extensions::keyword(sides, place, self.keyword, (self.old, self.new)),
-        }
+            "default" if is_changed => &rules::DEFAULT_CHANGED,
+            "default" if is_added => &rules::DEFAULT_ADDED,
+            "default" => &rules::DEFAULT_REMOVED,
+            // The body of a request has one media type, and a response that lacks one is reported as a missing element.
+            "content" => &rules::UNCLASSIFIED,
+            _ => return None,
+        })
     }
 
     /// The effect of a changed limit; `larger` is that of a larger number.
@@ -169,42 +150,33 @@ impl Pair<'_> {
     }
 
     /// One change for each value of an enum; a list that appears or disappears is one change.
-    fn values(&self, sides: &mut DocumentPair<'_>, place: Place<'_>) {
-        let request = place.direction == Direction::Request;
+    fn values(&self, documents: &mut DocumentPair<'_>, place: Place<'_>) {
         let (Some(old), Some(new)) = (self.old, self.new) else {
             // Without a list every value is valid.
-            let rule = match (request, self.old.is_none()) {
-                (true, true) => &rules::REQUEST_ENUM_VALUE_REMOVED,
-                (true, false) => &rules::REQUEST_ENUM_VALUE_ADDED,
-                (false, true) => &rules::RESPONSE_ENUM_VALUE_REMOVED,
-                (false, false) => &rules::RESPONSE_ENUM_VALUE_ADDED,
-            };
-            return self.report(sides, place, rule);
+            let effect = if self.old.is_none() { Effect::Narrows } else { Effect::Widens };
+            return self.report(documents, place, by_effect(place, effect, ENUM_RULES));
         };
         let list = |constraint: &Constraint| constraint.value.as_array().cloned().unwrap_or_default();
         let (before, after) = (list(old), list(new));
         let at = |pointer: &str, index: usize| join(&join(pointer, "enum"), &index.to_string());
         for (index, value) in after.iter().enumerate().filter(|(_, value)| !before.contains(value)) {
-            let rule =
-                if request { &rules::REQUEST_ENUM_VALUE_ADDED } else { &rules::RESPONSE_ENUM_VALUE_ADDED };
-            let found = (None, sides.after(at(&new.pointer, index), value.clone()));
-            sides.report(rule, place, "enum", found, self.clauses());
+            let rule = by_effect(place, Effect::Widens, ENUM_RULES);
+            let found = (None, documents.after(at(&new.pointer, index), value.clone()));
+            documents.report(rule, place, "enum", found, self.clauses());
         }
         for (index, value) in before.iter().enumerate().filter(|(_, value)| !after.contains(value)) {
-            let entry = join(&old.pointer, extensions::DEPRECATED_VALUES);
-            let rule = if request {
-                let entry = join(&entry, value.as_str().unwrap_or_default());
-                sides.removal(&entry, &rules::REQUEST_ENUM_VALUE_REMOVED)
-            } else {
-                &rules::RESPONSE_ENUM_VALUE_REMOVED
-            };
-            let found = (sides.before(at(&old.pointer, index), value.clone()), None);
-            sides.report(rule, place, "enum", found, self.clauses());
+            let mut rule = by_effect(place, Effect::Narrows, ENUM_RULES);
+            if place.direction == Direction::Request {
+                let entry = join(&old.pointer, extensions::DEPRECATED_VALUES);
+                rule = documents.removal(&join(&entry, value.as_str().unwrap_or_default()), rule);
+            }
+            let found = (documents.before(at(&old.pointer, index), value.clone()), None);
+            documents.report(rule, place, "enum", found, self.clauses());
         }
     }
 
-    /// The bounds of the port in an address. Where the format itself appears or goes, that is told instead.
-    fn ports(&self, sides: &mut DocumentPair<'_>, place: Place<'_>) {
+    /// The bounds of the port in an address. An added or removed format is reported instead.
+    fn ports(&self, documents: &mut DocumentPair<'_>, place: Place<'_>) {
         let (Some(old), Some(new)) = (self.old, self.new) else { return };
         for (keyword, larger) in [("minimum", Effect::Narrows), ("maximum", Effect::Widens)] {
             let number = |constraint: &Constraint| constraint.value.get(keyword).and_then(Value::as_i64);
@@ -212,21 +184,48 @@ impl Pair<'_> {
             if before == after {
                 continue;
             }
-            let rule = match (place.direction == Direction::Request, effect(before.cmp(&after), larger)) {
-                (true, Effect::Narrows) => LIMIT_RULES[0],
-                (true, Effect::Widens) => LIMIT_RULES[1],
-                (false, Effect::Narrows) => LIMIT_RULES[2],
-                (false, Effect::Widens) => LIMIT_RULES[3],
-            };
+            let rule = by_effect(place, effect(before.cmp(&after), larger), LIMIT_RULES);
             let at = |constraint: &Constraint| join(&join(&constraint.pointer, "x-port"), keyword);
-            let found = (sides.before(at(old), json!(before)), sides.after(at(new), json!(after)));
-            sides.report(rule, place, &format!("x-port {keyword}"), found, self.clauses());
+            let found = (documents.before(at(old), json!(before)), documents.after(at(new), json!(after)));
+            documents.report(rule, place, &format!("x-port {keyword}"), found, self.clauses());
         }
     }
 }
 
-/// The rules for a limit: requests narrower and wider, responses narrower and wider.
-const LIMIT_RULES: [&Rule; 4] = [
+/// Rules by effect: requests narrower and wider, responses narrower and wider.
+type EffectRules = [&'static Rule; 4];
+
+fn by_effect(place: Place<'_>, effect: Effect, rules: EffectRules) -> &'static Rule {
+    match (place.direction == Direction::Request, effect) {
+        (true, Effect::Narrows) => rules[0],
+        (true, Effect::Widens) => rules[1],
+        (false, Effect::Narrows) => rules[2],
+        (false, Effect::Widens) => rules[3],
+    }
+}
+
+const ENUM_RULES: EffectRules = [
+    &rules::REQUEST_ENUM_VALUE_REMOVED,
+    &rules::REQUEST_ENUM_VALUE_ADDED,
+    &rules::RESPONSE_ENUM_VALUE_REMOVED,
+    &rules::RESPONSE_ENUM_VALUE_ADDED,
+];
+
+const NULL_RULES: EffectRules = [
+    &rules::REQUEST_NULL_REMOVED,
+    &rules::REQUEST_NULL_ADDED,
+    &rules::RESPONSE_NULL_REMOVED,
+    &rules::RESPONSE_NULL_ADDED,
+];
+
+const TYPE_RULES: EffectRules = [
+    &rules::REQUEST_TYPE_NARROWED,
+    &rules::REQUEST_TYPE_WIDENED,
+    &rules::RESPONSE_TYPE_NARROWED,
+    &rules::RESPONSE_TYPE_WIDENED,
+];
+
+const LIMIT_RULES: EffectRules = [
     &rules::REQUEST_LIMIT_NARROWED,
     &rules::REQUEST_LIMIT_WIDENED,
     &rules::RESPONSE_LIMIT_NARROWED,
@@ -241,21 +240,18 @@ fn effect(old_to_new: Ordering, larger: Effect) -> Effect {
 }
 
 fn required(place: Place<'_>, is_added: bool) -> &'static Rule {
-    let kind = place.at.split(' ').nth(1);
-    match (place.direction, is_added) {
-        (Direction::Request, true) if place.at == "body" => &rules::REQUEST_BODY_BECAME_REQUIRED,
-        (Direction::Request, false) if place.at == "body" => &rules::REQUEST_BODY_BECAME_OPTIONAL,
-        (Direction::Request, true) if place.at.starts_with("body ") => {
-            &rules::REQUEST_PROPERTY_BECAME_REQUIRED
+    let (added, removed): (&'static Rule, &'static Rule) = match place.direction {
+        Direction::Request if place.at == "body" => {
+            (&rules::REQUEST_BODY_BECAME_REQUIRED, &rules::REQUEST_BODY_BECAME_OPTIONAL)
         }
-        (Direction::Request, false) if place.at.starts_with("body ") => {
-            &rules::REQUEST_PROPERTY_BECAME_OPTIONAL
+        Direction::Request if place.at.starts_with("body ") => {
+            (&rules::REQUEST_PROPERTY_BECAME_REQUIRED, &rules::REQUEST_PROPERTY_BECAME_OPTIONAL)
         }
-        (Direction::Request, true) => &rules::PARAMETER_BECAME_REQUIRED,
-        (Direction::Request, false) => &rules::PARAMETER_BECAME_OPTIONAL,
-        (_, true) if kind == Some("header") => &rules::RESPONSE_HEADER_BECAME_REQUIRED,
-        (_, false) if kind == Some("header") => &rules::RESPONSE_HEADER_BECAME_OPTIONAL,
-        (_, true) => &rules::RESPONSE_PROPERTY_BECAME_REQUIRED,
-        (_, false) => &rules::RESPONSE_PROPERTY_BECAME_OPTIONAL,
-    }
+        Direction::Request => (&rules::PARAMETER_BECAME_REQUIRED, &rules::PARAMETER_BECAME_OPTIONAL),
+        _ if place.at.split(' ').nth(1) == Some("header") => {
+            (&rules::RESPONSE_HEADER_BECAME_REQUIRED, &rules::RESPONSE_HEADER_BECAME_OPTIONAL)
+        }
+        _ => (&rules::RESPONSE_PROPERTY_BECAME_REQUIRED, &rules::RESPONSE_PROPERTY_BECAME_OPTIONAL),
+    };
+    if is_added { added } else { removed }
 }

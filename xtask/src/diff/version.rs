@@ -1,4 +1,4 @@
-//! The version step that a change asks for.
+//! The version step that a change requires.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub(crate) struct Version {
     pub(crate) patch: u64,
 }
 
-/// How far a version moves.
+/// Which number of a version is raised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Step {
     None,
@@ -48,7 +48,7 @@ impl fmt::Display for Version {
 }
 
 impl Step {
-    /// The step that a change with this verdict asks for.
+    /// The step that a change with this verdict requires.
     pub(crate) fn from_verdict(verdict: Option<Verdict>) -> Step {
         match verdict {
             None => Step::None,
@@ -68,20 +68,20 @@ impl Step {
     }
 }
 
-/// What the versions of a comparison are, and what the changes ask for.
+/// The versions that the changes of a comparison require.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VersionAdvice {
     pub(crate) step: Step,
-    /// `info.version` that the changes ask for at least; `None` when the older one is no version.
+    /// Minimum `info.version`; `None` when the older one is not a version.
     pub(crate) document: Option<Version>,
-    /// The version that the crates need when this one was published.
+    /// Version of the crates, if the present one is published.
     pub(crate) crates: Option<Version>,
     /// Whether the newer document has that version, or a higher one.
     pub(crate) is_met: bool,
 }
 
-/// What the changes ask for, given the version of the crates.
-pub(crate) fn asked(diff: &Diff, crates: &str) -> VersionAdvice {
+/// The versions that the changes require. `crates` is the present version of the crates.
+pub(crate) fn advise(diff: &Diff, crates: &str) -> VersionAdvice {
     let step = Step::from_verdict(diff.worst());
     let old = Version::parse(&diff.versions.0);
     let document = old.map(|version| version.after(step));

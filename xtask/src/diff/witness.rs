@@ -16,7 +16,7 @@ pub(crate) struct Witness {
     pub(crate) value: Option<Value>,
 }
 
-/// The witness of a breaking change; `None` for other changes, and where a value cannot be told from the two constraints.
+/// The witness of a breaking change; `None` for other changes, and where no value can be derived from the two constraints.
 pub(crate) fn witness(change: &Change) -> Option<Witness> {
     if change.rule.verdict != Verdict::Breaking {
         return None;
@@ -78,13 +78,13 @@ fn beyond(keyword: &str, limit: &Value) -> Option<Value> {
 }
 
 /// Maximum length of a text or list that is written out.
-const LONGEST: i64 = 64;
+const MAX_WRITTEN_OUT: i64 = 64;
 
 /// A value whose number, length or count is `size`.
 fn limited(keyword: &str, size: i64) -> Value {
     match keyword {
         "minimum" | "maximum" => json!(size),
-        "minLength" | "maxLength" | "x-max-utf8-bytes" if (0..=LONGEST).contains(&size) => {
+        "minLength" | "maxLength" | "x-max-utf8-bytes" if (0..=MAX_WRITTEN_OUT).contains(&size) => {
             json!("x".repeat(usize::try_from(size).unwrap_or_default()))
         }
         "minLength" | "maxLength" => json!(format!("a text of {size} characters")),

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use crate::{
-    artifact::Artifact,
     diff::{
         oasdiff::{self, Counterpart},
         rules::RULES,
     },
+    emit::Artifact,
     lint,
     model::{Check, Contract},
 };
@@ -46,10 +46,7 @@ pub(super) fn changes() -> Artifact {
         let (verdict, means, advice) = (rule.verdict.name(), rule.means, rule.advice);
         line(&mut page, format_args!("| `{}` | {verdict} | {services} | {means} | {advice} |\n", rule.id));
     }
-    let count = |wanted: fn(&Counterpart) -> bool| -> usize {
-        let rows = oasdiff::ROWS.iter().filter(|row| wanted(&row.here));
-        rows.flat_map(|row| row.kinds).map(|pattern| oasdiff::expanded(pattern).len()).sum()
-    };
+    let count = |wanted| oasdiff::kinds().filter(|(_, counterpart)| *counterpart == wanted).count();
     line(
         &mut page,
         format_args!(
@@ -59,24 +56,13 @@ pub(super) fn changes() -> Artifact {
              ([RULES.md](RULES.md)) rejects the keyword, and {} are of another version of OpenAPI. A remark says where the \
              verdicts differ. Rules that oasdiff has no kind for: clauses, unspecified behaviour, other names, fallbacks, rules \
              between fields, separators, equal credentials, repetition, citations.\n\n\
-             | kinds of oasdiff | here | remark |\n|---|---|---|\n",
-            count(|here| matches!(here, Counterpart::Rules(_) | Counterpart::Check)),
-            count(|here| matches!(here, Counterpart::Rejected(_))),
-            count(|here| matches!(here, Counterpart::Absent)),
+             | kinds of oasdiff | here | remark |\n|---|---|---|\n{}",
+            count(Counterpart::Covered),
+            count(Counterpart::Rejected),
+            count(Counterpart::Absent),
+            oasdiff::TABLE,
         ),
     );
-    for row in oasdiff::ROWS {
-        let kinds: Vec<String> = row.kinds.iter().map(|kind| format!("`{kind}`")).collect();
-        let here = match row.here {
-            Counterpart::Rules(rules) => {
-                rules.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ")
-            }
-            Counterpart::Rejected(id) => format!("rejected by `{id}`"),
-            Counterpart::Check => "`cargo xtask check`".to_owned(),
-            Counterpart::Absent => "–".to_owned(),
-        };
-        line(&mut page, format_args!("| {} | {here} | {} |\n", kinds.join("<br>"), row.note));
-    }
     Artifact { path: "openapi/CHANGES.md", contents: page }
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use crate::artifact::Artifact;
+use crate::emit::Artifact;
 
 /// What the page is made from.
 #[derive(Debug, Default)]

@@ -5,8 +5,8 @@ mod raw;
 mod waivers;
 
 use crate::{
-    artifact::Artifact,
     document::{Document, join},
+    emit::Artifact,
     model::{Check, Constraint, Contract, Side},
     problem::Problem,
 };
@@ -66,26 +66,19 @@ pub(crate) fn emit(
 
 fn entries(constraints: Vec<Constraint>, checks: &[Check], [server, client]: [Enforcer; 2]) -> Vec<Entry> {
     let entry = |constraint: Constraint| Entry {
-        server: keeper(&constraint, server(&constraint), waivers::WaivedSide::Server),
-        client: keeper(&constraint, client(&constraint), waivers::WaivedSide::Client),
+        server: server(&constraint).map_or(Enforcement::Nobody, Enforcement::Item),
+        client: client(&constraint)
+            .map(Enforcement::Item)
+            .unwrap_or_else(|| waivers::reason(&constraint).map_or(Enforcement::Nobody, Enforcement::Waived)),
         checks: checks
             .iter()
             .filter(|check| check.clauses.iter().any(|clause| constraint.clauses.contains(clause)))
-            .filter(|check| {
-                check.operation.as_ref().is_none_or(|operation| *operation == constraint.operation)
-            })
+            .filter(|check| check.operation.as_ref().is_none_or(|id| *id == constraint.operation))
             .map(|check| check.id.clone())
             .collect(),
         constraint,
     };
     constraints.into_iter().map(entry).collect()
-}
-
-fn keeper(constraint: &Constraint, item: Option<String>, keeping: waivers::WaivedSide) -> Enforcement {
-    match item {
-        Some(item) => Enforcement::Item(item),
-        None => waivers::reason(constraint, keeping).map_or(Enforcement::Nobody, Enforcement::Waived),
-    }
 }
 
 /// Problems for the sides on which the constraint is neither enforced nor waived.
@@ -107,12 +100,8 @@ fn unenforced(document: &Document, entry: &Entry) -> Vec<Problem> {
         problem.operation = Some(operation.clone());
         problem
     };
-    let sides = [(&entry.server, "server"), (&entry.client, "client")];
-    sides
-        .into_iter()
-        .filter(|(keeper, _)| **keeper == Enforcement::Nobody)
-        .map(|(_, who)| problem(who))
-        .collect()
+    let sides = [(&entry.server, "server"), (&entry.client, "client")].into_iter();
+    sides.filter(|(by, _)| **by == Enforcement::Nobody).map(|(_, who)| problem(who)).collect()
 }
 
 /// Problems for checks of a decision of this repository: another service may decide otherwise.

@@ -3,31 +3,25 @@
 use jiff::civil::Date;
 use serde_json::Value;
 
-use super::{Lint, Node, Part, Rule};
-
-pub(super) const RULE: Rule = Rule {
-    id: "deprecation",
-    rejects: "a deprecated part without its dates, dates that contradict each other, or an unknown replacement",
-    run,
-};
+use super::{Lint, Node, Part};
 
 /// What says more about `deprecated: true`.
 const DATES: [&str; 2] = ["x-deprecated-since", "x-sunset"];
 const REPLACED_BY: &str = "x-replaced-by";
 
-fn run(lint: &mut Lint<'_>) {
+pub(super) fn run(lint: &mut Lint<'_>) {
     let operations = lint.parts(Part::Operation);
     let ids: Vec<&str> = operations.iter().filter_map(|operation| operation.text("operationId")).collect();
     for operation in &operations {
         let others = ids.iter().copied().filter(|id| Some(*id) != operation.text("operationId"));
-        life(lint, operation, "operation", &others.collect::<Vec<_>>());
+        deprecated_part(lint, operation, "operation", &others.collect::<Vec<_>>());
     }
     let parameters = lint.parts(Part::Parameter);
     let names: Vec<&str> = parameters.iter().filter_map(|parameter| parameter.text("name")).collect();
     for parameter in &parameters {
         let others = names.iter().copied().filter(|name| Some(*name) != parameter.text("name"));
-        life(lint, parameter, "parameter", &others.collect::<Vec<_>>());
-        if is_deprecated(parameter) && parameter.value.get("required") == Some(&Value::Bool(true)) {
+        deprecated_part(lint, parameter, "parameter", &others.collect::<Vec<_>>());
+        if is_deprecated(parameter) && parameter.is_true("required") {
             let message = "a required parameter is deprecated, so that callers cannot stop sending it";
             lint.report(parameter, parameter.at("deprecated"), message, "make it optional first");
         }
@@ -41,7 +35,7 @@ fn run(lint: &mut Lint<'_>) {
 }
 
 fn is_deprecated(node: &Node<'_>) -> bool {
-    node.value.get("deprecated") == Some(&Value::Bool(true))
+    node.is_true("deprecated")
 }
 
 /// A schema is deprecated as a property of an object alone: elsewhere its callers cannot leave it out.
@@ -51,7 +45,7 @@ fn property(lint: &mut Lint<'_>, schema: &Node<'_>) {
         Some((lint.document.get(object)?.get("properties")?.as_object()?, name))
     });
     let said = std::iter::once("deprecated").chain(DATES).chain([REPLACED_BY]);
-    let Some(keyword) = said.into_iter().find(|keyword| schema.value.get(keyword).is_some()) else { return };
+    let Some(keyword) = said.into_iter().find(|keyword| schema.has(keyword)) else { return };
     let Some((properties, own)) = place else {
         let message = format!("`{keyword}` has no effect on a schema that is not a property");
         let help = "write it in the schema of a property or in a parameter; for a value of an enum use `x-deprecated-values`";
@@ -59,7 +53,7 @@ fn property(lint: &mut Lint<'_>, schema: &Node<'_>) {
         return;
     };
     let others = properties.keys().map(String::as_str).filter(|name| *name != own);
-    life(lint, schema, "property", &others.collect::<Vec<_>>());
+    deprecated_part(lint, schema, "property", &others.collect::<Vec<_>>());
 }
 
 /// An entry of `x-deprecated-values`: its key is a value of the enum beside it.
@@ -83,10 +77,10 @@ fn deprecated_value(lint: &mut Lint<'_>, entry: &Node<'_>) {
 }
 
 /// `deprecated` with its dates and its replacement; `others` are the parts of the same kind.
-fn life(lint: &mut Lint<'_>, node: &Node<'_>, kind: &str, others: &[&str]) {
+fn deprecated_part(lint: &mut Lint<'_>, node: &Node<'_>, kind: &str, others: &[&str]) {
     dates(lint, node, kind, is_deprecated(node));
     for keyword in DATES.into_iter().chain([REPLACED_BY]) {
-        if node.value.get(keyword).is_some() && !is_deprecated(node) {
+        if node.has(keyword) && !is_deprecated(node) {
             let message = format!("`{keyword}` without `deprecated: true`");
             lint.report(node, node.at(keyword), message, "add `deprecated: true`, or remove it");
         }
@@ -99,7 +93,7 @@ fn dates(lint: &mut Lint<'_>, node: &Node<'_>, kind: &str, is_deprecated: bool) 
     for keyword in DATES {
         let help = format!("write `{keyword}: YYYY-MM-DD`");
         match node.text(keyword) {
-            None if is_deprecated && node.value.get(keyword).is_none() => {
+            None if is_deprecated && !node.has(keyword) => {
                 let message = format!("missing `{keyword}` of a deprecated {kind}");
                 lint.report(node, node.pointer.clone(), message, help);
             }

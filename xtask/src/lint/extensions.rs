@@ -2,15 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Lint, Node, Part, Rule};
+use super::{Lint, Node, Part};
 
-pub(super) const RULE: Rule = Rule {
-    id: "extension",
-    rejects: "an extension that names an unknown part, or lacks the extension that belongs to it",
-    run,
-};
-
-fn run(lint: &mut Lint<'_>) {
+pub(super) fn run(lint: &mut Lint<'_>) {
     for operation in lint.parts(Part::Operation) {
         let fields = Fields::new(lint, &operation);
         let inside = format!("{}/", operation.pointer);
@@ -34,8 +28,8 @@ struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     fn new(lint: &Lint<'a>, operation: &Node<'a>) -> Fields<'a> {
-        let list = operation.value.get("parameters").and_then(Value::as_array);
-        let parameters = list.into_iter().flatten().map(|item| lint.document.resolve(item)).collect();
+        let list = operation.items("parameters").iter();
+        let parameters = list.map(|item| lint.document.resolve(item)).collect();
         let body = operation.value.get("requestBody").map(|body| lint.document.resolve(body));
         let schema = body.and_then(|body| body.pointer("/content/application~1json/schema"));
         let properties = schema.and_then(|schema| lint.document.resolve(schema).get("properties"));
@@ -59,15 +53,11 @@ fn fields_of_rule(lint: &mut Lint<'_>, rule: &Node<'_>, fields: &Fields<'_>) {
         }
         None => return,
     };
-    for name in names.iter().filter(|name| rule.value.get(**name).is_none()) {
-        lint.report(
-            rule,
-            rule.pointer.clone(),
-            format!("missing `{name}` in the rule"),
-            format!("add `{name}: …`"),
-        );
+    for name in names.iter().filter(|name| !rule.has(name)) {
+        let help = format!("add `{name}: …`");
+        lint.report(rule, rule.pointer.clone(), format!("missing `{name}` in the rule"), help);
     }
-    for name in others.iter().filter(|name| rule.value.get(**name).is_some()) {
+    for name in others.iter().filter(|name| rule.has(name)) {
         lint.report(rule, rule.at(name), format!("unexpected `{name}` in a rule of this kind"), "remove it");
     }
     let condition = rule.value.pointer("/when/parameter").and_then(Value::as_str);
@@ -108,12 +98,8 @@ fn parameter_extensions(lint: &mut Lint<'_>, operation: &Node<'_>, parameter: &V
         let Some(other) = text(keyword) else { continue };
         if other == name || fields.parameter(location, other).is_none() {
             let message = format!("unknown {location} parameter `{other}` in `{keyword}` of `{name}`");
-            lint.report(
-                operation,
-                at.clone(),
-                message,
-                format!("name another {location} parameter of this operation"),
-            );
+            let help = format!("name another {location} parameter of this operation");
+            lint.report(operation, at.clone(), message, help);
         }
     }
     if text("x-alias-of").is_some() != text("x-aliases-agree").is_some() {
@@ -122,19 +108,15 @@ fn parameter_extensions(lint: &mut Lint<'_>, operation: &Node<'_>, parameter: &V
     }
     let carries = parameter.get("x-credential") == Some(&Value::Bool(true));
     let location = parameter.get("in").cloned().unwrap_or_default();
-    let sent = operation.value.get("security").and_then(Value::as_array).into_iter().flatten();
+    let sent = operation.items("security").iter();
     let is_transport = sent.filter_map(Value::as_object).flatten().any(|(scheme, _)| {
         let scheme = lint.document.get(&format!("/components/securitySchemes/{scheme}"));
         scheme.is_some_and(|scheme| scheme["in"] == location && scheme["name"] == name)
     });
     if carries != is_transport {
         let message = format!("`x-credential` of `{name}` does not match `security`");
-        lint.report(
-            operation,
-            at,
-            message,
-            "set `x-credential: true` exactly on the parameters in which `security` sends the token",
-        );
+        let help = "set `x-credential: true` exactly on the parameters in which `security` sends the token";
+        lint.report(operation, at, message, help);
     }
 }
 
@@ -143,11 +125,11 @@ fn schema_extensions(lint: &mut Lint<'_>, schema: &Node<'_>) {
         let message = format!("unknown x-format `{format}`");
         lint.report(schema, schema.at("x-format"), message, "write `ip-endpoint`");
     }
-    if schema.value.get("x-format").is_some() != schema.value.get("x-port").is_some() {
+    if schema.has("x-format") != schema.has("x-port") {
         let message = "`x-format: ip-endpoint` and `x-port` must be used together";
         lint.report(schema, schema.pointer.clone(), message, "write both, or neither");
     }
-    if schema.value.get("x-max-distinct").is_some() {
+    if schema.has("x-max-distinct") {
         let items = schema.value.get("items").map(|items| lint.document.resolve(items));
         if items.is_none_or(|items| items.get("x-format").is_none()) {
             let message = "`x-max-distinct` needs items with an `x-format`";
@@ -155,7 +137,7 @@ fn schema_extensions(lint: &mut Lint<'_>, schema: &Node<'_>) {
         }
     }
     let Some(Value::Object(texts)) = schema.value.get("x-separators") else { return };
-    let values = schema.value.get("enum").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let values = schema.items("enum");
     for value in texts.keys().filter(|value| !values.iter().any(|one| one == value.as_str())) {
         let message = format!("unknown value {value:?} in `x-separators`");
         lint.report(schema, schema.at("x-separators"), message, "remove it, or add the value to the enum");

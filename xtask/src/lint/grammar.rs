@@ -235,6 +235,27 @@ impl<'a> Node<'a> {
         self.value.get(keyword)?.as_str()
     }
 
+    /// Whether it has the member.
+    pub(crate) fn has(&self, keyword: &str) -> bool {
+        self.value.get(keyword).is_some()
+    }
+
+    /// Whether the member is `true`.
+    pub(crate) fn is_true(&self, keyword: &str) -> bool {
+        self.value.get(keyword) == Some(&Value::Bool(true))
+    }
+
+    /// The items of one of its members; none when the member is not a list.
+    pub(crate) fn items(&self, keyword: &str) -> &'a [Value] {
+        self.value.get(keyword).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The entries of one of its members; none when the member is not a mapping.
+    pub(crate) fn entries(&self, keyword: &str) -> impl Iterator<Item = (&'a str, &'a Value)> {
+        let entries = self.value.get(keyword).and_then(Value::as_object);
+        entries.into_iter().flatten().map(|(name, value)| (name.as_str(), value))
+    }
+
     /// The members, as keyword and value; none when the value is not a mapping.
     pub(crate) fn members(&self) -> impl Iterator<Item = (&'a str, &'a Value)> {
         self.value.as_object().into_iter().flatten().map(|(keyword, value)| (keyword.as_str(), value))

@@ -1,39 +1,17 @@
-//! Rejects what a generator would drop, ignore or panic on. One rule per file; each checks the whole document.
+//! Rejects what a generator would drop, ignore or panic on. Each rule checks the whole document.
 
-mod bounds;
-mod citations;
-mod clause_order;
-mod defaults;
 mod deprecations;
-mod enums;
-mod examples;
 mod extensions;
-mod fits;
 mod grammar;
-mod large_integers;
-mod misplaced;
-mod missing;
+mod keywords;
 mod names;
-mod nullables;
-mod objects;
-mod openapi_version;
-mod operation_ids;
-mod parameters;
+mod operations;
 mod paths;
 mod patterns;
 mod prose;
 mod references;
-mod required;
-mod responses;
-mod retries;
-mod security;
-mod uncited;
-mod unknown_keywords;
-mod unsupported_keywords;
-mod untyped;
-mod unused;
-mod users;
-mod values;
+mod requests;
+mod schemas;
 mod words;
 
 use crate::{document::Document, problem::Problem};
@@ -44,45 +22,51 @@ pub(crate) use grammar::{Node, Part, walk};
 pub(crate) struct Rule {
     /// Stable id of the rule.
     pub(crate) id: &'static str,
-    /// What the rule rejects, in a few words.
+    /// What the rule rejects, for RULES.md.
     pub(crate) rejects: &'static str,
     run: fn(&mut Lint<'_>),
 }
 
-/// Every rule, sorted by id.
-pub(crate) const RULES: &[Rule] = &[
-    bounds::RULE,
-    citations::RULE,
-    clause_order::RULE,
-    defaults::RULE,
-    deprecations::RULE,
-    enums::RULE,
-    examples::RULE,
-    extensions::RULE,
-    large_integers::RULE,
-    misplaced::RULE,
-    missing::RULE,
-    names::RULE,
-    nullables::RULE,
-    openapi_version::RULE,
-    operation_ids::RULE,
-    parameters::RULE,
-    paths::RULE,
-    patterns::RULE,
-    prose::RULE,
-    references::RULE,
-    objects::RULE,
-    required::RULE,
-    responses::RULE,
-    retries::RULE,
-    security::RULE,
-    uncited::RULE,
-    unknown_keywords::RULE,
-    unsupported_keywords::RULE,
-    untyped::RULE,
-    unused::RULE,
-    values::RULE,
-];
+macro_rules! rules {
+    ($($id:literal, $run:path, $rejects:literal;)*) => {
+        /// Every rule, sorted by id.
+        pub(crate) const RULES: &[Rule] = &[$(Rule { id: $id, rejects: $rejects, run: $run }),*];
+    };
+}
+
+rules! {
+    "bounds", schemas::bounds, "a lower bound above its upper bound";
+    "citation", references::citations, "an unknown clause, or a citation for a keyword that the part cannot have";
+    "clause-order", references::clause_order, "clauses or unspecified behaviours that are not sorted by a unique id";
+    "default", schemas::defaults, "a `default` outside its type, bounds or enum";
+    "deprecation", deprecations::run, "a deprecated part without its dates, dates that contradict each other, or an unknown replacement";
+    "enum", schemas::enums, "an `enum` that is empty, has duplicates or a value of another type";
+    "example", schemas::examples, "an `example` that its schema does not allow";
+    "extension", extensions::run, "an extension that names an unknown part, or lacks the extension that belongs to it";
+    "large-integer", schemas::large_integers, "an integer above 2^53, which emission would round";
+    "misplaced-keyword", schemas::misplaced_keywords, "a keyword that has no effect on its schema's type";
+    "missing-keyword", keywords::missing, "a part without a required keyword, or an unobservable clause without its reason";
+    "name", names::run, "a name that is not a Rust identifier, or becomes that of another name or of an item of generated code";
+    "nullable", schemas::nullables, "`nullable: true` on anything but a property that is neither an enum nor an object";
+    "openapi-version", keywords::openapi_version, "a document of another version than OpenAPI 3.0";
+    "operation-id", operations::ids, "an operation without a unique id";
+    "parameter", requests::parameters, "an unsupported or duplicate parameter, one of a path that the path does not have, or one that is required and replaceable";
+    "path", paths::run, "an invalid path, or one without the prefix that a cited clause names";
+    "pattern", patterns::run, "a `pattern` that contradicts the `x-format` and `x-port` beside it";
+    "prose", prose::run, "a text that contradicts a limit, default or value of the document";
+    "reference", references::references, "a `$ref` to an unknown part or one of another kind, or with keywords beside it";
+    "request-object", requests::objects, "an object inside a request that has no name, or an object of a request that a response holds as well";
+    "required", schemas::required, "an unknown property or a duplicate in `required`";
+    "response", operations::responses, "an operation without exactly one success response and one error schema, or a body where HTTP has none";
+    "retry", operations::retries, "an operation without a valid `x-retry`, or `idempotency-key` without a parameter that carries the key";
+    "security", operations::security, "an operation without a security scheme, or an unknown or unsupported scheme";
+    "uncited-clause", references::uncited_clauses, "an observable clause that no part of the document cites";
+    "unknown-keyword", keywords::unknown, "an unknown keyword or `x-` extension";
+    "unsupported-keyword", keywords::unsupported, "a keyword of OpenAPI that a generator drops, panics on or does not enforce";
+    "untyped", schemas::untyped, "a schema without a supported type, or an array without items";
+    "unused-component", references::unused_components, "a component that no operation uses";
+    "wrong-value", keywords::values, "a value of another type than its keyword has";
+}
 
 /// The problems of all rules, sorted by position.
 pub(crate) fn run(document: &Document) -> Vec<Problem> {
@@ -102,7 +86,7 @@ pub(crate) fn findings(document: &Document) -> Vec<(&'static str, Problem)> {
         for mut problem in std::mem::take(&mut lint.problems) {
             problem.message = format!("{} [{}]", problem.message, rule.id);
             problem.operation =
-                problem.operation.or_else(|| users::operations(document, &lint.nodes, &problem.pointer));
+                problem.operation.or_else(|| references::users(document, &lint.nodes, &problem.pointer));
             found.push((rule.id, problem));
         }
     }
@@ -119,7 +103,7 @@ pub(crate) struct Lint<'a> {
 impl<'a> Lint<'a> {
     /// All nodes of one kind except those that are only a `$ref`.
     fn parts(&self, part: Part) -> Vec<Node<'a>> {
-        let own = |node: &&Node<'_>| node.part == part && node.value.get("$ref").is_none();
+        let own = |node: &&Node<'_>| node.part == part && !node.has("$ref");
         self.nodes.iter().filter(own).cloned().collect()
     }
 

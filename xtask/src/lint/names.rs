@@ -4,115 +4,32 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Lint, Node, Part, Rule};
+use super::{Lint, Node, Part};
 use crate::{
     document::join,
     names::{is_keyword, pascal, snake},
 };
 
-pub(super) const RULE: Rule = Rule {
-    id: "name",
-    rejects: "a name that makes no Rust identifier, or the same one as another name or as an item of generated code",
-    run,
-};
+/// Types of Rust that generated code uses by their short names.
+const RUST_TYPES: &str = "\
+    AsRef Box Clone Copy Debug Default Drop Eq Err Error Fn FnMut FnOnce From FromIterator Hash Into \
+    IntoIterator Iterator None Ok Option Ord PartialEq PartialOrd Result Self Send Some String Sync \
+    ToOwned ToString TryFrom TryInto Vec";
 
-/// Types that generated code declares, imports or takes from Rust.
-pub(crate) const TYPES: &[&str] = &[
-    "Api",
-    "ApiDescription",
-    "ApiDescriptionRegisterError",
-    "ApiEndpointBodyContentType",
-    "AsRef",
-    "BoundedInteger",
-    "Box",
-    "ByteStream",
-    "Client",
-    "ClientHooks",
-    "ClientInfo",
-    "Clone",
-    "Constant",
-    "ConstantBool",
-    "Context",
-    "Copy",
-    "Cow",
-    "Credential",
-    "Debug",
-    "Default",
-    "Deserialize",
-    "DistinctList",
-    "DocumentedQuery",
-    "Drop",
-    "Eq",
-    "Err",
-    "Error",
-    "ErrorEnvelope",
-    "Excerpt",
-    "ExtractorMetadata",
-    "Fields",
-    "Fn",
-    "FnMut",
-    "FnOnce",
-    "From",
-    "FromIterator",
-    "FromJson",
-    "FromText",
-    "Hash",
-    "Header",
-    "HeaderMap",
-    "HeaderName",
-    "HeaderValue",
-    "Input",
-    "Into",
-    "IntoIterator",
-    "InvalidArgument",
-    "InvalidHeaderValue",
-    "IpEndpoint",
-    "Iterator",
-    "Json",
-    "List",
-    "NoTextBody",
-    "None",
-    "Ok",
-    "Operation",
-    "OperationInfo",
-    "OperationResponse",
-    "Option",
-    "Ord",
-    "Part",
-    "PartialEq",
-    "PartialOrd",
-    "PlainText",
-    "Query",
-    "RawRequest",
-    "RequestBuilderExt",
-    "RequestContext",
-    "RequestError",
-    "RequestParts",
-    "Responses",
-    "ResponseValue",
-    "Result",
-    "Retry",
-    "Self",
-    "Send",
-    "Separator",
-    "Serialize",
-    "Some",
-    "String",
-    "SuccessHeaders",
-    "Sync",
-    "Text",
-    "Timestamp",
-    "ToOwned",
-    "ToString",
-    "Token",
-    "Transport",
-    "Tristate",
-    "TryFrom",
-    "TryInto",
-    "TypedBody",
-    "Vec",
-    "Within",
-];
+/// Types that generated code declares or imports; a test compares them with its imports.
+const GENERATED_TYPES: &str = "\
+    Api ApiDescription ApiDescriptionRegisterError ApiEndpointBodyContentType BoundedInteger ByteStream \
+    Client ClientHooks ClientInfo Constant ConstantBool Context Cow Credential Deserialize DistinctList \
+    DocumentedQuery ErrorEnvelope Excerpt ExtractorMetadata Fields FromJson FromText Header HeaderMap \
+    HeaderName HeaderValue Input InvalidArgument InvalidHeaderValue IpEndpoint Json List NoTextBody \
+    Operation OperationInfo OperationResponse Part PlainText Query RawRequest RequestBuilderExt \
+    RequestContext RequestError RequestParts Responses ResponseValue Retry Separator Serialize \
+    SuccessHeaders Text Timestamp Token Transport Tristate TypedBody Within";
+
+/// Whether generated code has a type of that name already.
+pub(crate) fn is_reserved_type(name: &str) -> bool {
+    RUST_TYPES.split(' ').chain(GENERATED_TYPES.split(' ')).any(|reserved| reserved == name)
+}
 
 /// Fields and functions that generated code has beside those of the document.
 const FIELDS: [&str; 8] = ["body", "call", "client", "credential", "new", "read", "send", "validate"];
@@ -120,7 +37,7 @@ const FIELDS: [&str; 8] = ["body", "call", "client", "credential", "new", "read"
 /// Variants that generated enums have beside those of the document.
 const VARIANTS: [&str; 3] = ["Custom", "Other", "Self"];
 
-fn run(lint: &mut Lint<'_>) {
+pub(super) fn run(lint: &mut Lint<'_>) {
     schemas(lint);
     operations(lint);
     properties(lint);
@@ -141,14 +58,10 @@ fn schemas(lint: &mut Lint<'_>) {
         if suggested != name || !name.starts_with(|first: char| first.is_ascii_uppercase()) {
             let help = format!("write it in PascalCase and ASCII, such as `{}`", example(&suggested));
             lint.report(&node, node.pointer.clone(), format!("invalid name `{name}` of a schema"), help);
-        } else if TYPES.contains(&name) {
+        } else if is_reserved_type(name) {
             let message = format!("generated code has a type `{name}` already");
-            lint.report(
-                &node,
-                node.pointer.clone(),
-                message,
-                "choose another name, such as one with a word before it",
-            );
+            let help = "choose another name, such as one with a word before it";
+            lint.report(&node, node.pointer.clone(), message, help);
         }
         taken.insert(suggested, format!("the schema `{name}`"));
     }
@@ -171,14 +84,10 @@ fn schemas(lint: &mut Lint<'_>) {
             }
             taken.entry(made).or_insert(what);
         }
-        if TYPES.contains(&name.as_str()) {
+        if is_reserved_type(&name) {
             let message = format!("generated code has a type `{name}` already");
-            lint.report(
-                &node,
-                node.at("operationId"),
-                message,
-                "choose another id, such as one with a noun after it",
-            );
+            let help = "choose another id, such as one with a noun after it";
+            lint.report(&node, node.at("operationId"), message, help);
         }
     }
     // Types of properties are named after the schema and the property.
@@ -206,12 +115,8 @@ fn operations(lint: &mut Lint<'_>) {
             lint.report(&node, node.at("operationId"), message, "rename one of the two");
         }
         if is_keyword(&name) || FIELDS.contains(&name.as_str()) {
-            lint.report(
-                &node,
-                node.at("operationId"),
-                reserved(id, &name),
-                "choose another id, such as one with a noun after it",
-            );
+            let help = "choose another id, such as one with a noun after it";
+            lint.report(&node, node.at("operationId"), reserved(id, &name), help);
         }
         seen.push((name, id.to_owned()));
         let mut fields: Vec<(String, String)> = Vec::new();
@@ -228,18 +133,12 @@ fn operations(lint: &mut Lint<'_>) {
     }
 }
 
-/// The names below a key of a part.
-fn keys(node: &Node<'_>, key: &str) -> Vec<String> {
-    let entries = node.value.get(key).and_then(Value::as_object);
-    entries.into_iter().flatten().map(|(name, _)| name.clone()).collect()
-}
-
 fn properties(lint: &mut Lint<'_>) {
     for node in lint.parts(Part::Schema) {
         let mut fields = Vec::new();
-        for name in keys(&node, "properties") {
-            let at = join(&node.at("properties"), &name);
-            member(lint, &node, &at, &name, &mut fields);
+        for (name, _) in node.entries("properties") {
+            let at = join(&node.at("properties"), name);
+            member(lint, &node, &at, name, &mut fields);
         }
     }
 }
@@ -249,14 +148,10 @@ fn member(lint: &mut Lint<'_>, node: &Node<'_>, at: &str, name: &str, fields: &m
     let made = snake(name);
     if !is_plain(name) {
         let help = "start with an ASCII letter, and use letters, digits, and single `_` or `-` between them";
-        lint.report(node, at, format!("`{name}` makes no Rust identifier"), help);
+        lint.report(node, at, format!("`{name}` cannot be converted to a Rust identifier"), help);
     } else if is_keyword(&made) || FIELDS.contains(&made.as_str()) {
-        lint.report(
-            node,
-            at,
-            reserved(name, &made),
-            "choose another name, such as one with a noun before it",
-        );
+        let help = "choose another name, such as one with a noun before it";
+        lint.report(node, at, reserved(name, &made), help);
     } else if let Some((_, other)) = fields.iter().find(|(one, other)| *one == made && other != name) {
         let message = format!("`{name}` and `{other}` have the same name in Rust, `{made}`");
         lint.report(node, at, message, "rename one of the two");
@@ -266,7 +161,7 @@ fn member(lint: &mut Lint<'_>, node: &Node<'_>, at: &str, name: &str, fields: &m
 
 fn values(lint: &mut Lint<'_>) {
     for node in lint.parts(Part::Schema).into_iter().filter(|node| node.text("type") == Some("string")) {
-        let values = node.value.get("enum").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let values = node.items("enum");
         let mut seen: Vec<(String, &str)> = Vec::new();
         for (index, value) in values.iter().enumerate() {
             let Some(text) = value.as_str() else { continue };
@@ -274,7 +169,12 @@ fn values(lint: &mut Lint<'_>) {
             let made = pascal(text);
             if made.is_empty() || !text.chars().all(|letter| letter.is_ascii_graphic()) {
                 let help = "use printable ASCII characters, at least one letter or digit among them";
-                lint.report(&node, at, format!("the value {text:?} makes no Rust identifier"), help);
+                lint.report(
+                    &node,
+                    at,
+                    format!("the value {text:?} cannot be converted to a Rust identifier"),
+                    help,
+                );
             } else if VARIANTS.contains(&made.as_str()) {
                 lint.report(&node, at, reserved(text, &made), "choose another value");
             } else if let Some((_, other)) = seen.iter().find(|(one, other)| *one == made && *other != text) {
@@ -291,14 +191,14 @@ fn values(lint: &mut Lint<'_>) {
 fn headers(lint: &mut Lint<'_>) {
     for node in lint.parts(Part::Response) {
         let mut fields = Vec::new();
-        for name in keys(&node, "headers") {
-            let at = join(&node.at("headers"), &name);
+        for (name, _) in node.entries("headers") {
+            let at = join(&node.at("headers"), name);
             if name.contains('_') {
                 let help = "write `-` between words: proxies drop headers with `_`";
                 lint.report(&node, at, format!("invalid header name `{name}`"), help);
                 continue;
             }
-            member(lint, &node, &at, &name, &mut fields);
+            member(lint, &node, &at, name, &mut fields);
         }
     }
     for node in lint.parts(Part::SecurityScheme) {
@@ -310,12 +210,10 @@ fn headers(lint: &mut Lint<'_>) {
 
 /// Names and pointers of the definitions of an operation's parameters. A credential is sent by the client itself.
 fn parameters(lint: &Lint<'_>, operation: &Node<'_>) -> Vec<(String, String)> {
-    let list = operation.value.get("parameters").and_then(Value::as_array).map_or(0, Vec::len);
-    let at = |index: usize| join(&operation.at("parameters"), &index.to_string());
-    (0..list)
+    (0..operation.items("parameters").len())
         .filter_map(|index| {
-            let pointer = at(index);
-            let pointer = lint.document.definition(&pointer);
+            let at = join(&operation.at("parameters"), &index.to_string());
+            let pointer = lint.document.definition(&at);
             let name = lint.document.get(&join(pointer, "name"))?.as_str()?;
             Some((name.to_owned(), pointer.to_owned()))
         })

@@ -1,12 +1,9 @@
 //! Paths of operations: their form, two of them that a request could mean at once, and the prefix that a clause promises.
 
-use super::{Lint, Node, Part, Rule};
+use super::{Lint, Node, Part};
 use crate::model::Citation;
 
-pub(super) const RULE: Rule =
-    Rule { id: "path", rejects: "an invalid path, or one without the prefix that a cited clause names", run };
-
-fn run(lint: &mut Lint<'_>) {
+pub(super) fn run(lint: &mut Lint<'_>) {
     for node in lint.parts(Part::PathItem) {
         let path = path(&node);
         if let Some(why) = fault(&path) {
@@ -16,12 +13,8 @@ fn run(lint: &mut Lint<'_>) {
         }
         let has_operation = node.members().next().is_some();
         if !has_operation {
-            lint.report(
-                &node,
-                node.pointer.clone(),
-                format!("the path `{path}` has no operation"),
-                "remove it, or add one",
-            );
+            let help = "remove it, or add one";
+            lint.report(&node, node.pointer.clone(), format!("the path `{path}` has no operation"), help);
         }
     }
     ambiguities(lint);
@@ -42,12 +35,8 @@ fn run(lint: &mut Lint<'_>) {
                 for prefix in prefixes(text).filter(|prefix| !has_prefix(&path, prefix)) {
                     let message =
                         format!("the path `{path}` does not start with `{prefix}`, which `{id}` names");
-                    lint.report(
-                        &operation,
-                        item.pointer.clone(),
-                        message,
-                        "change the path, or the text of the clause",
-                    );
+                    let help = "change the path, or the text of the clause";
+                    lint.report(&operation, item.pointer.clone(), message, help);
                 }
             }
         }
@@ -89,7 +78,7 @@ fn fault(path: &str) -> Option<&'static str> {
                 return Some("a parameter has no name");
             }
             if names.contains(&name) {
-                return Some("a parameter stands in it twice");
+                return Some("a parameter occurs twice");
             }
             names.push(name);
             continue;
@@ -100,7 +89,7 @@ fn fault(path: &str) -> Option<&'static str> {
         } else if matches!(segment, "." | "..") {
             return Some("it has a relative segment");
         } else if !segment.chars().all(plain) {
-            return Some("a segment has another character");
+            return Some("a segment contains an invalid character");
         }
     }
     None

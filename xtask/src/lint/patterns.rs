@@ -3,13 +3,7 @@
 use regex::Regex;
 use serde_json::Value;
 
-use super::{Lint, Part, Rule};
-
-pub(super) const RULE: Rule = Rule {
-    id: "pattern",
-    rejects: "a `pattern` that contradicts the `x-format` and `x-port` beside it",
-    run,
-};
+use super::{Lint, Part};
 
 /// Addresses of every form that `ip-endpoint` allows.
 const ADDRESSES: &[&str] = &[
@@ -54,7 +48,7 @@ const OTHERS: &[&str] = &[
     "example.com",
 ];
 
-fn run(lint: &mut Lint<'_>) {
+pub(super) fn run(lint: &mut Lint<'_>) {
     for schema in lint.parts(Part::Schema) {
         let (Some(pattern), Some("ip-endpoint")) = (schema.text("pattern"), schema.text("x-format")) else {
             continue;
@@ -64,18 +58,18 @@ fn run(lint: &mut Lint<'_>) {
             Err(error) => {
                 let reason = error.to_string();
                 let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
-                let message = format!("`pattern` is no regular expression: {reason}");
+                let message = format!("`pattern` is not a valid regular expression: {reason}");
                 lint.report(&schema, schema.at("pattern"), message, "correct it, or remove it");
                 continue;
             }
         };
-        let (allowed, refused) = samples(schema.value);
-        let refused_wrongly = allowed.iter().find(|text| !regex.is_match(text));
-        let allowed_wrongly = refused.iter().find(|text| regex.is_match(text));
-        for (text, verb) in refused_wrongly
-            .map(|text| (text, ["refuses", "allow"]))
+        let (accepted, rejected) = samples(schema.value);
+        let rejected_wrongly = accepted.iter().find(|text| !regex.is_match(text));
+        let accepted_wrongly = rejected.iter().find(|text| regex.is_match(text));
+        for (text, verb) in rejected_wrongly
+            .map(|text| (text, ["rejects", "accept"]))
             .into_iter()
-            .chain(allowed_wrongly.map(|text| (text, ["allows", "refuse"])))
+            .chain(accepted_wrongly.map(|text| (text, ["accepts", "reject"])))
         {
             let message =
                 format!("`pattern` {} {text:?}, which `x-format` and `x-port` {}", verb[0], verb[1]);
@@ -85,22 +79,22 @@ fn run(lint: &mut Lint<'_>) {
     }
 }
 
-/// Texts that the format and the ports of `schema` allow, and texts that they refuse.
+/// Texts that the format and the ports of `schema` allow, and texts that they reject.
 fn samples(schema: &Value) -> (Vec<String>, Vec<String>) {
-    let mut allowed: Vec<String> = ADDRESSES.iter().map(ToString::to_string).collect();
-    let mut refused: Vec<String> = OTHERS.iter().map(ToString::to_string).collect();
+    let mut accepted: Vec<String> = ADDRESSES.iter().map(ToString::to_string).collect();
+    let mut rejected: Vec<String> = OTHERS.iter().map(ToString::to_string).collect();
     let bound = |name: &str| schema.pointer(&format!("/x-port/{name}")).and_then(Value::as_u64);
     // Other rules report ports that are missing or in the wrong order.
-    let (Some(least), Some(most)) = (bound("minimum"), bound("maximum")) else { return (allowed, refused) };
-    if least > most || most > u64::from(u16::MAX) {
-        return (allowed, refused);
+    let (Some(min), Some(max)) = (bound("minimum"), bound("maximum")) else { return (accepted, rejected) };
+    if min > max || max > u64::from(u16::MAX) {
+        return (accepted, rejected);
     }
     let middles = [10, 443, 8080, 20_000, 59_999, 64_999, 65_499, 65_529];
-    let within = middles.into_iter().filter(|port| (least..=most).contains(port));
+    let within = middles.into_iter().filter(|port| (min..=max).contains(port));
     let with_port = |port: u64| ADDRESSES.iter().map(move |address| endpoint(address, port));
-    allowed.extend([least, most].into_iter().chain(within).flat_map(with_port));
-    refused.extend(least.checked_sub(1).into_iter().chain([most + 1, 100_000]).flat_map(with_port));
-    (allowed, refused)
+    accepted.extend([min, max].into_iter().chain(within).flat_map(with_port));
+    rejected.extend(min.checked_sub(1).into_iter().chain([max + 1, 100_000]).flat_map(with_port));
+    (accepted, rejected)
 }
 
 fn endpoint(address: &str, port: u64) -> String {
@@ -113,13 +107,13 @@ mod tests {
 
     #[test]
     fn the_samples_are_what_the_format_says() {
-        let (allowed, refused) =
+        let (accepted, rejected) =
             samples(&serde_json::json!({ "x-port": { "minimum": 1, "maximum": 65535 } }));
         let is_endpoint = |text: &String| {
             text.parse::<std::net::IpAddr>().is_ok()
                 || text.parse::<std::net::SocketAddr>().is_ok_and(|address| address.port() > 0)
         };
-        assert!(allowed.iter().all(is_endpoint));
-        assert_eq!(refused.iter().filter(|text| is_endpoint(text)).count(), 0);
+        assert!(accepted.iter().all(is_endpoint));
+        assert_eq!(rejected.iter().filter(|text| is_endpoint(text)).count(), 0);
     }
 }

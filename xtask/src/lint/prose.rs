@@ -8,11 +8,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Lint, Node, Part, Rule, words::Words};
+use super::{Lint, Node, Part, words::Words};
 use crate::model::{Constraint, Contract, Operation, Side};
-
-pub(super) const RULE: Rule =
-    Rule { id: "prose", rejects: "a text that contradicts a limit, default or value of the document", run };
 
 /// Keywords whose numbers a text repeats.
 const LIMITS: [&str; 9] = [
@@ -27,8 +24,8 @@ const LIMITS: [&str; 9] = [
     "x-port",
 ];
 
-fn run(lint: &mut Lint<'_>) {
-    // A document that is no contract has other problems.
+pub(super) fn run(lint: &mut Lint<'_>) {
+    // Other rules report a document that cannot be read as a contract.
     if let Ok(contract) = Contract::read(lint.document) {
         let constraints = contract.constraints();
         for clause in lint.parts(Part::Clause) {
@@ -94,12 +91,8 @@ fn clause_text(
     for number in words.numbers().filter(|number| has_limits && !allowed.contains(number)) {
         let message =
             format!("the text of `{id}` says {number}, but no keyword that cites the clause has this number");
-        lint.report(
-            clause,
-            clause.at("text"),
-            message,
-            "change the text, or the keyword that cites the clause",
-        );
+        let help = "change the text, or the keyword that cites the clause";
+        lint.report(clause, clause.at("text"), message, help);
     }
     for list in words.lists() {
         for value in stray_values(&list, cited) {

@@ -17,12 +17,11 @@ pub(crate) use response::{opened_enums, text_operation_id};
 pub(crate) use schema::{endpoint_schemas, reachable_from_responses};
 
 /// The edits in order; the earlier ones read what the later ones remove.
-const EDITS: [fn(&mut Value); 14] = [
+const EDITS: [fn(&mut Value); 13] = [
     response::merge_rejections,
     response::keep_only_success,
     response::split_text,
-    response::open_constants,
-    response::open_inline_enums,
+    response::open_enums,
     response::open_formats,
     response::relax_envelopes,
     request::drop_credentials,

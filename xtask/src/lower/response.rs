@@ -65,20 +65,10 @@ pub(super) fn split_text(root: &mut Value) {
     paths.extend(variants);
 }
 
-/// `enum: [0]` on a code would make "HTTP 200 with code 7" a response that cannot be parsed: the hooks compare the code, so
-/// the type is open.
-pub(super) fn open_constants(root: &mut Value) {
-    in_responses(root, |object| {
-        let is_text = object.get("type").is_some_and(|kind| kind == "string");
-        if object.get("enum").is_some() && !is_text {
-            object.remove("enum");
-        }
-    });
-}
-
-/// With a closed enum one unknown value would lose a whole page. Named string enums become the open enums of
-/// [`opened_enums`]; those without a name become plain strings.
-pub(super) fn open_inline_enums(root: &mut Value) {
+/// With a closed enum one unknown value would lose a whole page, and `enum: [0]` on a code would make "HTTP 200 with code 7" a
+/// response that cannot be parsed. Named string enums become the open enums of [`opened_enums`]; enums without a name become
+/// plain types, and the hooks compare the code.
+pub(super) fn open_enums(root: &mut Value) {
     in_responses(root, |object| {
         object.remove("enum");
     });
@@ -255,17 +245,12 @@ mod tests {
     }
 
     #[test]
-    fn constants_open() {
+    fn constants_and_inline_enums_open_and_named_ones_are_listed() {
         let mut root = document();
-        open_constants(&mut root);
-        assert_eq!(root["components"]["schemas"]["Good"]["properties"]["code"], json!({"type": "integer"}));
-    }
-
-    #[test]
-    fn inline_enums_open_and_named_ones_are_listed() {
-        let mut root = document();
-        open_inline_enums(&mut root);
-        assert_eq!(root["components"]["schemas"]["Good"]["properties"]["kind"], json!({"type": "string"}));
+        open_enums(&mut root);
+        let properties = &root["components"]["schemas"]["Good"]["properties"];
+        assert_eq!(properties["code"], json!({"type": "integer"}));
+        assert_eq!(properties["kind"], json!({"type": "string"}));
         assert_eq!(opened_enums(&root), ["State"]);
     }
 

@@ -44,7 +44,7 @@ impl Citation {
         self.any.iter().chain(self.by_keyword.values().flatten()).map(String::as_str)
     }
 
-    /// This citation, with whatever it leaves open taken from `outer`: a parameter around its schema.
+    /// This citation, with missing entries taken from `outer`: a parameter around its schema.
     pub(crate) fn or(mut self, outer: &Citation) -> Citation {
         if self.any.is_empty() {
             self.any.clone_from(&outer.any);
@@ -55,7 +55,7 @@ impl Citation {
         self
     }
 
-    /// This citation, with the general clauses of `outer` where it has none: an object around its properties.
+    /// This citation, with the general clauses of `outer` if it has none: an object around its properties.
     pub(crate) fn or_any(mut self, outer: &Citation) -> Citation {
         if self.any.is_empty() {
             self.any.clone_from(&outer.any);

@@ -1,4 +1,6 @@
-//! The rules of the contract, and unspecified behaviour.
+//! The rules of the contract, unspecified behaviour, and the checks of the suite.
+
+use serde::Deserialize;
 
 use crate::problem::Place;
 
@@ -38,4 +40,16 @@ pub(crate) struct Unspecified {
     pub(crate) id: String,
     pub(crate) text: String,
     pub(crate) place: Place,
+}
+
+/// A check of the suite, as `conformance list --format json` prints it.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Check {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    /// Ids of the clauses that it proves.
+    pub(crate) clauses: Vec<String>,
+    /// The `operationId` of the one operation that it runs for; none when it runs for all.
+    #[serde(default, rename = "operationId")]
+    pub(crate) operation: Option<String>,
 }

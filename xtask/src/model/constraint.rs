@@ -211,43 +211,45 @@ impl Kind {
         }
     }
 
+    /// The bounds of a value, of its length or of its number of items, by keyword.
+    pub(crate) fn limits(&self) -> Vec<(&'static str, i64)> {
+        let signed = |bound: &Option<u64>| bound.map(|bound| i64::try_from(bound).unwrap_or(i64::MAX));
+        let limits = match self {
+            Kind::String { min_length, max_length, max_utf8_bytes, .. } => vec![
+                ("minLength", signed(min_length)),
+                ("maxLength", signed(max_length)),
+                ("x-max-utf8-bytes", signed(max_utf8_bytes)),
+            ],
+            Kind::Integer { minimum, maximum, .. } => vec![("minimum", *minimum), ("maximum", *maximum)],
+            Kind::Array { min_items, max_items, max_distinct, .. } => vec![
+                ("minItems", signed(min_items)),
+                ("maxItems", signed(max_items)),
+                ("x-max-distinct", signed(max_distinct)),
+            ],
+            Kind::Boolean | Kind::Object { .. } => Vec::new(),
+        };
+        limits.into_iter().filter_map(|(keyword, bound)| Some((keyword, bound?))).collect()
+    }
+
     /// The constraints that only this type has.
     fn keywords(&self) -> Vec<(&'static str, Value)> {
-        let mut found: Vec<(&'static str, Option<Value>)> = Vec::new();
-        match self {
-            Kind::String { format, min_length, max_length, max_utf8_bytes, separators } => {
-                match format {
-                    Some(Format::DateTime) => found.push(("format", Some(json!("date-time")))),
-                    Some(Format::Ipv4) => found.push(("format", Some(json!("ipv4")))),
-                    Some(Format::IpEndpoint { port: (minimum, maximum) }) => {
-                        found.push(("x-format", Some(json!("ip-endpoint"))));
-                        found.push(("x-port", Some(json!({"minimum": minimum, "maximum": maximum}))));
-                    }
-                    None => {}
-                }
-                found.push(("minLength", min_length.map(Value::from)));
-                found.push(("maxLength", max_length.map(Value::from)));
-                found.push(("x-max-utf8-bytes", max_utf8_bytes.map(Value::from)));
-                let texts = separators.as_ref().map(|list| {
-                    list.iter()
-                        .filter_map(|one| Some((one.value.clone(), json!(one.text.as_ref()?))))
-                        .collect()
-                });
-                found.push(("x-separators", texts.map(Value::Object)));
-            }
-            Kind::Integer { int64, minimum, maximum } => {
-                found.push(("format", int64.then(|| json!("int64"))));
-                found.push(("minimum", minimum.map(Value::from)));
-                found.push(("maximum", maximum.map(Value::from)));
-            }
-            Kind::Array { min_items, max_items, max_distinct, .. } => {
-                found.push(("minItems", min_items.map(Value::from)));
-                found.push(("maxItems", max_items.map(Value::from)));
-                found.push(("x-max-distinct", max_distinct.map(Value::from)));
-            }
-            Kind::Boolean | Kind::Object { .. } => {}
+        let mut found = match self {
+            Kind::String { format: Some(Format::DateTime), .. } => vec![("format", json!("date-time"))],
+            Kind::String { format: Some(Format::Ipv4), .. } => vec![("format", json!("ipv4"))],
+            Kind::String { format: Some(Format::IpEndpoint { port: (minimum, maximum) }), .. } => vec![
+                ("x-format", json!("ip-endpoint")),
+                ("x-port", json!({"minimum": minimum, "maximum": maximum})),
+            ],
+            Kind::Integer { int64: true, .. } => vec![("format", json!("int64"))],
+            _ => Vec::new(),
+        };
+        found.extend(self.limits().into_iter().map(|(keyword, bound)| (keyword, json!(bound))));
+        if let Kind::String { separators: Some(separators), .. } = self {
+            let texts =
+                separators.iter().filter_map(|one| Some((one.value.clone(), json!(one.text.as_ref()?))));
+            found.push(("x-separators", Value::Object(texts.collect())));
         }
-        found.into_iter().filter_map(|(keyword, value)| Some((keyword, value?))).collect()
+        found
     }
 }
 

@@ -3,7 +3,6 @@
 //! `$ref`s are followed, and every part has the pointer of its definition. What the types below cannot represent is a
 //! [`Problem`](crate::problem::Problem); nothing is dropped.
 
-mod check;
 mod citation;
 mod clause;
 mod constraint;
@@ -12,9 +11,8 @@ mod read;
 mod read_schema;
 mod schema;
 
-pub(crate) use check::Check;
 pub(crate) use citation::Citation;
-pub(crate) use clause::{Clause, Unspecified};
+pub(crate) use clause::{Check, Clause, Unspecified};
 pub(crate) use constraint::{Constraint, Side};
 pub(crate) use operation::{
     Body, Credential, Deprecation, Header, Location, Media, Method, Operation, Parameter, Response, Retry,
@@ -54,7 +52,7 @@ mod tests {
     use super::*;
 
     fn contract() -> Contract {
-        let document = Document::parse(crate::fixture::CONTRACT).unwrap();
+        let document = crate::fixture::contract();
         Contract::read(&document).unwrap()
     }
 

@@ -44,11 +44,11 @@ pub(crate) enum Retry {
     Safe,
     /// With the same idempotency key it is the same call.
     IdempotencyKey,
-    /// Repeating it may do twice what was wanted once.
+    /// Repeating it may have its effect twice.
     Never,
 }
 
-/// The life of a deprecated operation, parameter, property or value of an enum.
+/// The dates of a deprecated operation, parameter, property or value of an enum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Deprecation {
     pub(crate) since: Date,
@@ -182,8 +182,8 @@ impl Operation {
         self.parameters.iter().find(|parameter| parameter.location == location && parameter.name == name)
     }
 
-    /// The parameters that a builder of the client has: its hooks send credentials, and aliases and fallback headers say
-    /// nothing that another parameter does not say.
+    /// The parameters that a builder of the client has: the client's hooks send credentials, and aliases and fallback headers
+    /// are redundant.
     pub(crate) fn builder_parameters(&self) -> impl Iterator<Item = &Parameter> {
         let is_fallback = |parameter: &Parameter| {
             let mut others = self.parameters.iter();

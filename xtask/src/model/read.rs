@@ -160,16 +160,16 @@ impl<'a> Reader<'a> {
 
     /// The dates of a deprecated part; the lint reports those that are missing.
     pub(super) fn deprecation(&self, pointer: &str) -> Option<Deprecation> {
-        self.flag(pointer, "deprecated").then(|| self.life(pointer))?
+        self.flag(pointer, "deprecated").then(|| self.dates(pointer))?
     }
 
     /// The deprecated values of the enum at `pointer`.
     pub(super) fn deprecated_values(&self, pointer: &str) -> Vec<(String, Deprecation)> {
         let values = self.members(&join(pointer, "x-deprecated-values")).into_iter();
-        values.filter_map(|(value, at, _)| Some((value.to_owned(), self.life(&at)?))).collect()
+        values.filter_map(|(value, at, _)| Some((value.to_owned(), self.dates(&at)?))).collect()
     }
 
-    fn life(&self, pointer: &str) -> Option<Deprecation> {
+    fn dates(&self, pointer: &str) -> Option<Deprecation> {
         let date = |key| self.optional_text(pointer, key)?.parse().ok();
         Some(Deprecation {
             since: date("x-deprecated-since")?,
@@ -221,11 +221,8 @@ impl<'a> Reader<'a> {
             }),
             other => {
                 let message = format!("unknown rule `{other}`");
-                self.report(
-                    &pointer,
-                    message,
-                    "expected one of: required-when, not-before (openapi/README.md)",
-                )
+                let help = "expected one of: required-when, not-before (openapi/README.md)";
+                self.report(&pointer, message, help)
             }
         }
     }

@@ -23,11 +23,8 @@ impl Reader<'_> {
 
     fn definition(&mut self, pointer: String) -> Option<Schema> {
         let Some(source) = self.document.get(&pointer).filter(|value| value.is_object()) else {
-            return self.report(
-                &pointer,
-                "expected a schema here",
-                "write a mapping with a `type`, or a `$ref`",
-            );
+            let help = "write a mapping with a `type`, or a `$ref`";
+            return self.report(&pointer, "expected a schema here", help);
         };
         let citation = self.citation(&pointer);
         let kind = match source.get("type").and_then(Value::as_str) {

@@ -15,7 +15,7 @@ pub(crate) struct Schema {
     pub(crate) kind: Kind,
     /// Whether JSON `null` is a value as well.
     pub(crate) nullable: bool,
-    /// What an absent value stands for.
+    /// The value that an absent one means.
     pub(crate) default: Option<Value>,
     /// The only values allowed, when the document lists them.
     pub(crate) variants: Option<Vec<Value>>,
@@ -95,7 +95,7 @@ pub(crate) struct Property {
 }
 
 impl Schema {
-    /// Takes the general clauses of what is around the schema, here and in its items and properties, wherever these have none.
+    /// Adds the general clauses of the surrounding part to this schema, its items and properties, where they have none.
     pub(crate) fn inherit(&mut self, outer: &Citation) {
         self.citation = std::mem::take(&mut self.citation).or_any(outer);
         match &mut self.kind {

@@ -1,4 +1,4 @@
-//! Why a side does not move although the ledger names it.
+//! Why the code of a side does not change although the ledger names it.
 
 use super::{Side, mutants::Mutant};
 

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     document::{Document, join},
+    fixture::remove,
     lint::{Node, Part, walk},
 };
 
@@ -162,19 +163,5 @@ fn push(document: &Document, at: &str, what: &str, change: impl FnOnce(&mut Valu
 fn replace(root: &mut Value, at: &str, new: Value) {
     if let Some(value) = root.pointer_mut(at) {
         *value = new;
-    }
-}
-
-fn remove(root: &mut Value, at: &str) {
-    let Some((around, step)) = at.rsplit_once('/') else { return };
-    let step = step.replace("~1", "/").replace("~0", "~");
-    match root.pointer_mut(around) {
-        Some(Value::Object(members)) => drop(members.shift_remove(&step)),
-        Some(Value::Array(items)) => {
-            if let Some(index) = step.parse::<usize>().ok().filter(|index| *index < items.len()) {
-                items.remove(index);
-            }
-        }
-        _ => {}
     }
 }

@@ -1,5 +1,5 @@
-//! The beginning of a new operation: its stub in the document, and stubs of all that is written by hand. None of them
-//! compiles until somebody has filled it.
+//! Stubs of a new operation: in the document, and in each file that is written by hand. None of them compiles until it is
+//! filled in.
 
 mod document;
 mod stubs;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use crate::{model::Method, names};
 
-/// What `cargo xtask new operation` is told.
+/// The arguments of `cargo xtask new operation`.
 #[derive(Clone, Debug)]
 pub(crate) struct NewOperation {
     /// `operationId`, in camel case.
@@ -65,7 +65,7 @@ impl NewOperation {
         self.method.takes_body()
     }
 
-    /// The status of a success: a new thing, nothing left to say, or a response.
+    /// The status of a success: created, no content, or a response.
     fn status(&self) -> &'static str {
         match self.method {
             Method::Post if self.writes => "201",

@@ -1,4 +1,4 @@
-//! Stubs of what is written by hand for an operation. Each says by a `compile_error!` what is to be written.
+//! Stubs of what is written by hand for an operation. The `compile_error!` in each says what to write.
 
 use std::path::PathBuf;
 
@@ -125,7 +125,7 @@ fn check(new: &NewOperation) -> Stub {
          /// Sorted by id; add it to `ALL` in mod.rs.\npub(super) static CHECKS: &[&Check] = &[];\n\ncompile_error!(\n    \
          \"write a check for each clause of `{id}` that says more than a type or a limit, as README.md beside this file \
          describes, with \\\n     ids such as `{kebab}.order.ascending` and `operation: None`. `Contract::other_named(\\\"{id}\\\")` finds the \
-         operation, `valid_request` \\\n     and `token_for` make requests to it, and `refuses_to_change` says whether the profile \
+         operation, `valid_request` \\\n     and `token_for` make requests to it, and `skip_changes` says whether the profile \
          allows one that writes. A rule of \\\n     the body has a clause of its own, which needs a check of its own; without any \
          such clause remove this file\"\n);\n"
     );

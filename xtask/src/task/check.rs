@@ -6,7 +6,7 @@ use serde_json::Value;
 use similar::TextDiff;
 
 use super::{code, document, on_disk, pages, programs::Programs, releases};
-use crate::{artifact::Artifact, compare::compare, document::Document, project::project};
+use crate::{compare::compare, document::Document, emit::Artifact, project::project};
 
 const FIX: &str = "run `cargo xtask generate` and commit the result";
 
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn an_api_that_differs_is_reported_by_pointer() {
-        let document = Document::parse(crate::fixture::CONTRACT).unwrap();
+        let document = crate::fixture::contract();
         let mut emitted = project(&document);
         assert_eq!(api_differences(&document, &emitted), "");
         emitted["components"]["schemas"]["GroupFilter"]["minimum"] = Value::from(1);

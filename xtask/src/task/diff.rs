@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     format: Format,
     /// End with exit code 1 when a change has this verdict or a more serious one, and is not accepted.
     #[arg(long, value_name = "VERDICT")]
-    fail_on: Option<FailOn>,
+    fail_on: Option<Verdict>,
     /// Print a section for CHANGELOG.md instead of the report.
     #[arg(long, conflicts_with = "format")]
     changelog: bool,
@@ -63,30 +63,6 @@ pub(crate) struct Arguments {
     accepted: PathBuf,
 }
 
-/// The verdict from which on the command fails.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum FailOn {
-    /// Callers that followed the older document fail.
-    Breaking,
-    /// Also changes that need a decision.
-    Decision,
-    /// Also compatible changes.
-    Compatible,
-    /// Every change.
-    Documentation,
-}
-
-impl FailOn {
-    fn verdict(self) -> Verdict {
-        match self {
-            FailOn::Breaking => Verdict::Breaking,
-            FailOn::Decision => Verdict::Decision,
-            FailOn::Compatible => Verdict::Compatible,
-            FailOn::Documentation => Verdict::Documentation,
-        }
-    }
-}
-
 /// A report, and whether a change in it reaches `--fail-on`.
 #[derive(Debug)]
 pub(crate) struct Report {
@@ -109,12 +85,12 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<Report, String> 
     let notes = accept(root, &arguments.accepted, &mut diff, today)?;
     // The file accepts changes since the last release: another comparison need not have them.
     let is_since_release = arguments.old.is_none() && arguments.new.is_none();
-    let told = notes.iter().filter(|note| is_since_release || matches!(note, Note::Expired { .. }));
-    let notes: Vec<_> = told.map(ToString::to_string).collect();
-    let asked = version::asked(&diff, env!("CARGO_PKG_VERSION"));
-    let shown = RenderInput {
+    let shown = notes.iter().filter(|note| is_since_release || matches!(note, Note::Expired { .. }));
+    let notes: Vec<_> = shown.map(ToString::to_string).collect();
+    let advice = version::advise(&diff, env!("CARGO_PKG_VERSION"));
+    let input = RenderInput {
         diff: &diff,
-        asked: &asked,
+        advice: &advice,
         old: &old_name,
         new: &new_name,
         has_witnesses: arguments.witness,
@@ -123,7 +99,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<Report, String> 
     let mut text = if arguments.changelog {
         diff::render::changelog(&diff)
     } else {
-        diff::render::render(shown, arguments.format)
+        diff::render::render(input, arguments.format)
     };
     if arguments.run {
         if !matches!(arguments.format, Format::Text) {
@@ -131,8 +107,8 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<Report, String> 
         }
         text.push_str(&run_both(root, arguments, (&old_name, &old), (&new_name, &new), &diff)?);
     }
-    let reaches = |limit: FailOn| diff.worst().is_some_and(|worst| worst >= limit.verdict());
-    Ok(Report { text, is_failure: arguments.fail_on.is_some_and(reaches) })
+    let is_failure = arguments.fail_on.is_some_and(|limit| diff.worst() >= Some(limit));
+    Ok(Report { text, is_failure })
 }
 
 /// Runs the programs of both documents.

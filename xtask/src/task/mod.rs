@@ -1,5 +1,6 @@
 //! The tasks of `cargo xtask`. Only this module reads and writes files and runs programs.
 
+mod cargo;
 pub(crate) mod check;
 pub(crate) mod diff;
 pub(crate) mod dist;
@@ -18,8 +19,8 @@ use std::{
 };
 
 use crate::{
-    artifact::Artifact,
     document::Document,
+    emit::Artifact,
     emit::{self, texts::Texts},
     lint,
     problem::{DOCUMENT, Problem},

@@ -6,8 +6,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 
+use super::cargo::{PACKAGES, PROGRAM_ARGUMENTS, built_programs, cargo};
 use crate::{emit::texts::subcommands, model::Check};
 
 /// The programs that were built.
@@ -94,41 +95,17 @@ impl<'a> Programs<'a> {
     }
 }
 
-/// A message of cargo about a built target.
-#[derive(Deserialize)]
-struct Artifact {
-    target: Target,
-    executable: Option<PathBuf>,
-}
-
-#[derive(Deserialize)]
-struct Target {
-    name: String,
-}
-
 /// Builds the programs and returns the paths of those that build. They are built together, because each alone would need
 /// other features of shared dependencies and rebuild them.
 fn build(root: &Path) -> Result<BTreeMap<String, PathBuf>, String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
+    let output = cargo()
         .current_dir(root)
-        .args(["build", "--bins", "--keep-going", "--message-format", "json-render-diagnostics"])
-        .args([
-            "--package",
-            "sallyport-server",
-            "--package",
-            "sallyport-conformance",
-            "--package",
-            "sallyport-client",
-        ])
-        .args(["--features", "sallyport-client/cli"])
+        .args(["build", "--keep-going", "--message-format", "json-render-diagnostics"])
+        .args(PACKAGES)
+        .args(PROGRAM_ARGUMENTS)
         // The first build takes minutes, so cargo's progress is shown.
         .stderr(Stdio::inherit())
         .output()
         .map_err(|error| format!("error: cannot start cargo: {error}\n"))?;
-    let artifacts = output.stdout.split(|byte| *byte == b'\n').filter_map(|line| {
-        // Other messages are about build scripts and the end of the build.
-        serde_json::from_slice::<Artifact>(line).ok()
-    });
-    Ok(artifacts.filter_map(|artifact| Some((artifact.target.name, artifact.executable?))).collect())
+    Ok(built_programs(&String::from_utf8_lossy(&output.stdout)))
 }

@@ -1,4 +1,4 @@
-//! The released documents in `openapi/released/`, and what `check` asks of the document because of them.
+//! The released documents in `openapi/released/`, and what `check` requires of the document because of them.
 
 use std::path::{Path, PathBuf};
 
@@ -72,9 +72,9 @@ pub(super) fn problems(root: &Path, document: &Document) -> Result<String, Strin
     let notes = documents::accept(root, Path::new(documents::ACCEPTED), &mut changes, today)?;
     let mut report: String =
         notes.iter().map(|note| format!("error: {}: {note}\n", documents::ACCEPTED)).collect();
-    let asked = version::asked(&changes, env!("CARGO_PKG_VERSION"));
+    let advice = version::advise(&changes, env!("CARGO_PKG_VERSION"));
     let worst = changes.worst();
-    if asked.is_met || worst < Some(Verdict::Decision) {
+    if advice.is_met || worst < Some(Verdict::Decision) {
         return Ok(report);
     }
     for change in changes.changes.iter().filter(|change| change.accepted.is_none()) {
@@ -91,9 +91,9 @@ pub(super) fn problems(root: &Path, document: &Document) -> Result<String, Strin
             ));
         }
     }
-    let wanted = asked.document.map(|version| version.to_string()).unwrap_or_default();
+    let wanted = advice.document.map(|version| version.to_string()).unwrap_or_default();
     report.push_str(&format!(
-        "error: {DOCUMENT} has changes since {name} that ask for `info.version` {wanted} or higher, found {found}; raise it, \
+        "error: {DOCUMENT} has changes since {name} that require `info.version` {wanted} or higher, found {found}; raise it, \
          or accept them in {}; `cargo xtask diff` explains each\n",
         documents::ACCEPTED
     ));

@@ -14,7 +14,7 @@ use crate::{addresses::is_standard_input, args::Connection, failure::Failure};
 /// Maximum length of a token from standard input, in bytes; the same as that of a file.
 const MAX_TOKEN: u64 = 16 << 10;
 
-/// Refuses arguments that would read standard input twice: the second one would find nothing.
+/// Rejects arguments that would read standard input twice, since the second read would find it empty.
 pub(crate) fn read_standard_input_once(connection: &Connection, files: &[PathBuf]) -> Result<(), Failure> {
     let token = connection.api_key_file.iter();
     if token.chain(files).filter(|path| is_standard_input(path)).count() > 1 {
@@ -27,8 +27,8 @@ pub(crate) fn read_standard_input_once(connection: &Connection, files: &[PathBuf
 
 /// Builds the client.
 pub(crate) fn connect(connection: &Connection) -> Result<Client, Failure> {
-    let of_environment = || env::var(BASE_URL_VARIABLE).ok().filter(|url| !url.is_empty());
-    let Some(base_url) = connection.base_url.clone().or_else(of_environment) else {
+    let from_env = || env::var(BASE_URL_VARIABLE).ok().filter(|url| !url.is_empty());
+    let Some(base_url) = connection.base_url.clone().or_else(from_env) else {
         return Err(Failure::usage(format!("missing base URL; pass --base-url or set {BASE_URL_VARIABLE}")));
     };
     let builder = Client::builder()

@@ -13,14 +13,14 @@ pub(crate) enum Failure {
     Usage {
         /// What is wrong.
         message: String,
-        /// Each invalid value on a line of its own; empty when there is one alone.
+        /// One line for each invalid value; empty when the message names it.
         details: Vec<String>,
     },
     /// The output could not be written.
     Output {
         /// Why.
         error: io::Error,
-        /// That of the extraction whose gateways could not be written.
+        /// Request id of the extraction whose gateways could not be written.
         request_id: Option<String>,
     },
     /// The extraction returned no gateway.
@@ -34,7 +34,7 @@ pub(crate) enum Failure {
     },
 }
 
-/// Texts of the library that name its functions, with the options that do the same here.
+/// Library messages that name functions, and the options of this program that replace them.
 const OPTIONS: [(&str, &str); 3] = [
     ("call allow_http(true)", "pass --allow-http"),
     ("pass the token to token()", "pass the token with SALLYPORT_API_KEY or --api-key-file"),
@@ -72,7 +72,7 @@ impl Failure {
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut message = self.to_string();
         if let Some(advice) = self.advice() {
-            // The advice has the id.
+            // The advice repeats the id.
             message = format!("{}; {advice}", without(&message, "request id", self.request_id()));
         }
         let details = match self {
@@ -83,7 +83,7 @@ impl Failure {
         std::iter::once(format!("sallyport: {message}")).chain(details).collect()
     }
 
-    /// One object for a program: what is not known is left out.
+    /// One JSON object; unknown fields are omitted.
     pub(crate) fn json(&self) -> Value {
         let message = without(&self.to_string(), "request id", self.request_id());
         let mut fields = Map::new();
@@ -127,7 +127,7 @@ impl Failure {
         }
     }
 
-    /// That of an extraction which was sent.
+    /// Request id of an extraction that was sent.
     fn request_id(&self) -> Option<&str> {
         match self {
             Failure::Client(error) => error.request_id(),

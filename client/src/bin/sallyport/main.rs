@@ -68,7 +68,7 @@ fn print_error(line: &str) {
 /// Writes a value as a line of JSON to standard error.
 fn print_json(value: &serde_json::Value) {
     let mut line = Vec::new();
-    // A vector takes everything.
+    // Writing to a vector cannot fail.
     let _ = output::json(&mut line, value);
     print_error(String::from_utf8_lossy(&line).trim_end());
 }
@@ -76,7 +76,7 @@ fn print_json(value: &serde_json::Value) {
 /// Writes clap's output. An error repeats arguments, whose escape sequences clap would write unchanged; help and version
 /// hold only our own text.
 fn invalid_usage(mut error: clap::Error) -> ExitCode {
-    // `--token` looks like the hidden name of an option whose own name the help has.
+    // For `--token` clap suggests the hidden alias of an option; suggest the name that the help shows.
     let hidden = ContextValue::String("--token-file".to_owned());
     if error.get(ContextKind::SuggestedArg) == Some(&hidden) {
         error.insert(ContextKind::SuggestedArg, ContextValue::String("--api-key-file".to_owned()));
@@ -86,7 +86,7 @@ fn invalid_usage(mut error: clap::Error) -> ExitCode {
         // A failure to write cannot be reported anywhere.
         let _ = error.print();
     } else if asks_for_json() || error.kind() == ErrorKind::ValueValidation {
-        // The first paragraph says what is wrong; the others are usage and tips, which a value that is out of its range needs not.
+        // The first paragraph says what is wrong; usage and tips do not help with an invalid value.
         let lines = text.lines().take_while(|line| !line.is_empty()).map(str::trim);
         let message = lines.collect::<Vec<_>>().join(" ");
         let message = message.strip_prefix("error: ").unwrap_or(&message);

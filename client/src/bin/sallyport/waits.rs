@@ -15,9 +15,9 @@ const WAIT: &str = "wait_ms";
 const COUNT: &str = "http.request.resend_count";
 const ERROR: &str = "error";
 
-/// Writes a line for each wait when that is asked for, or when somebody looks at a terminal.
-pub(crate) fn report(is_asked_for: bool, max_retries: u32) {
-    if is_asked_for || std::io::stderr().is_terminal() {
+/// Writes a line for each wait with `--verbose`, and on a terminal.
+pub(crate) fn report(is_verbose: bool, max_retries: u32) {
+    if is_verbose || std::io::stderr().is_terminal() {
         // It fails only when there is a subscriber already, and this is the only one.
         let _ = tracing::subscriber::set_global_default(WaitReporter { max_retries });
     }
@@ -38,8 +38,8 @@ impl Subscriber for WaitReporter {
         let mut wait = Wait::default();
         event.record(&mut wait);
         let Wait { error, count, wait } = wait;
-        let (seconds, most) = (wait.as_secs_f64(), self.max_retries);
-        print_error(&format!("sallyport: {error}; retry {count} of {most} in {seconds:.1} s"));
+        let (seconds, max_retries) = (wait.as_secs_f64(), self.max_retries);
+        print_error(&format!("sallyport: {error}; retry {count} of {max_retries} in {seconds:.1} s"));
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {

@@ -1,4 +1,4 @@
-//! Data of one account stays in it.
+//! Data of an account is visible to that account only.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -19,7 +19,7 @@ pub(super) static EMPTY: Check = Check {
     operation: None,
     clauses: &[Clause::AllOwnAccount],
     needs: &[Fact::EmptyToken, Fact::OwnAddresses],
-    run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(empty(probe)))),
+    run: Run::Cases(|_| Case::single(Cost::requests(2), empty)),
 };
 
 async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -29,8 +29,7 @@ async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
     let own = probe.control(&request).await?;
     let found = probe.control(&request.query(&search.api_key.name, empty.expose())).await?;
     let others = shared(&found.response, &own.response, &search.instance_fields);
-    let total = found.response.at("/data/total").and_then(Value::as_u64).unwrap_or(0);
-    let items = items(&found.response).len();
+    let (items, total) = counts(&found);
     if others == 0 && items > 0 {
         return Err(probe.skip(
             "the account of SALLYPORT_EMPTY_API_KEY has instances; supply the token of one without any",
@@ -52,11 +51,10 @@ pub(super) static FOREIGN_ADDRESSES: Check = Check {
     clauses: &[Clause::AllOwnAccount],
     needs: &[Fact::ForeignAddresses],
     run: Run::Cases(|_| {
-        let ported = Case::new("with ports", Cost::requests(3), |probe| Box::pin(foreign_ports(probe)));
-        let shared =
-            Case::new("ports of a shared address", Cost::requests(3), |probe| Box::pin(shared_ports(probe)));
+        let ported = Case::new("with ports", Cost::requests(3), foreign_ports);
+        let shared = Case::new("ports of a shared address", Cost::requests(3), shared_ports);
         vec![
-            Case::new("addresses", Cost::requests(3), |probe| Box::pin(foreign_addresses(probe))),
+            Case::new("addresses", Cost::requests(3), foreign_addresses),
             ported.needs([Fact::SecondToken]),
             shared.needs([Fact::SecondToken, Fact::SharedAddress]),
         ]
@@ -71,26 +69,24 @@ pub(super) static CONCURRENT: Check = Check {
     clauses: &[Clause::AllOwnAccount],
     needs: &[Fact::SecondToken],
     run: Run::Cases(|_| {
-        let listing = Case::new("groups", Cost::requests(2 + 2 * TWINS), |probe| {
-            Box::pin(async move {
-                let name = &probe.contract().groups.api_key.name;
-                concurrent(probe, &probe.groups(), name).await
-            })
-        });
-        let search = Case::new("search", Cost::requests(2 + 2 * TWINS), |probe| {
-            Box::pin(async move {
-                let name = &probe.contract().search.api_key.name;
-                concurrent(probe, &probe.search(probe.own_addresses(SAMPLE)), name).await
-            })
-        });
-        vec![listing, search.needs([Fact::OwnAddresses])]
+        let cost = Cost::requests(2 + 2 * PAIRS);
+        let search = Case::new("search", cost, concurrent_searches).needs([Fact::OwnAddresses]);
+        vec![Case::new("groups", cost, concurrent_listings), search]
     }),
 };
 
-/// Pairs of calls at the same time.
-const TWINS: u32 = 3;
+const PAIRS: u32 = 3;
 
-/// Each of two calls that differ in their token alone gets what it gets by itself.
+async fn concurrent_listings(probe: &Probe<'_>) -> Result<(), Stop> {
+    concurrent(probe, &probe.groups(), &probe.contract().groups.api_key.name).await
+}
+
+async fn concurrent_searches(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = probe.search(probe.own_addresses(SAMPLE));
+    concurrent(probe, &search, &probe.contract().search.api_key.name).await
+}
+
+/// Two concurrent calls that differ only in their token each get the response that they get alone.
 async fn concurrent(probe: &Probe<'_>, own: &Request, name: &str) -> Result<(), Stop> {
     let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
     let other = own.clone().query(name, second.expose());
@@ -100,14 +96,14 @@ async fn concurrent(probe: &Probe<'_>, own: &Request, name: &str) -> Result<(), 
     if alone[0] == alone[1] {
         return Err(probe.skip("both accounts get the same data"));
     }
-    for _ in 0..TWINS {
+    for _ in 0..PAIRS {
         let (first, second) = futures::future::join(probe.send(own), probe.send(&other)).await;
         for (which, sent) in [first?, second?].into_iter().enumerate() {
             let (exchange, class) = sent;
             let (ResponseClass::Accepted, Ok(response)) = (class, &exchange.result) else { continue };
             if data(response) == alone[1 - which] {
                 let expected = "the data of the account whose token was sent";
-                let actual = "the data of the other account, whose call came at the same time";
+                let actual = "the data of the other account, whose call was concurrent";
                 probe.finding(Clause::AllOwnAccount, expected, actual, &[&exchange]);
                 return Ok(());
             }
@@ -116,14 +112,14 @@ async fn concurrent(probe: &Probe<'_>, own: &Request, name: &str) -> Result<(), 
     Ok(())
 }
 
-/// The second account's own search tells the ports of the foreign addresses.
+/// The second account's own search shows the ports of the foreign addresses.
 async fn foreign_ports(probe: &Probe<'_>) -> Result<(), Stop> {
     let foreign: Vec<&str> =
         probe.facts().foreign_addresses.iter().take(SAMPLE).map(String::as_str).collect();
     not_found_by_port(probe, foreign, &BTreeSet::new()).await
 }
 
-/// Of an address that both accounts hold, the ports that only the second one has.
+/// Searches an address that both accounts hold, with the ports that only the second one has.
 async fn shared_ports(probe: &Probe<'_>) -> Result<(), Stop> {
     let shared = probe.facts().shared_address.as_deref().into_iter().collect::<Vec<_>>();
     let own = probe.control(&probe.search(shared.clone())).await?;
@@ -142,14 +138,13 @@ async fn not_found_by_port(
     let items: Vec<String> = endpoints(&theirs.response).difference(own).take(SAMPLE).cloned().collect();
     if items.is_empty() {
         return Err(probe.skip_lacking(
-            "the second account has no instances of its own there",
-            "addresses of some",
+            "the second account has no instances of its own at these addresses",
+            "addresses of its instances",
             Fact::ForeignAddresses,
         ));
     }
     let found = probe.control(&probe.search(items)).await?;
-    let total = found.response.at("/data/total").and_then(Value::as_u64).unwrap_or(0);
-    let count = self::items(&found.response).len();
+    let (count, total) = counts(&found);
     if count > 0 || total > 0 {
         let expected = "no instances and a total of 0 at addresses and ports of another account";
         let actual = format!("{} and a total of {total}", quantity(count, "instance"));
@@ -159,7 +154,13 @@ async fn not_found_by_port(
     Ok(())
 }
 
-/// Addresses with ports, as items of `ips` have them.
+/// The number of instances on a page, and `total`.
+fn counts(page: &AcceptedResponse) -> (usize, u64) {
+    let total = page.response.at("/data/total").and_then(Value::as_u64);
+    (items(&page.response).len(), total.unwrap_or(0))
+}
+
+/// Addresses with ports, as items of `ips`.
 fn endpoints(response: &Response) -> BTreeSet<String> {
     let endpoint = |item: &Value| {
         let ip: IpAddr = item.get("ip")?.as_str()?.parse().ok()?;
@@ -172,10 +173,9 @@ fn endpoints(response: &Response) -> BTreeSet<String> {
 async fn foreign_addresses(probe: &Probe<'_>) -> Result<(), Stop> {
     let foreign = probe.facts().foreign_addresses.iter().take(SAMPLE).map(String::as_str);
     let found = probe.control(&probe.search(foreign)).await?;
-    let items = found.response.at("/data/items").and_then(Value::as_array).map_or(0, Vec::len);
-    let total = found.response.at("/data/total").and_then(Value::as_u64).unwrap_or(0);
-    if items > 0 || total > 0 {
-        let actual = format!("{} and a total of {total}", quantity(items, "instance"));
+    let (count, total) = counts(&found);
+    if count > 0 || total > 0 {
+        let actual = format!("{} and a total of {total}", quantity(count, "instance"));
         probe.finding(Clause::AllOwnAccount, "no instances and a total of 0", &actual, &[&found.exchange]);
     }
     let search = &probe.contract().search;
@@ -186,7 +186,7 @@ async fn foreign_addresses(probe: &Probe<'_>) -> Result<(), Stop> {
         probe.facts().foreign_order.as_deref().map(|order| both.clone().field(&search.order_no.name, order)),
     ];
     for request in filters.into_iter().flatten() {
-        // It may be rejected as well, and an order number or a group of another account may be one of this account too.
+        // The search may be rejected, and this account may have a group or an order of the same number.
         let (exchange, class) = probe.send(&request).await?;
         let Ok(response) = &exchange.result else { continue };
         if class == ResponseClass::Accepted && reveals_foreign(probe, response) {
@@ -203,28 +203,27 @@ fn reveals_foreign(probe: &Probe<'_>, response: &Response) -> bool {
     let address = |text: &str| text.parse::<IpAddr>().ok();
     let foreign: BTreeSet<IpAddr> =
         probe.facts().foreign_addresses.iter().filter_map(|text| address(text)).collect();
-    let items = response.at("/data/items").and_then(Value::as_array);
-    let shown = items.into_iter().flatten().filter_map(|item| address(item.get("ip")?.as_str()?));
+    let shown = items(response).iter().filter_map(|item| address(item.get("ip")?.as_str()?));
     shown.into_iter().any(|ip| foreign.contains(&ip))
 }
 
 pub(super) static GROUPS: Check = Check {
     id: "all.own-account.groups",
-    title: "a listing holds the groups of its own account only",
-    why: "Names of groups tell what another customer does with its addresses.",
+    title: "a listing contains only the groups of its own account",
+    why: "Names of groups reveal what another customer does with its addresses.",
     operation: None,
     clauses: &[Clause::AllOwnAccount],
     needs: &[Fact::ForeignGroup],
-    run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(groups(probe)))),
+    run: Run::Cases(|_| Case::single(Cost::requests(2), groups)),
 };
 
-/// Whether ids are counted anew in each account is open, so a group of the same id is compared with the other account's.
+/// Each account may count its groups from 1, so a group with the foreign id is compared with the group of the other account.
 async fn groups(probe: &Probe<'_>) -> Result<(), Stop> {
     let listing = probe.control(&probe.groups()).await?;
     let Some(listed) = group_of_foreign_id(probe, &listing) else { return Ok(()) };
     let Some(second) = &probe.facts().second_token else {
         let reason = format!(
-            "the listing has a group with the id of {}; supply {}, so that the suite can tell whether it is the same group",
+            "the listing has a group with the id of {}; supply {}, so that the suite can compare the groups",
             Fact::ForeignGroup.variable(),
             Fact::SecondToken
         );
@@ -257,11 +256,11 @@ fn group_of_foreign_id<'a>(probe: &Probe<'_>, listing: &'a AcceptedResponse) -> 
 pub(super) static GROUPS_EMPTY: Check = Check {
     id: "all.own-account.groups-empty",
     title: "an account without groups does not list those of another",
-    why: "A new customer sees what another does with its addresses.",
+    why: "A new customer sees what another one does with its addresses.",
     operation: None,
     clauses: &[Clause::AllOwnAccount],
     needs: &[Fact::EmptyToken],
-    run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(groups_empty(probe)))),
+    run: Run::Cases(|_| Case::single(Cost::requests(2), groups_empty)),
 };
 
 async fn groups_empty(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -269,13 +268,18 @@ async fn groups_empty(probe: &Probe<'_>) -> Result<(), Stop> {
     let name = &probe.contract().groups.api_key.name;
     let own = probe.control(&probe.groups()).await?;
     let other = probe.control(&probe.groups().query(name, empty.expose())).await?;
-    let shared = items(&other.response).iter().filter(|group| items(&own.response).contains(group)).count();
+    judge_shared_groups(probe, &own, &other);
+    Ok(())
+}
+
+/// Reports groups that two listings share. Each account may count its groups from 1, so whole groups are compared.
+fn judge_shared_groups(probe: &Probe<'_>, own: &AcceptedResponse, other: &AcceptedResponse) {
+    let shared = items(&own.response).iter().filter(|group| items(&other.response).contains(group)).count();
     if shared > 0 {
         let actual = format!("{} in both listings", quantity(shared, "group"));
         let exchanges = [&own.exchange, &other.exchange];
         probe.finding(Clause::AllOwnAccount, "no group in common", &actual, &exchanges);
     }
-    Ok(())
 }
 
 pub(super) static INSTANCES: Check = Check {
@@ -285,7 +289,7 @@ pub(super) static INSTANCES: Check = Check {
     operation: None,
     clauses: &[Clause::AllOwnAccount],
     needs: &[Fact::OwnAddresses, Fact::SecondToken],
-    run: Run::Cases(|_| Case::single(Cost::requests(8), |probe| Box::pin(instances(probe)))),
+    run: Run::Cases(|_| Case::single(Cost::requests(8), instances)),
 };
 
 async fn instances(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -312,11 +316,11 @@ async fn instances(probe: &Probe<'_>) -> Result<(), Stop> {
 pub(super) static LISTINGS: Check = Check {
     id: "all.own-account.listings",
     title: "two accounts list no group in common",
-    why: "Names of groups tell what another customer does with its addresses.",
+    why: "Names of groups reveal what another customer does with its addresses.",
     operation: None,
     clauses: &[Clause::AllOwnAccount],
     needs: &[Fact::SecondToken],
-    run: Run::Cases(|_| Case::single(Cost::requests(3), |probe| Box::pin(listings(probe)))),
+    run: Run::Cases(|_| Case::single(Cost::requests(3), listings)),
 };
 
 async fn listings(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -325,29 +329,19 @@ async fn listings(probe: &Probe<'_>) -> Result<(), Stop> {
     let own = probe.control(&probe.groups()).await?;
     let other = probe.control(&probe.groups().query(name, second.expose())).await?;
     let again = probe.control(&probe.groups()).await?;
-    for listing in [&own, &again] {
-        // Whether ids are counted anew in each account is open, so whole groups are compared.
-        let shared =
-            items(&listing.response).iter().filter(|group| items(&other.response).contains(group)).count();
-        if shared > 0 {
-            let actual = format!("{} in both listings", quantity(shared, "group"));
-            let exchanges = [&listing.exchange, &other.exchange];
-            probe.finding(Clause::AllOwnAccount, "no group in common", &actual, &exchanges);
-        }
-    }
+    judge_shared_groups(probe, &own, &other);
+    judge_shared_groups(probe, &again, &other);
     Ok(())
 }
 
-/// How many addresses are looked at.
 const SAMPLE: usize = 100;
 
-/// The items of a listing or of a page.
 fn items(response: &Response) -> &[Value] {
     response.at("/data/items").and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// How many items of one response are in the other too, with the same value in each of these fields; there may be others,
-/// which may change as they like. Whether ids are counted anew in each account is open, so an id alone says nothing.
+/// The number of items of one response that have an item with the same values of these fields in the other one. Further fields
+/// may change at any time. Each account may count its ids from 1, so an equal id alone shows nothing.
 fn shared(one: &Response, other: &Response, fields: &[String]) -> usize {
     let shown =
         |item: &Value| fields.iter().map(|field| item.get(field).map(Value::to_string)).collect::<Vec<_>>();

@@ -1,14 +1,12 @@
-//! What holds for all operations: HTTPS, the prefix, tokens, secrets, throttling.
+//! Rules of all operations: HTTPS, the prefix, tokens, secrets, throttling.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::check::{
-    Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Severity, Stop,
-};
+use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Stop};
 use crate::checks::Requests;
-use crate::checks::generic::{refuses_to_change, token_for, valid_request, with_token, without_token};
+use crate::checks::generic::{skip_changes, token_for, valid_request, with_token, without_token};
 use crate::checks::token::WrongToken;
 use crate::contract::{Clause, Contract, OperationId, OtherId, Unspecified};
 use crate::target::{Fact, RejectionReason};
@@ -21,12 +19,11 @@ pub(super) static HTTPS: Check = Check {
     operation: None,
     clauses: &[Clause::AllHttps],
     needs: &[],
-    run: Run::Cases(|_| Case::single(Cost::requests(1), |probe| Box::pin(https(probe)))),
+    run: Run::Cases(|_| Case::single(Cost::requests(1), https)),
 };
 
-/// Fails only when TLS or HTTP breaks within the run: without a trusted certificate no run begins, and what the
-/// same host does with plain http is not tested, since a redirect, a rejection and a closed port are all allowed, and a token
-/// must not be sent to find out more.
+/// Fails only when TLS or HTTP breaks during the run, which does not start without a trusted certificate. Plain HTTP to the
+/// same host is not tested: a redirect, a rejection and a closed port are all allowed, and it must not get a token.
 async fn https(probe: &Probe<'_>) -> Result<(), Stop> {
     if probe.base().scheme() != "https" {
         return Err(probe.skip("the base URL is plain http; set an https base URL"));
@@ -42,7 +39,7 @@ async fn https(probe: &Probe<'_>) -> Result<(), Stop> {
 
 pub(super) static NO_SECRETS: Check = Check {
     id: "all.no-secrets.watched",
-    title: "no response holds a proxy password",
+    title: "no response contains a proxy password",
     why: "Responses end up in logs and caches of callers; anybody who reads one can use the proxies.",
     operation: None,
     clauses: &[Clause::AllNoSecrets],
@@ -50,7 +47,7 @@ pub(super) static NO_SECRETS: Check = Check {
     run: Run::Passive(judge_secrets),
 };
 
-/// Looks for the texts that the tester named, and for string members that call themselves passwords.
+/// Looks for the canaries that the tester supplied, and for string members that are named like passwords.
 fn judge_secrets(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let mut found = BTreeSet::new();
     let ObservedExchange { response, canaries, .. } = observed;
@@ -62,24 +59,22 @@ fn judge_secrets(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>>
     {
         found.insert("a text that must never appear".to_owned());
     }
-    if let Some(body) = response.json().filter(|_| password::may_speak_of_one(response.body())) {
-        // Members of a list are one finding, however many items it has.
+    if let Some(body) = response.json().filter(|_| password::may_contain_one(response.body())) {
+        // All items of a list give one finding.
         password::visit(body, &mut |above, shown| {
             let above: String = above.iter().map(|name| format!("/{name}")).collect();
             found.insert(format!("a member {above}/{}", shown.name));
         });
     }
-    let finding = |actual: String| PassiveFinding {
-        clause: Clause::AllNoSecrets,
-        key: format!("{} {actual}", observed.operation),
-        severity: Severity::Fail,
-        expected: format!("{}: a response without passwords", observed.operation),
-        actual,
+    let finding = |actual: String| {
+        let expected = format!("{}: a response without passwords", observed.operation);
+        let key = format!("{} {actual}", observed.operation);
+        PassiveFinding::fail(Clause::AllNoSecrets, key, expected, actual)
     };
     Some(found.into_iter().map(finding).collect())
 }
 
-/// Whether a test holds for some name or string of a body, as it is meant whatever escapes it is written with.
+/// Whether a test holds for a name or a string of a body, with its escapes decoded.
 fn any_string(value: &Value, test: &impl Fn(&str) -> bool) -> bool {
     match value {
         Value::String(text) => test(text),
@@ -99,25 +94,25 @@ pub(super) static PREFIX: Check = Check {
     run: Run::Cases(|scope| {
         let others = scope.contract.others.iter().filter(|other| other.is_read).count();
         let requests = 3 + u32::try_from(others).unwrap_or(u32::MAX - 3);
-        // Where no gateway may be taken at all, no extraction is sent either.
-        Case::single(Cost::extraction(requests, 1), |probe| Box::pin(prefix(probe)))
+        // A budget without gateways leaves the case out, since it sends an extraction.
+        Case::single(Cost::extraction(requests, 1), prefix)
     }),
 };
 
-/// The contract does not promise that an environment is open. One that serves an operation under its path is, and takes
-/// the token, so that the others must be there as well.
+/// The contract does not promise that an environment is open. Once it serves one operation under its path, it is open and
+/// accepts the token, so it must serve the others as well.
 async fn prefix(probe: &Probe<'_>) -> Result<(), Stop> {
     let mut missing = Vec::new();
     let mut served = false;
     let others = probe.contract().others.iter().filter(|other| other.is_read);
     let others = others.map(|other| valid_request(other, probe.token()));
-    // A rejection shows that the extraction is there, and takes no gateway.
+    // Without `num` the extraction is rejected, which shows that it is served, and takes no gateway.
     let num = &probe.contract().extract.num.name;
     let extract = probe.extract().without_query(num).giving_nothing();
     for request in [probe.groups(), probe.any_search(), extract].into_iter().chain(others) {
         let (exchange, class) = probe.send(&request).await?;
         served |= class == ResponseClass::Accepted;
-        // Statuses of rejections are open, so a body with the contract's fields counts as being served.
+        // The status of a rejection is unspecified, so a 404 with a code still shows that the operation is served.
         if exchange
             .result
             .as_ref()
@@ -142,7 +137,7 @@ async fn prefix(probe: &Probe<'_>) -> Result<(), Stop> {
 pub(super) static THROTTLED: Check = Check {
     id: "all.throttled-retry-after.watched",
     title: "a response with status 429 carries Retry-After",
-    why: "Callers that do not know how long to wait retry at once, and are throttled again.",
+    why: "Callers that do not know how long to wait retry immediately, and are throttled again.",
     operation: None,
     clauses: &[Clause::AllThrottledRetryAfter],
     needs: &[],
@@ -155,19 +150,14 @@ fn judge_throttled(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding
     }
     let actual = match observed.response.header("Retry-After") {
         None => "429 without Retry-After".to_owned(),
-        Some(value) if RetryAfter::parse(&value).is_err() => format!("Retry-After: {value}"),
+        Some(value) if RetryAfter::parse(&value).is_none() => format!("Retry-After: {value}"),
         Some(_) => return Some(Vec::new()),
     };
-    Some(vec![PassiveFinding {
-        clause: Clause::AllThrottledRetryAfter,
-        key: observed.operation.to_string(),
-        severity: Severity::Fail,
-        expected: format!("{}: Retry-After with seconds or an HTTP date", observed.operation),
-        actual,
-    }])
+    let key = observed.operation.to_string();
+    let expected = format!("{key}: Retry-After with seconds or an HTTP date");
+    Some(vec![PassiveFinding::fail(Clause::AllThrottledRetryAfter, key, expected, actual)])
 }
 
-/// An operation with a valid request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ValidRequest {
     Groups,
@@ -180,7 +170,7 @@ enum ValidRequest {
 impl ValidRequest {
     const KNOWN: [Self; 4] = [Self::Groups, Self::Search, Self::Extract, Self::ExtractText];
 
-    /// Every operation of the document that must reject such calls.
+    /// Every operation of the document that requires a token.
     fn all(contract: &Contract) -> impl Iterator<Item = Self> {
         let others = contract.others.iter().filter(|other| other.citations.cites(Clause::AllTokenRequired));
         Self::KNOWN.into_iter().chain(others.filter_map(|other| match other.operation.id {
@@ -237,8 +227,8 @@ impl ValidRequest {
         let (good, invalid) = self.requests(probe, token);
         if let Self::Other(id) = self {
             let other = probe.contract().other(id);
-            if refuses_to_change(probe, other).is_err() {
-                // A listing shows that the token is good. The call itself has none that is, so it may not change anything.
+            if skip_changes(probe, other).is_err() {
+                // A listing shows that the token is valid. The call itself has no valid token, so it changes nothing.
                 probe.control_once(&probe.groups()).await?;
                 return probe.rejects(Clause::AllTokenRequired, why, &invalid).await;
             }
@@ -255,16 +245,14 @@ pub(super) static TOKEN_MISSING: Check = Check {
     clauses: &[Clause::AllTokenRequired],
     needs: &[],
     run: Run::Cases(|scope| {
-        // The token of another operation may stand in a header.
+        // Other operations may take the token in a header, which can't carry NUL.
         let fits = |called: &ValidRequest, wrong: &Option<WrongToken>| {
             !matches!(called, ValidRequest::Other(_)) || *wrong != Some(WrongToken::BehindNul)
         };
-        let wrong = || [None].into_iter().chain(WrongToken::ALL.map(Some));
+        let wrong = || [None].into_iter().chain(WrongToken::all().map(Some));
         let case = |data: (ValidRequest, Option<WrongToken>)| {
             let label = format!("{}/{}", data.0.label(), data.1.map_or("absent", WrongToken::label));
-            data.0.share(Case::with(label, Cost::requests(1), data, |probe, data| {
-                Box::pin(without(probe, data))
-            }))
+            data.0.share(Case::for_data(label, Cost::requests(1), data, without))
         };
         ValidRequest::all(scope.contract)
             .flat_map(|called| wrong().map(move |wrong| (called, wrong)))
@@ -290,26 +278,23 @@ pub(super) static TOKEN_REVOKED: Check = Check {
     needs: &[Fact::RevokedToken],
     run: Run::Cases(|scope| {
         let case = |called: ValidRequest| {
-            let case = Case::with(called.label(), Cost::requests(1), called, |probe, called| {
-                Box::pin(revoked(probe, called))
-            });
+            let case = Case::for_data(called.label(), Cost::requests(1), called, revoked);
             called.share(case)
         };
-        // Extraction is the matter of `extract.whitelist.rejected-tokens`.
+        // `extract.whitelist.rejected-tokens` tests extraction.
         let reading = |called: &ValidRequest| matches!(called, ValidRequest::Groups | ValidRequest::Search);
         let others = ValidRequest::all(scope.contract).filter(reading).map(|called| {
             let label = format!("{}/others that were revoked", called.label());
             let tokens = scope.facts.rejected_tokens.len().max(1);
             let cost = Cost::requests(u32::try_from(tokens).unwrap_or(u32::MAX));
-            let case =
-                Case::with(label, cost, called, |probe, called| Box::pin(others_revoked(probe, called)));
+            let case = Case::for_data(label, cost, called, others_revoked);
             called.share(case).needs([Fact::RejectedTokens])
         });
         ValidRequest::all(scope.contract).map(case).chain(others).collect()
     }),
 };
 
-/// A token may end in more than one way: by its owner, or by its date.
+/// A token may be revoked by its owner, or expire.
 async fn others_revoked(probe: &Probe<'_>, called: ValidRequest) -> Result<(), Stop> {
     let rejected = probe.facts().rejected_tokens.iter().enumerate();
     let revoked: Vec<_> = rejected.filter(|(_, token)| token.reason == RejectionReason::Revoked).collect();
@@ -324,8 +309,8 @@ async fn others_revoked(probe: &Probe<'_>, called: ValidRequest) -> Result<(), S
     Ok(())
 }
 
-/// Nothing shows that the token was ever valid, so its rejection shows no more than that of an unknown one; that it is
-/// accepted is wrong all the same.
+/// Nothing shows that the token was ever valid, so its rejection proves no more than that of an unknown one. Accepting it is a
+/// violation in any case.
 async fn revoked(probe: &Probe<'_>, called: ValidRequest) -> Result<(), Stop> {
     let revoked = probe.required(Fact::RevokedToken, |facts| facts.revoked_token.as_ref())?;
     let why = format!(

@@ -1,18 +1,18 @@
-//! Who may extract: the whitelist, real-name verification and entitlements. List groups asks for none of them, so it shows
-//! that a token which extraction must reject is a valid one.
+//! Who may extract: the whitelist, real-name verification and entitlements. List groups requires none of them, so it shows that
+//! a token which extraction must reject is valid.
 
+use super::EXTRACT;
 use super::forms::{Context, Transport, default_of, rejects};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::token::{UNKNOWN, rejected_alike};
-use crate::contract::{Clause, Extract, OperationId};
-use crate::target::{Fact, Facts, Secret};
+use crate::contract::{Clause, Extract};
+use crate::target::{Fact, Facts, RejectionReason, Secret};
 use crate::wire::{Request, is_loopback};
 
-/// A rule that an account lacks, and the token of such an account.
+/// A requirement that an account does not meet, and the token of such an account.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct UnmetRequirement {
-    /// For the label of a case.
     pub(super) label: &'static str,
     pub(super) clause: Clause,
     pub(super) fact: Fact,
@@ -47,21 +47,21 @@ pub(super) const NO_ENTITLEMENT: UnmetRequirement = UnmetRequirement {
 pub(super) static WHITELIST: Check = Check {
     id: "extract.whitelist.lacking",
     title: "a caller outside the whitelist is rejected at every call, whatever address it claims",
-    why: "A leaked token works from anywhere, which is what the whitelist is there to prevent.",
-    operation: Some(OperationId::Extract),
+    why: "A leaked token works from anywhere, which the whitelist is meant to prevent.",
     clauses: &[Clause::ExtractWhitelist],
     needs: &[Fact::TokenNotWhitelisted],
     run: Run::Cases(|scope| {
         let contexts = Context::all(&scope.contract.extract).into_iter();
         let plain = contexts.map(|context| lacking(context, NO_WHITELIST, None));
-        // Its own address and those that a service may trust, in each way to claim one.
+        // Claims the caller's own address and one that a service may trust, in each header.
         let addresses = [scope.facts.egress_ip.map(|ip| ip.to_string()), Some("127.0.0.1".to_owned())];
         let addresses: Vec<_> = addresses.into_iter().flatten().collect();
         let mut claims: Vec<Claim> = Vec::new();
         let headers = HEADERS.into_iter().chain([RARE]);
         let each = headers.flat_map(|name| addresses.iter().map(move |address| Claim::new(name, address)));
-        // A proxy adds an address behind the others, and a parameter is as easily forged as a header.
-        let second = addresses.last().map(|address| Claim::new(HEADERS[0], &format!("{NOBODYS}, {address}")));
+        // Proxies append an address to the others, and a parameter is as easy to forge as a header.
+        let second =
+            addresses.last().map(|address| Claim::new(HEADERS[0], &format!("{UNUSED_ADDRESS}, {address}")));
         let by_parameter = addresses.last().map(|address| Claim::new(PARAMETERS, address));
         for claim in each.chain(second).chain(by_parameter) {
             if !claims.contains(&claim) {
@@ -73,39 +73,40 @@ pub(super) static WHITELIST: Check = Check {
         let claimed = claimed.into_iter().map(|(context, claim)| lacking(context, NO_WHITELIST, Some(claim)));
         plain.chain(claimed).chain(with_other_parameters(NO_WHITELIST)).collect()
     }),
+    ..EXTRACT
 };
 
 pub(super) static REAL_NAME: Check = Check {
     id: "extract.real-name.lacking",
     title: "an account without real-name verification is rejected",
-    why: "The operator serves customers whom it has to identify and has not identified.",
-    operation: Some(OperationId::Extract),
+    why: "The operator serves customers without the identification that it must require.",
     clauses: &[Clause::ExtractRealName],
     needs: &[Fact::TokenNotVerified],
     run: Run::Cases(|scope| without(scope, NO_VERIFICATION)),
+    ..EXTRACT
 };
 
 pub(super) static ENTITLEMENT: Check = Check {
     id: "extract.entitlement.lacking",
     title: "an account without an entitlement is rejected for every protocol",
     why: "Gateways are given away to accounts that have not bought any.",
-    operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractEntitlement],
     needs: &[Fact::TokenNotEntitled],
     run: Run::Cases(|scope| without(scope, NO_ENTITLEMENT)),
+    ..EXTRACT
 };
 
-/// A case for each form, and for what no form has: the rule holds whatever is asked for.
+/// A case for each form, and for parameters that no form has: the rule holds for every extraction.
 fn without(scope: &Scope<'_>, lack: UnmetRequirement) -> Vec<Case> {
     let forms = Context::all(&scope.contract.extract).into_iter().map(|context| lacking(context, lack, None));
     forms.chain(with_other_parameters(lack)).collect()
 }
 
-/// What no form has: a label, what it is in words, and the change of a valid extraction.
+/// Parameters that no form has: a label, a description, and the change of a valid extraction.
 const OTHER_PARAMETERS: [(&str, &str, Change); 7] = [
     ("json/several", "several gateways", |extract, request| more(extract, request, 2)),
     ("json/many", "many gateways", |extract, request| more(extract, request, 19)),
-    (MOST, "the largest number of gateways", |extract, request| {
+    (MAX, "the largest number of gateways", |extract, request| {
         request.query(&extract.num.name, *extract.num_range.end())
     }),
     ("json/by name", "JSON by name", |extract, request| {
@@ -127,7 +128,7 @@ const OTHER_PARAMETERS: [(&str, &str, Change); 7] = [
 
 type Change = fn(&Extract, Request) -> Request;
 
-/// Asks for so many gateways more than the fewest.
+/// Requests this number of gateways above the minimum.
 fn more(extract: &Extract, request: Request, more: i64) -> Request {
     let num = (extract.num_range.start() + more).min(*extract.num_range.end());
     request.query(&extract.num.name, num)
@@ -135,17 +136,15 @@ fn more(extract: &Extract, request: Request, more: i64) -> Request {
 
 fn with_other_parameters(lack: UnmetRequirement) -> impl Iterator<Item = Case> {
     OTHER_PARAMETERS.into_iter().map(move |(label, what, change)| {
-        let case = Case::with(label, Cost::requests(1), (lack, what, change), |probe, data| {
-            Box::pin(is_rejected_with(probe, data))
-        });
-        // A service may look at its stock first.
-        let case = if label == MOST { case.needs([Fact::PlentifulRegion]) } else { case };
+        let case = Case::for_data(label, Cost::requests(1), (lack, what, change), is_rejected_with);
+        // A service may look for gateways first.
+        let case = if label == MAX { case.needs([Fact::PlentifulRegion]) } else { case };
         Context::PLAIN.share(case).sharing("groups", Cost::requests(1))
     })
 }
 
-/// The case that asks for as many gateways as there may be.
-const MOST: &str = "json/most";
+/// The label of the case with the maximum number of gateways.
+const MAX: &str = "json/most";
 
 async fn is_rejected_with(
     probe: &Probe<'_>,
@@ -153,19 +152,18 @@ async fn is_rejected_with(
 ) -> Result<(), Stop> {
     let token = probe.required(lack.fact, lack.token)?;
     Context::PLAIN.control(probe).await?;
-    is_alive(probe, token, lack.fact).await?;
+    is_valid(probe, token, lack.fact).await?;
     let request = change(&probe.contract().extract, Context::PLAIN.with_token(probe, token.expose()));
     rejects(probe, lack.clause, &format!("{}, with {what}", lack.reason), &request).await
 }
 
-/// An address that the caller claims to have, in a header in which proxies pass it on, or in [`PARAMETERS`].
+/// An address that the caller claims to have, in a header that proxies use for it, or in [`PARAMETERS`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Claim {
     header: &'static str,
     address: String,
 }
 
-/// The headers of [`Claim`].
 pub(super) const HEADERS: [&str; 8] = [
     "X-Forwarded-For",
     "X-Real-IP",
@@ -177,7 +175,7 @@ pub(super) const HEADERS: [&str; 8] = [
     "Fastly-Client-IP",
 ];
 
-/// Headers of fewer services, which a request carries all at once.
+/// Less common headers. One request carries all of them.
 const RARE_HEADERS: [&str; 18] = [
     "Client-IP",
     "X-Forwarded",
@@ -202,7 +200,7 @@ const RARE_HEADERS: [&str; 18] = [
 /// Stands for [`ADDRESS_PARAMETERS`].
 const PARAMETERS: &str = "parameters of the query";
 
-/// What other APIs call the address of their caller. A rejection of unknown parameters passes the case.
+/// Parameters of other APIs with the address of the caller. A service that rejects unknown parameters passes.
 const ADDRESS_PARAMETERS: [&str; 3] = ["ip", "client_ip", "request_ip"];
 
 /// Stands for all of [`RARE_HEADERS`].
@@ -232,9 +230,7 @@ fn lacking(context: Context, lack: UnmetRequirement, claim: Option<Claim>) -> Ca
         None => context.label(),
     };
     let shared = context.without_transport();
-    let case = Case::with(label, Cost::requests(1), (context, lack, claim), |probe, data| {
-        Box::pin(is_rejected(probe, data))
-    });
+    let case = Case::for_data(label, Cost::requests(1), (context, lack, claim), is_rejected);
     shared.share(case).sharing("groups", Cost::requests(1))
 }
 
@@ -244,7 +240,7 @@ async fn is_rejected(
 ) -> Result<(), Stop> {
     let token = probe.required(lack.fact, lack.token)?;
     context.without_transport().control(probe).await?;
-    is_alive(probe, token, lack.fact).await?;
+    is_valid(probe, token, lack.fact).await?;
     let mut request = context.with_token(probe, token.expose());
     let mut why = format!("{}, {}", lack.reason, context.name());
     if let Some(claim) = claim {
@@ -254,9 +250,9 @@ async fn is_rejected(
     rejects(probe, lack.clause, &why, &request).await
 }
 
-/// Shows that a token is valid: list groups accepts it, or rejects it otherwise than an unknown token.
-/// Where list groups accepts no token at all this can't be shown.
-pub(super) async fn is_alive(probe: &Probe<'_>, token: &Secret, fact: Fact) -> Result<(), Stop> {
+/// Shows that a token is valid: list groups accepts it, or rejects it in another way than an unknown token. Passes when list
+/// groups accepts no token at all, since nothing can be shown then.
+pub(super) async fn is_valid(probe: &Probe<'_>, token: &Secret, fact: Fact) -> Result<(), Stop> {
     let groups = |token: &str| probe.groups().query(&probe.contract().groups.api_key.name, token);
     let reason = match probe.control_once(&groups(token.expose())).await {
         Err(Stop::Inconclusive(reason)) => reason,
@@ -271,56 +267,50 @@ pub(super) async fn is_alive(probe: &Probe<'_>, token: &Secret, fact: Fact) -> R
         return Ok(());
     }
     let reason = format!(
-        "list groups rejects the token as it does an unknown one, so that a rejection says nothing: expected {fact}, and \
+        "list groups rejects the token like an unknown one, so a rejection shows nothing: expected {fact}, and \
          the token must be valid: {reason}"
     );
-    // Whether the static operations look at the whitelist too and take link credentials is open.
-    let may_be_alive = matches!(fact, Fact::TokenNotWhitelisted | Fact::RejectedTokens);
-    Err(if may_be_alive { probe.skip(&reason) } else { probe.inconclusive(&reason) })
+    // Whether static operations apply the whitelist and accept link credentials is unspecified.
+    let may_be_valid = matches!(fact, Fact::TokenNotWhitelisted | Fact::RejectedTokens);
+    Err(if may_be_valid { probe.skip(&reason) } else { probe.inconclusive(&reason) })
 }
 
-/// JSON by each transport, and text.
 fn transports_and_text() -> Vec<Context> {
-    let text = Context { is_text: true, ..Context::PLAIN };
-    let json = Transport::ALL.map(|transport| Context { transport, ..Context::PLAIN });
-    json.into_iter().chain([text]).collect()
+    Transport::ALL.map(Context::by).into_iter().chain([Context::TEXT]).collect()
 }
 
 pub(super) static FORGED: Check = Check {
     id: "extract.whitelist.forged",
-    title: "a claimed address does not take the place of the real one in the whitelist",
+    title: "the whitelist applies to the real address of the caller, not to a claimed one",
     why: "A service that trusts an address in a header lets in everybody who knows a whitelisted address.",
-    operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractWhitelist],
-    needs: &[],
     run: Run::Cases(|_| {
         let case = |(context, header, address): (Context, &'static str, &'static str)| {
             let label = match address {
-                NOBODYS => format!("{}/{header}", context.label()),
+                UNUSED_ADDRESS => format!("{}/{header}", context.label()),
                 _ => format!("{}/{header}={address}", context.label()),
             };
-            // A rejection is compared with the same header with the real address.
-            Case::with(label, Cost::extraction(1, 1), (context, header, address), |probe, data| {
-                Box::pin(forged(probe, data))
-            })
+            // A rejection is compared with that of the same header with the real address.
+            Case::for_data(label, Cost::extraction(1, 1), (context, header, address), forged)
         };
         let each = Context::some_for_each(&transports_and_text(), HEADERS).into_iter();
-        let each = each.map(|(context, header)| (context, header, NOBODYS));
+        let each = each.map(|(context, header)| (context, header, UNUSED_ADDRESS));
         let others = OTHER_CLAIMS.map(|(header, address)| (Context::PLAIN, header, address));
         each.chain(others).map(case).collect()
     }),
+    ..EXTRACT
 };
 
 /// An address of a documentation range (RFC 5737), which no call comes from and no whitelist has.
-pub(super) const NOBODYS: &str = "192.0.2.77";
+pub(super) const UNUSED_ADDRESS: &str = "192.0.2.77";
 
-/// What services may treat otherwise than an address of a documentation range: a public address, and a private one. A trusted
-/// proxy would pass on nothing but an address, so that nothing else is claimed.
+/// Addresses that services may treat in another way than those of a documentation range: a public one and a private one. All
+/// values are addresses, since a trusted proxy forwards nothing else.
 pub(super) const OTHER_CLAIMS: [(&str, &str); 3] =
-    [(RARE, NOBODYS), (HEADERS[0], "8.8.8.8"), (HEADERS[0], "10.0.0.7")];
+    [(RARE, UNUSED_ADDRESS), (HEADERS[0], "8.8.8.8"), (HEADERS[0], "10.0.0.7")];
 
-/// A whitelisted caller that claims another address is served all the same. One that is rejected may be so for the header
-/// itself, unless the header with its real address is accepted.
+/// A whitelisted caller that claims another address must be served. The service may reject the header itself, unless it accepts
+/// the header with the real address.
 async fn forged(
     probe: &Probe<'_>,
     (context, header, address): (Context, &'static str, &'static str),
@@ -339,8 +329,7 @@ async fn forged(
     let (real, is_served) = probe.is_accepted(&request(&egress.to_string())).await?;
     if is_served && is_loopback(probe.base()) && !egress.is_loopback() {
         return Err(probe.skip(
-            "the service runs on this machine and may trust local proxies, of which the suite looks like one; test it from \
-             another machine",
+            "the service runs on this machine and may trust the suite as a local proxy; test it from another machine",
         ));
     }
     if is_served {
@@ -354,9 +343,7 @@ async fn forged(
 pub(super) static OTHER_PROTOCOL: Check = Check {
     id: "extract.entitlement.other-protocol",
     title: "an entitlement for one protocol does not cover another",
-    why: "Customers get gateways of a protocol that they have not bought; the gateways reject them, or are \
-          billed at another price.",
-    operation: Some(OperationId::Extract),
+    why: "Customers get gateways of a protocol that they have not bought; the gateways reject them, or cost another price.",
     clauses: &[Clause::ExtractEntitlement],
     needs: &[Fact::TokenPartlyEntitled],
     run: Run::Cases(|scope| {
@@ -364,16 +351,15 @@ pub(super) static OTHER_PROTOCOL: Check = Check {
         let gateways = u32::try_from(extract.protocols.len().saturating_sub(1)).unwrap_or(u32::MAX);
         let case = |context: Context| {
             let cost = Cost::extraction(gateways.saturating_add(1), gateways);
-            Case::with(context.label(), cost, context, |probe, context| {
-                Box::pin(other_protocol(probe, context))
-            })
+            Case::for_data(context.label(), cost, context, other_protocol)
         };
         let contexts = Context::all(extract).into_iter();
         contexts.filter(|context| context.extra.protocol.is_none()).map(case).collect()
     }),
+    ..EXTRACT
 };
 
-/// Which protocols the account is entitled to shows by itself: some are accepted, and not all may be.
+/// The responses show which protocols the account is entitled to: some must be accepted, but not all.
 async fn other_protocol(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let token = probe.required(Fact::TokenPartlyEntitled, |facts| facts.token_partly_entitled.as_ref())?;
     let extract = &probe.contract().extract;
@@ -385,7 +371,7 @@ async fn other_protocol(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
         responses.push(exchange);
     }
     if accepted.is_empty() && context == Context::PLAIN {
-        is_alive(probe, token, Fact::TokenPartlyEntitled).await?;
+        is_valid(probe, token, Fact::TokenPartlyEntitled).await?;
         let expected = format!(
             "at least one protocol accepted, as supplied by {}",
             Fact::TokenPartlyEntitled.variable()
@@ -396,7 +382,7 @@ async fn other_protocol(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
     }
     if accepted.is_empty() {
         let reason = format!(
-            "the account may extract with no protocol; expected an account with some of them ({})",
+            "the account may not extract with any protocol; expected an account with some of them ({})",
             Fact::TokenPartlyEntitled.variable()
         );
         return Err(probe.inconclusive(&reason));
@@ -407,4 +393,56 @@ async fn other_protocol(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
         probe.finding(Clause::ExtractEntitlement, &expected, "all accepted", &exchanges);
     }
     Ok(())
+}
+
+pub(super) static REJECTED: Check = Check {
+    id: "extract.whitelist.rejected-tokens",
+    title: "each credential of `SALLYPORT_REJECTED_TOKENS` is rejected, wherever the request sends it",
+    why: "Callers whose access was disabled, has expired or was never granted still get gateways.",
+    clauses: &[
+        Clause::AllTokenRequired,
+        Clause::ExtractEntitlement,
+        Clause::ExtractRealName,
+        Clause::ExtractWhitelist,
+    ],
+    needs: &[Fact::RejectedTokens],
+    run: Run::Cases(rejected_cases),
+    ..EXTRACT
+};
+
+fn rejected_cases(scope: &Scope<'_>) -> Vec<Case> {
+    let contexts = transports_and_text();
+    let case = |(index, reason, context): (usize, RejectionReason, Context)| {
+        let label = format!("{} {}/{}", reason.name(), index + 1, context.label());
+        let shared = context.without_transport();
+        let case = Case::for_data(label, Cost::requests(1), (index, context), rejected);
+        shared.share(case).sharing(format!("groups {index}"), Cost::requests(1))
+    };
+    let mut reasons: Vec<_> = scope.facts.rejected_tokens.iter().map(|rejected| rejected.reason).collect();
+    if reasons.is_empty() {
+        // Without the fact, a plan still shows a case.
+        reasons.push(RejectionReason::Revoked);
+    }
+    let each = |(index, reason): (usize, RejectionReason)| {
+        contexts.iter().map(move |context| (index, reason, context.clone())).collect::<Vec<_>>()
+    };
+    reasons.into_iter().enumerate().flat_map(each).map(case).collect()
+}
+
+async fn rejected(probe: &Probe<'_>, (index, context): (usize, Context)) -> Result<(), Stop> {
+    let rejected = probe.required(Fact::RejectedTokens, |facts| facts.rejected_tokens.get(index))?;
+    context.without_transport().control(probe).await?;
+    if rejected.reason != RejectionReason::Revoked {
+        is_valid(probe, &rejected.token, Fact::RejectedTokens).await?;
+    }
+    let note = if rejected.note.is_empty() { String::new() } else { format!(" ({})", rejected.note) };
+    let why = format!(
+        "credential {} of {}, {}{note}, {}",
+        index + 1,
+        Fact::RejectedTokens.variable(),
+        rejected.reason.name(),
+        context.name()
+    );
+    let request = context.with_token(probe, rejected.token.expose());
+    rejects(probe, rejected.reason.clause(), &why, &request).await
 }

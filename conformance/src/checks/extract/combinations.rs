@@ -1,22 +1,22 @@
-//! Valid parameters together. One extraction uses many of them at once, and its response is judged for each: a run of few
-//! gateways learns from two of them what single requests would take a dozen for. Only when such an extraction is rejected
-//! are its parameters sent one by one, to find the clause that it breaks.
+//! Combinations of valid parameters. One extraction uses many of them, and its response is judged for each: two gateways show
+//! what single requests would take a dozen for. Only when a combination is rejected, its parameters are sent one by one to find
+//! the violated clause.
 
 use std::fmt;
 
-use super::content::{self, gateways};
+use super::EXTRACT;
+use super::content;
 use super::forms::{Context, Transport, default_of};
 use super::text::{judge_form, judge_separator};
 use crate::check::{AcceptedResponse, Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
-use crate::contract::{Clause, Extract, OperationId, Separator};
+use crate::contract::{Clause, Extract, Separator};
 use crate::wire::{Exchange, QuerySpelling, Request};
 
 pub(super) static COMBINATIONS: Check = Check {
     id: "extract.envelope.combinations",
     title: "valid parameters are accepted together, and each has its effect",
-    why: "Callers use several parameters at once; one that works alone only is no use to them.",
-    operation: Some(OperationId::Extract),
+    why: "Callers use several parameters at once; a parameter that works only alone is of no use to them.",
     clauses: &[
         Clause::ExtractCount,
         Clause::ExtractCountryAlias,
@@ -31,32 +31,30 @@ pub(super) static COMBINATIONS: Check = Check {
         Clause::ExtractTokenEqual,
         Clause::ExtractTokenTransport,
     ],
-    needs: &[],
     run: Run::Cases(|scope| combinations(scope).into_iter().map(case).collect()),
+    ..EXTRACT
 };
 
-/// Gateways of a combination: two have a separator between them, and two extractions hardly choose the same two.
+/// Gateways of a combination: two need a separator, and two extractions rarely return the same two.
 const NUM: u32 = 2;
 
-/// A custom separator with characters that URLs and JSON treat in ways of their own.
+/// A custom separator with characters that are special in URLs and JSON.
 const CUSTOM: &str = "&=+% \u{e9}";
 
 /// A valid use of one parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Use {
-    /// JSON by its name, where it is the default.
+    /// JSON, which is the default, by its name.
     Json,
     Text,
-    /// What separates the entries of a text.
     Separator(Separator),
-    /// The token in these transports.
     Token(&'static [Transport]),
     Region(RegionUse),
     Protocol(String),
     Id(IdPlace),
 }
 
-/// How the region is named. `Absent` leaves the default one.
+/// How the region is named. `Absent` means the default one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RegionUse {
     Alias,
@@ -69,24 +67,23 @@ enum RegionUse {
 enum IdPlace {
     Query,
     Header,
-    /// A different id in each; that of the query counts.
+    /// A different id in each; the one in the query counts.
     Both,
 }
 
-/// Uses of parameters that one request combines.
+/// The parameters of one request.
 #[derive(Debug, Clone)]
 struct Combination {
     uses: Vec<Use>,
     spelling: QuerySpelling,
 }
 
-/// The ids of one request.
 struct Ids {
     query: String,
     header: String,
 }
 
-/// Each separator once, and JSON with each place of the id. The other uses take turns, so that each meets several others.
+/// Each separator once, and JSON with each place of the id. The other parameters rotate, so that each meets several others.
 fn combinations(scope: &Scope<'_>) -> Vec<Combination> {
     const TOKENS: [&[Transport]; 5] = [
         &[Transport::Bearer],
@@ -103,7 +100,7 @@ fn combinations(scope: &Scope<'_>) -> Vec<Combination> {
     let separators = extract.separators.iter().cloned().chain([custom]);
     let texts = separators.map(|separator| vec![Use::Text, Use::Separator(separator)]);
     let json = [vec![], vec![Use::Json], vec![]];
-    // The default one, which every account that extracts has, and those that the tester knows of.
+    // The default protocol, which every account may use, and those that the tester supplied.
     let default = default_of(&extract.protocol);
     let entitled =
         extract.protocols.iter().filter(|protocol| scope.facts.entitled_protocols.contains(protocol));
@@ -132,11 +129,9 @@ fn combinations(scope: &Scope<'_>) -> Vec<Combination> {
 
 fn case(combination: Combination) -> Case {
     let repetitions = u32::try_from(combination.repetitions().len()).unwrap_or(u32::MAX);
-    // Repetitions give the same gateways again, and one that is rejected leaves its own to those that find out why.
+    // Repetitions return the same gateways, and a rejected combination leaves its gateways to the requests that find the cause.
     let cost = Cost::extraction(1 + repetitions, NUM);
-    Case::with(combination.label(), cost, combination, |probe, combination| {
-        Box::pin(combined(probe, combination))
-    })
+    Case::for_data(combination.label(), cost, combination, combined)
 }
 
 async fn combined(probe: &Probe<'_>, combination: Combination) -> Result<(), Stop> {
@@ -147,12 +142,12 @@ async fn combined(probe: &Probe<'_>, combination: Combination) -> Result<(), Sto
             let accepted = AcceptedResponse { response: response.clone(), exchange: exchange.clone() };
             judge(probe, &combination, &ids, &accepted).await
         }
-        _ if is_undecided(&class) => Err(undecided(probe, &class)),
+        _ if content::is_undecided(&class) => Err(content::undecided(probe, &class)),
         _ => find_cause(probe, &combination, (&exchange, &class)).await,
     }
 }
 
-/// Holds the response against each use of a parameter.
+/// Judges the response for each parameter.
 async fn judge(
     probe: &Probe<'_>,
     combination: &Combination,
@@ -161,17 +156,10 @@ async fn judge(
 ) -> Result<(), Stop> {
     let AcceptedResponse { exchange, response } = accepted;
     for (clause, why, request) in combination.again(probe, ids) {
-        let request = request.giving_again(gateways(probe, &exchange.request, response));
-        let Some(again) = probe.accepts(clause, &why, &request).await? else { continue };
-        if gateways(probe, &again.exchange.request, &again.response)
-            != gateways(probe, &exchange.request, response)
-        {
-            let expected = format!("the same gateways: {why}");
-            probe.finding(clause, &expected, "other gateways", &[exchange, &again.exchange]);
-        }
+        content::judge_repeated(probe, clause, &why, accepted, &request).await?;
     }
     if let Some(separator) = combination.separator() {
-        judge_form(probe, exchange, response, "text is asked for");
+        judge_form(probe, exchange, response, "text is requested");
         if !content::is_envelope(response) {
             judge_separator(probe, accepted, &separator.text).await?;
         }
@@ -181,7 +169,7 @@ async fn judge(
     Ok(())
 }
 
-/// A parameter that is rejected alone breaks its clause; so does one without which the combination is accepted.
+/// Finds a parameter that is rejected alone, or without which the combination is accepted, and reports its clause.
 async fn find_cause(
     probe: &Probe<'_>,
     combination: &Combination,
@@ -189,7 +177,7 @@ async fn find_cause(
 ) -> Result<(), Stop> {
     Context::PLAIN.control(probe).await?;
     let extract = &probe.contract().extract;
-    // A query that is not decoded breaks whatever it asks for.
+    // A service that does not decode the query rejects every parameter in it.
     if combination.spelling != QuerySpelling::Usual
         && let Err((exchange, class)) = is_accepted(probe, [], combination.spelling).await?
     {
@@ -201,7 +189,7 @@ async fn find_cause(
         let Err((exchange, class)) = is_accepted(probe, [alone.clone()], combination.spelling).await? else {
             continue;
         };
-        // Of the default region and its absence, each is the control of the other.
+        // The default region and its absence are controls for each other.
         if let Some(other) = alone.counterpart()
             && is_accepted(probe, [other], QuerySpelling::Usual).await?.is_err()
         {
@@ -225,29 +213,20 @@ async fn find_cause(
     Ok(())
 }
 
-/// Sends an extraction of the fewest gateways with these uses. An error is a rejection with what it means.
+/// Sends an extraction of the minimum number of gateways with these parameters. The inner error is a rejection.
 async fn is_accepted(
     probe: &Probe<'_>,
     uses: impl IntoIterator<Item = Use>,
     spelling: QuerySpelling,
 ) -> Result<Result<Exchange, (Exchange, ResponseClass)>, Stop> {
     let combination = Combination { uses: uses.into_iter().collect(), spelling };
-    let least = *probe.contract().extract.num_range.start();
-    let (exchange, class) = probe.send(&combination.request(probe, least, &Ids::fresh(probe))).await?;
+    let min = *probe.contract().extract.num_range.start();
+    let (exchange, class) = probe.send(&combination.request(probe, min, &Ids::fresh(probe))).await?;
     match class.decision() {
         Decision::Accepted => Ok(Ok(exchange)),
-        _ if is_undecided(&class) => Err(undecided(probe, &class)),
+        _ if content::is_undecided(&class) => Err(content::undecided(probe, &class)),
         _ => Ok(Err((exchange, class))),
     }
-}
-
-/// Being short of gateways, busy or slow is no rejection.
-fn is_undecided(class: &ResponseClass) -> bool {
-    class.decision() == Decision::Undecided || matches!(class, ResponseClass::Timeout(_))
-}
-
-fn undecided(probe: &Probe<'_>, class: &ResponseClass) -> Stop {
-    probe.inconclusive(&format!("nothing was decided: {}", class.description()))
 }
 
 impl Ids {
@@ -271,7 +250,7 @@ impl Combination {
         })
     }
 
-    /// Unique by the form and the place of the id; the other uses depend on what the tester knows, and labels do not.
+    /// Unique by the form and the place of the id. The other parameters depend on facts, which labels must not.
     fn label(&self) -> String {
         let form = match self.uses.first() {
             Some(Use::Text) => self.separator().map_or_else(String::new, |of| format!("lb={}", of.code)),
@@ -315,7 +294,7 @@ impl Combination {
         Transport::Query.carry(probe, request, probe.token().expose())
     }
 
-    /// How the same extraction is asked for again: what that shows, by the place of the id.
+    /// The repetitions of the extraction that its request id allows.
     fn repetitions(&self) -> &'static [Repetition] {
         match self.id() {
             None => &[],
@@ -375,7 +354,7 @@ impl Use {
         }
     }
 
-    /// What must be accepted when this is, and the other way round.
+    /// The use that must be accepted exactly when this one is.
     const fn counterpart(&self) -> Option<Self> {
         match self {
             Self::Region(RegionUse::Absent) => Some(Self::Region(RegionUse::Default)),
@@ -384,7 +363,6 @@ impl Use {
         }
     }
 
-    /// For messages.
     fn description(&self, extract: &Extract) -> String {
         let Extract { return_type, lb, regions, country, protocol, request_id, request_id_header, .. } =
             extract;
@@ -414,7 +392,7 @@ impl Use {
         match self {
             Self::Json => request.query(&extract.return_type.name, &extract.json),
             Self::Text => request.query(&extract.return_type.name, &extract.text),
-            // It has no meaning for JSON.
+            // JSON has no separator.
             Self::Separator(Separator { code, text }) => {
                 let request = request.query(&extract.return_type.name, &extract.text);
                 let request = request.query(&extract.lb.name, code);

@@ -1,15 +1,15 @@
-//! Valid extractions from a region that has no gateways. A service looks at the caller and the parameters before it looks for
-//! gateways, so that a rejection other than the shortage shows that it does not accept one of them: what single extractions
-//! take a gateway each for, these show for none.
+//! Valid extractions from a region without gateways. A service checks the caller and the parameters before it looks for
+//! gateways, so any rejection other than the shortage shows that it does not accept one of them. These requests take no
+//! gateway, where other extractions take one each.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::access::{HEADERS, NOBODYS, OTHER_CLAIMS, claiming};
+use super::access::{HEADERS, OTHER_CLAIMS, UNUSED_ADDRESS, claiming};
 use super::forms::{Context, Transport, default_of};
 use super::gateways::gives_gateways;
 use super::separator_input::of_bytes;
-use super::supply::tells_when;
+use super::supply::has_retry_after;
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::token::rejected_alike;
 use crate::checks::{Requests, State};
@@ -28,7 +28,8 @@ const fn check(
     Check { id, title, why, operation, clauses, needs: &[Fact::EmptyRegion], run }
 }
 
-/// The clauses that each of the checks judges beside its own: there are no gateways, and the shortage says when to call again.
+/// The clauses of a check, and those that each of these checks judges: the region has no gateways, and the shortage has
+/// `Retry-After`.
 macro_rules! clauses {
     ($($own:ident),*) => {
         &[$(Clause::$own,)* Clause::ExtractRegion, Clause::ExtractShortageRetryAfter]
@@ -133,8 +134,8 @@ pub(super) static WHITELIST: Check = check(
 /// Adds something valid to a request.
 type Change = dyn Fn(&Probe<'_>, Request) -> Request + Send + Sync;
 
-/// The supplied region may have gateways after all: the control stands for the one that such a run would take, so that none runs
-/// where no gateway may be taken.
+/// The supplied region may have gateways after all. The control reserves the gateway that such a run would take, so that a
+/// budget without gateways leaves these cases out.
 fn cases(cases: impl IntoIterator<Item = Case>) -> Vec<Case> {
     cases.into_iter().map(|case| case.sharing_in_run(CONTROL, Cost::extraction(1, 1))).collect()
 }
@@ -143,14 +144,14 @@ fn text() -> Context {
     Context { is_text: true, ..Context::PLAIN }
 }
 
-/// Whether the account may extract in a form, as far as the tester knows.
+/// Whether the account may extract in a form, as far as the facts say.
 fn is_entitled(scope: &Scope<'_>, context: &Context) -> bool {
     context.extra.protocol.as_ref().is_none_or(|own| scope.facts.entitled_protocols.contains(own))
 }
 
-/// The forms that show whether a clause is kept.
+/// Cases for the forms that test a clause.
 fn forms(scope: &Scope<'_>, clause: Clause) -> Vec<Case> {
-    // The region is always that without gateways.
+    // These cases set the region themselves.
     let fits = |context: &Context| {
         let is_single = *context != Context::PLAIN && !context.is_combined() && !context.extra.region;
         is_single && is_entitled(scope, context) && context.clause() == clause
@@ -177,7 +178,7 @@ fn links(scope: &Scope<'_>) -> Vec<Case> {
     Context::in_query(&scope.contract.extract).into_iter().filter(fits).map(case).collect()
 }
 
-/// A case for a request that meets the shortage as one of the form `base` does.
+/// A case for a request that must get the shortage, as a request of the form `base` does.
 fn valid(
     base: Context,
     label: impl Into<String>,
@@ -195,15 +196,15 @@ fn valid(
     })
 }
 
-/// The plain form has nothing that could be rejected, but it may lack what a service wrongly asks for: one with more of it then
-/// meets the shortage.
+/// The plain form has nothing that a service could reject, but it may lack what a service wrongly requires. Then a request with
+/// that parameter gets the shortage.
 fn least(context: Context) -> Case {
     let label = format!("{}/nothing more", context.label());
     Case::with(label, Cost::requests(1), context, |probe, context| {
         Box::pin(async move {
             let extract = &probe.contract().extract;
             let (plain, class) = send(probe, &context.request(probe)).await?;
-            // A shortage may come as 429, which nothing tells from throttling.
+            // A shortage with status 429 can't be distinguished from throttling.
             if is_throttled(&plain) {
                 return Err(no_shortage(probe));
             }
@@ -223,7 +224,7 @@ fn least(context: Context) -> Case {
                 (Clause::ExtractNumRange, &extract.num.name, second.to_string()),
             ] {
                 let (other, _) = send(probe, &context.request(probe).query(name, value)).await?;
-                if tells_when(&other) && !rejected_alike(&plain, &other) {
+                if has_retry_after(&other) && !rejected_alike(&plain, &other) {
                     let expected = format!("accepted without another {name}, {}", context.name());
                     probe.finding(clause, &expected, class.description(), &[&plain, &other]);
                     return Ok(());
@@ -231,7 +232,7 @@ fn least(context: Context) -> Case {
             }
             let by_header = Context { transport: Transport::Header, ..context.clone() }.request(probe);
             let (other, _) = send(probe, &by_header).await?;
-            if tells_when(&other) && !rejected_alike(&plain, &other) {
+            if has_retry_after(&other) && !rejected_alike(&plain, &other) {
                 let expected = format!("accepted, {}, as it is in X-API-Key", context.name());
                 probe.finding(
                     Clause::ExtractTokenTransport,
@@ -246,7 +247,7 @@ fn least(context: Context) -> Case {
     })
 }
 
-/// The largest `num`, and one beyond the middle.
+/// The maximum `num`, and one above the middle of its range.
 fn numbers(extract: &Extract) -> Vec<Case> {
     let (start, end) = (*extract.num_range.start(), *extract.num_range.end());
     let name = extract.num.name.clone();
@@ -261,7 +262,7 @@ fn numbers(extract: &Extract) -> Vec<Case> {
     largest.chain([middle]).map(case).collect()
 }
 
-/// Each separator, and custom ones of the greatest length.
+/// Each separator, and custom ones, some of the maximum length.
 fn separators(extract: &Extract) -> Vec<Case> {
     let (lb, sb) = (extract.lb.name.clone(), extract.sb.name.clone());
     let listed = extract.separators.iter().map(|separator| {
@@ -314,7 +315,7 @@ fn tokens() -> Vec<Case> {
 
 /// Addresses that a whitelisted caller claims to have.
 fn addresses() -> Vec<Case> {
-    let each = HEADERS.into_iter().map(|header| (header, NOBODYS));
+    let each = HEADERS.into_iter().map(|header| (header, UNUSED_ADDRESS));
     let case = |(header, address): (&'static str, &'static str)| {
         let label = format!("{header}={address}");
         Case::with(label, Cost::requests(1), (header, address), |probe, (header, address)| {
@@ -324,7 +325,8 @@ fn addresses() -> Vec<Case> {
     each.chain(OTHER_CLAIMS).map(case).collect()
 }
 
-/// The header itself may be rejected, and a service on this machine may trust it: then the real address in it tells more.
+/// The service may reject the header itself, or trust it on this machine, so a rejection is compared with that of the header
+/// with the real address.
 async fn claimed(probe: &Probe<'_>, header: &'static str, address: &str) -> Result<(), Stop> {
     control(probe).await?;
     let request = claiming(Context::PLAIN.request(probe), header, address);
@@ -344,7 +346,7 @@ async fn claimed(probe: &Probe<'_>, header: &'static str, address: &str) -> Resu
     let real = claiming(Context::PLAIN.request(probe), header, &egress.to_string());
     let (real, _) = send(probe, &real).await?;
     let is_trusted = crate::wire::is_loopback(probe.base()) && !egress.is_loopback();
-    if !is_trusted && tells_when(&real) && !rejected_alike(&real, &exchange) {
+    if !is_trusted && has_retry_after(&real) && !rejected_alike(&real, &exchange) {
         let expected = "the shortage, since the real address is whitelisted";
         let actual = format!("{} for {address} in {header}", class.description());
         probe.finding(Clause::ExtractWhitelist, expected, &actual, &[&exchange, &real]);
@@ -352,7 +354,7 @@ async fn claimed(probe: &Probe<'_>, header: &'static str, address: &str) -> Resu
     Ok(())
 }
 
-/// The forms of a parameter that has a default, and that default by its name.
+/// The forms of a parameter with a default, and the default by its name.
 fn values(scope: &Scope<'_>, parameter: &Parameter, default: String, clause: Clause) -> Vec<Case> {
     let (name, why) = (parameter.name.clone(), format!("{}={default}", parameter.name));
     let by_name = valid(Context::PLAIN, "the default by its name", clause, why, move |_, request| {
@@ -377,7 +379,7 @@ fn equal_regions(extract: &Extract) -> Case {
     })
 }
 
-/// The link credential in the transport that the service takes it in, by either name of the region.
+/// Sends the link credential in the transport that the service accepts, with either name of the region.
 async fn link(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let credential = probe.required(Fact::LinkCredential, |facts| facts.link_credential.as_ref())?;
     let by = |transport| Context { transport, ..context.clone() }.with_token(probe, credential.expose());
@@ -414,7 +416,7 @@ async fn meets_shortage(probe: &Probe<'_>, clause: Clause, request: &Request) ->
     Ok(())
 }
 
-/// So often a throttled extraction is sent, with a pause that grows by this one.
+/// Maximum number of times that a throttled extraction is sent, and the step by which the pause between them grows.
 const MOST_TRIES: u32 = 16;
 const PAUSE: Duration = Duration::from_millis(7);
 
@@ -425,7 +427,7 @@ async fn send(probe: &Probe<'_>, request: &Request) -> Result<(Exchange, Respons
     send_patiently(probe, request.clone().query(regions, region)).await
 }
 
-/// Sends an extraction that gives nothing. A shortage may come as 503, so that only 429 is waited out.
+/// Sends an extraction that takes nothing. Waits out 429 only, since a shortage may have status 503.
 async fn send_patiently(probe: &Probe<'_>, request: Request) -> Result<(Exchange, ResponseClass), Stop> {
     let request = request.giving_nothing();
     for tries in 1..MOST_TRIES {
@@ -438,15 +440,15 @@ async fn send_patiently(probe: &Probe<'_>, request: Request) -> Result<(Exchange
     probe.send_once(&request).await
 }
 
-/// Shows once in a run that a plain extraction meets a shortage that says when to call again.
+/// Shows once in a run that a plain extraction gets a shortage with `Retry-After`.
 ///
 /// # Errors
-/// Skip when it does not: the region may be unknown to the service, or the shortage look like throttling.
+/// Skip when it does not: the region may be unknown to the service, or the shortage may look like throttling.
 async fn control(probe: &Probe<'_>) -> Result<(), Stop> {
     let known = &State::from_probe(probe)?.is_short;
     let find_out = async {
         let (plain, _) = send(probe, &Context::PLAIN.request(probe)).await?;
-        Ok::<_, Stop>(tells_when(&plain) && !is_throttled(&plain))
+        Ok::<_, Stop>(has_retry_after(&plain) && !is_throttled(&plain))
     };
     match known.get_or_try_init(|| probe.as_control(CONTROL, find_out)).await? {
         true => Ok(()),
@@ -458,32 +460,32 @@ fn no_shortage(probe: &Probe<'_>) -> Stop {
     probe.skip("the empty region causes no shortage that says when to call again")
 }
 
-/// Throttling says when to call again, too. 503 may be either.
+/// Throttling has `Retry-After` too, and 503 may be throttling or a shortage, so only 429 counts.
 fn is_throttled(exchange: &Exchange) -> bool {
     exchange.result.as_ref().is_ok_and(|response| response.status == 429)
 }
 
-/// Whether a response is that of a region without gateways: a shortage that says when to call again, or a success without any.
+/// Whether a response is that of a region without gateways: a shortage with `Retry-After`, or a success without gateways.
 ///
 /// # Errors
-/// Inconclusive when the service is busy or broken, which shows neither.
+/// Inconclusive when the service is busy or broken.
 fn is_short(probe: &Probe<'_>, exchange: &Exchange, class: &ResponseClass) -> Result<bool, Stop> {
     if is_throttled(exchange) {
         return Err(probe.inconclusive("the service was busy; run it again later, or with --rate"));
     }
     match class.decision() {
         _ if gives_gateways(probe, exchange) => Ok(false),
-        _ if tells_when(exchange) => Ok(true),
+        _ if has_retry_after(exchange) => Ok(true),
         Decision::Accepted => Ok(true),
         Decision::Failed => Err(probe.inconclusive(&format!("nothing was decided: {}", class.description()))),
         Decision::Rejected | Decision::Undecided => Ok(false),
     }
 }
 
-/// The label of that request as a control that the run shares.
+/// The label of its request as a shared control.
 const CONTROL: &str = "extract without gateways";
 
-/// A valid extraction must fare as that of a simpler form does: with the shortage and its `Retry-After`, and without gateways.
+/// A valid extraction must get the same response as that of a simpler form: the shortage with `Retry-After`, and no gateways.
 async fn judge(
     probe: &Probe<'_>,
     clause: Clause,
@@ -497,10 +499,10 @@ async fn judge(
         return Ok(());
     }
     let is_filled = gives_gateways(probe, &exchange);
-    // Others may give gateways back meanwhile, and a service may break down: a second response must agree.
+    // Others may return gateways meanwhile, and a service may fail: a second response must agree.
     let (again, class) = send(probe, request).await?;
     let (plain, _) = send(probe, &base.request(probe)).await?;
-    let is_unsure = is_throttled(&again) || is_throttled(&plain) || !tells_when(&plain);
+    let is_unsure = is_throttled(&again) || is_throttled(&plain) || !has_retry_after(&plain);
     if is_unsure || gives_gateways(probe, &again) != is_filled {
         return Err(probe.inconclusive("the region has gateways at times, or the service was busy"));
     }
@@ -511,7 +513,7 @@ async fn judge(
     }
     let status = again.result.as_ref().map_or(0, |response| response.status);
     match class.decision() {
-        _ if tells_when(&again) => {}
+        _ if has_retry_after(&again) => {}
         Decision::Rejected if clause == Clause::ExtractNumRange && matches!(status, 402 | 403) => {
             return Err(probe.skip("the account may not have so many gateways left"));
         }

@@ -1,5 +1,5 @@
-//! The forms in which every rule of an extraction must hold alike: what stands beside the parameter under test, JSON or text,
-//! and the transport of the token. Each form has one control request, which a run sends once.
+//! The forms of an extraction, in each of which every rule must hold: other parameters beside the one under test, JSON or
+//! text, and the transport of the token. Each form has one control request, which a run sends once.
 
 use std::fmt::Display;
 
@@ -9,7 +9,7 @@ use crate::contract::{Clause, Extract, OperationId, Parameter};
 use crate::grammar::Spelling;
 use crate::wire::{Request, Response};
 
-/// One way to carry the token.
+/// Where a request carries the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Transport {
     Query,
@@ -17,14 +17,14 @@ pub(super) enum Transport {
     Bearer,
 }
 
-/// What else a request carries.
+/// Parameters beside the one under test.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ExtraParameter {
-    /// A request id that is new each time.
+    /// A request id, a new one in each request.
     pub(super) request_id: bool,
-    /// Another protocol than the default one.
+    /// A protocol other than the default one.
     pub(super) protocol: Option<String>,
-    /// The default region: left out where the plain form names one, and by its name where it names none.
+    /// The default region: no region where the plain form names one, the default by its name where it names none.
     pub(super) region: bool,
 }
 
@@ -36,7 +36,6 @@ impl ExtraParameter {
     }
 }
 
-/// An extraction in one form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Context {
     pub(super) extra: ExtraParameter,
@@ -47,7 +46,6 @@ pub(super) struct Context {
 impl Transport {
     pub(super) const ALL: [Self; 3] = [Self::Query, Self::Header, Self::Bearer];
 
-    /// The request with a token carried in this way.
     pub(super) fn carry(self, probe: &Probe<'_>, request: Request, token: &str) -> Request {
         let extract = &probe.contract().extract;
         match self {
@@ -57,7 +55,6 @@ impl Transport {
         }
     }
 
-    /// For the label of a case.
     pub(super) const fn label(self) -> &'static str {
         match self {
             Self::Query => "query",
@@ -76,24 +73,29 @@ impl Transport {
 }
 
 impl Context {
-    /// JSON, and the token in the query.
     pub(super) const PLAIN: Self =
         Self { extra: ExtraParameter::NOTHING, is_text: false, transport: Transport::Query };
+
+    pub(super) const TEXT: Self =
+        Self { extra: ExtraParameter::NOTHING, is_text: true, transport: Transport::Query };
+
+    pub(super) const fn by(transport: Transport) -> Self {
+        Self { extra: ExtraParameter::NOTHING, is_text: false, transport }
+    }
 
     /// Each form with the token in the query, the plain one first.
     pub(super) fn in_query(extract: &Extract) -> Vec<Self> {
         let with = |extra| Self { extra, ..Self::PLAIN };
-        let text = Self { is_text: true, ..Self::PLAIN };
         let id = with(ExtraParameter { request_id: true, ..ExtraParameter::NOTHING });
         let protocols = other_protocols(extract)
             .map(|protocol| with(ExtraParameter { protocol: Some(protocol), ..ExtraParameter::NOTHING }));
         let region = with(ExtraParameter { region: true, ..ExtraParameter::NOTHING });
-        [Self::PLAIN, text, id].into_iter().chain(protocols).chain([region]).collect()
+        [Self::PLAIN, Self::TEXT, id].into_iter().chain(protocols).chain([region]).collect()
     }
 
-    /// Two forms that have everything between them: a rule that is broken beside one thing, whatever it is, is broken in one
-    /// of them, so that a run of few requests tests the rule in these two and in the plain one. The other protocol, which an
-    /// account may have no entitlement for, is in the second one alone.
+    /// Two forms that together have every parameter: a rule that does not hold beside some parameter does not hold in one of
+    /// them, so a run of few requests tests the rule in these two and in the plain form. Only the second one has the other
+    /// protocol, since the account may lack the entitlement for it.
     fn combined(extract: &Extract) -> [Self; 2] {
         let text = ExtraParameter { request_id: true, protocol: None, region: true };
         let json =
@@ -104,20 +106,20 @@ impl Context {
         ]
     }
 
-    /// Whether it is one of those, with or without the request id.
+    /// Whether it is one of the combined forms, with or without the request id.
     pub(super) const fn is_combined(&self) -> bool {
         let ExtraParameter { request_id, protocol, region } = &self.extra;
         (*region && self.is_text) || (*request_id && (*region || protocol.is_some()))
     }
 
-    /// Each form with each transport of the token, the plain one first, and the combined ones.
+    /// Each form with each transport of the token, the plain one first, and the combined forms.
     pub(super) fn all(extract: &Extract) -> Vec<Self> {
         let forms = Self::in_query(extract);
         let by = |transport| forms.iter().map(move |form| Self { transport, ..form.clone() });
         Transport::ALL.into_iter().flat_map(by).chain(Self::combined(extract)).collect()
     }
 
-    /// The same without a request id.
+    /// All forms without a request id.
     pub(super) fn all_without_id(extract: &Extract) -> Vec<Self> {
         let [mut text, _] = Self::combined(extract);
         text.extra.request_id = false;
@@ -129,13 +131,12 @@ impl Context {
     pub(super) fn in_text(extract: &Extract) -> Vec<Self> {
         let forms = Self::in_query(extract).into_iter().filter(|form| !form.is_text);
         let text = |form: Self| Self { is_text: true, ..form };
-        let transports = [Transport::Header, Transport::Bearer];
-        let transports = transports.map(|transport| Self { transport, ..Self::PLAIN });
+        let transports = [Transport::Header, Transport::Bearer].map(Self::by);
         forms.chain(transports).chain(Self::combined(extract)).map(text).collect()
     }
 
-    /// The first form for each value, a combined one, and one of the others in turns. Every value meets three forms, and
-    /// every form many values, without a case for each pair.
+    /// Pairs each value with the first form, with a combined form in turn, and with one of the others in turn. Each value occurs
+    /// in three forms, and each form with many values, without a case for each pair.
     pub(super) fn some_for_each<T: Clone>(
         contexts: &[Self],
         values: impl IntoIterator<Item = T>,
@@ -152,7 +153,7 @@ impl Context {
         pairs
     }
 
-    /// The first form for each value, and one of the others in turns: for values that are many and alike.
+    /// Pairs each value with the first form and with one of the others in turn: for long lists of similar values.
     pub(super) fn one_for_each<T: Clone>(
         contexts: &[Self],
         values: impl IntoIterator<Item = T>,
@@ -166,7 +167,7 @@ impl Context {
         values.into_iter().flat_map(pairs).collect()
     }
 
-    /// The clause that a service violates which rejects this form, where it accepts [`Context::PLAIN`] and it is not combined.
+    /// The clause that a service violates when it rejects this form, which is not combined, and accepts [`Context::PLAIN`].
     pub(super) const fn clause(&self) -> Clause {
         let ExtraParameter { request_id, protocol, region: _ } = &self.extra;
         match self {
@@ -178,8 +179,8 @@ impl Context {
         }
     }
 
-    /// The form whose control request shows that this one is accepted, where the token of this one is wrong. Which
-    /// transports of the token work is the matter of another check.
+    /// The form whose control request shows that this one is accepted, for requests with a wrong token. Another check tests
+    /// which transports of the token work.
     pub(super) fn without_transport(&self) -> Self {
         let transport = if self.is_combined() { self.transport } else { Transport::Query };
         Self { transport, ..self.clone() }
@@ -203,7 +204,6 @@ impl Context {
         parts.join("-")
     }
 
-    /// For messages.
     pub(super) fn name(&self) -> String {
         let form = if self.is_text { "as text" } else { "as JSON" };
         let ExtraParameter { request_id, protocol, region } = &self.extra;
@@ -214,8 +214,7 @@ impl Context {
         format!("{form}{extra}, the token in {}", self.transport.name())
     }
 
-    /// The extraction without a token; a request id is new each time, since a known one with other parameters may be
-    /// handled in any way.
+    /// The extraction without a token. Each has a new request id, since a known one with other parameters is unspecified.
     pub(super) fn without_token(&self, probe: &Probe<'_>) -> Request {
         let extract = &probe.contract().extract;
         let ExtraParameter { request_id, protocol, region } = &self.extra;
@@ -233,13 +232,12 @@ impl Context {
         }
         match (self.is_text, self.is_combined()) {
             (true, _) => request.query(&extract.return_type.name, &extract.text),
-            // The default by its name, which a rule may be forgotten for.
+            // The default by its name: a service may forget a rule there.
             (false, true) => request.query(&extract.return_type.name, &extract.json),
             (false, false) => request,
         }
     }
 
-    /// The extraction with a token.
     pub(super) fn with_token(&self, probe: &Probe<'_>, token: &str) -> Request {
         self.transport.carry(probe, self.without_token(probe), token)
     }
@@ -249,44 +247,38 @@ impl Context {
         self.with_token(probe, probe.token().expose())
     }
 
-    /// Shows that the form is accepted with the account's own token; sends nothing when the run has shown it before.
+    /// Shows that the form is accepted with the account's own token. Sends nothing when the run has already shown it.
     ///
     /// # Errors
-    /// Skip when it is not accepted: it may be rejected for reasons of its own, such as a missing entitlement for its
-    /// protocol. The plain form must be accepted, and is inconclusive otherwise.
+    /// Skip when it is not accepted, which may have a reason of its own, such as a missing entitlement for its protocol. For
+    /// the plain form it is inconclusive.
     pub(super) async fn control(&self, probe: &Probe<'_>) -> Result<(), Stop> {
         self.control_with(probe, "", Clone::clone).await
     }
 
-    /// The same for a control request with something more, which `label` names.
-    ///
-    /// # Errors
-    /// As for [`Context::control`].
+    /// Like [`Context::control`], for a control request with a change, which `label` names. Errors are the same.
     pub(super) async fn control_with(
         &self,
         probe: &Probe<'_>,
         label: &str,
         change: impl Fn(&Request) -> Request + Send,
     ) -> Result<(), Stop> {
-        let mut shown = State::from_probe(probe)?.controls.0.lock().await;
+        let mut accepted = State::from_probe(probe)?.controls.0.lock().await;
         let label = self.control_label(label);
-        if shown.contains(&label) {
+        if accepted.contains(&label) {
             return Ok(());
         }
         let request = change(&self.request(probe));
         probe.as_control(&label, self.accepted(probe, &request)).await?;
-        shown.insert(label);
+        accepted.insert(label);
         Ok(())
     }
 
-    fn control_label(&self, more: &str) -> String {
-        format!("extract {} {more}", self.label())
+    fn control_label(&self, change: &str) -> String {
+        format!("extract {} {change}", self.label())
     }
 
-    /// Sends a control request in this form, other than that of [`Context::control`].
-    ///
-    /// # Errors
-    /// As for [`Context::control`].
+    /// Sends another control request of this form than [`Context::control`] does. Errors are the same.
     pub(super) async fn accepted(
         &self,
         probe: &Probe<'_>,
@@ -310,7 +302,7 @@ impl Context {
         case.sharing_in_run(self.control_label(label), Cost::extraction(1, gateways))
     }
 
-    /// A case for a request that must be rejected: the valid one of this form with one change.
+    /// A case for a request that must be rejected: the valid one of this form with a change.
     pub(super) fn invalid(
         self,
         what: impl Display,
@@ -321,7 +313,7 @@ impl Context {
         let label = format!("{}/{what}", self.label());
         let why = format!("{reason}, {}", self.name());
         let context = self.clone();
-        let case = Case::new(label, Cost::requests(1), move |probe| {
+        let case = Case::from_closure(label, Cost::requests(1), move |probe| {
             let (context, why, change) = (context.clone(), why.clone(), change.clone());
             Box::pin(async move {
                 context.control(probe).await?;
@@ -332,7 +324,7 @@ impl Context {
         self.share(case)
     }
 
-    /// The same for another value of one parameter.
+    /// A case for a value of a parameter that must be rejected.
     pub(super) fn invalid_value(self, parameter: &Parameter, value: &Spelling, clause: Clause) -> Case {
         let what = format!("{}={}", parameter.name, value.name);
         let why = format!("{}={:?}, {}", parameter.name, value.text, value.reason);
@@ -340,7 +332,7 @@ impl Context {
         self.invalid(what, clause, why, move |_, request| request.query(&name, &value))
     }
 
-    /// A case for a request that must be accepted: the valid one of this form with one change, of one gateway.
+    /// A case for a request for one gateway that must be accepted: the valid one of this form with a change.
     pub(super) fn valid(
         self,
         what: impl Display,
@@ -351,7 +343,7 @@ impl Context {
         let label = format!("{}/{what}", self.label());
         let why = format!("{reason}, {}", self.name());
         let context = self.clone();
-        Case::new(label, Cost::extraction(1, 1), move |probe| {
+        Case::from_closure(label, Cost::extraction(1, 1), move |probe| {
             let (context, why, change) = (context.clone(), why.clone(), change.clone());
             Box::pin(async move {
                 let request = change(probe, context.request(probe));
@@ -362,8 +354,8 @@ impl Context {
     }
 }
 
-/// Sends a request that must be rejected, after its control. A rejection in plain text under the status of a success is one
-/// all the same: that it has no envelope is `extract.error-envelope.watched`'s to say.
+/// Sends a request that must be rejected, after its control. A rejection in plain text with the status of a success counts as a
+/// rejection; `extract.error-envelope.watched` reports that it has no envelope.
 pub(super) async fn rejects(
     probe: &Probe<'_>,
     clause: Clause,
@@ -379,8 +371,8 @@ pub(super) async fn rejects(
     probe.judge_rejection(clause, why, &exchange, &class)
 }
 
-/// Whether a text response is a rejection in words. The form of an entry is open, but each has a port, so that a text without
-/// a digit has no entry; with digits its first word must say so.
+/// Whether a text response is an error message. The form of an entry is unspecified, but each entry has a port, so a text
+/// without a digit has none. A text with digits is an error if its first word says so.
 pub(super) fn says_error(response: &Response) -> bool {
     const WORDS: [&str; 8] =
         ["err", "error", "fail", "failed", "failure", "invalid", "unauthorized", "forbidden"];
@@ -419,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_a_rejection_by_its_words() {
+    fn error_messages_in_plain_text_are_recognized() {
         let response = |text: &str| Response::new(200, Vec::new(), text.to_owned().into());
         for error in ["ERROR: num must be 1-100", "not allowed", "Invalid num 101"] {
             assert!(says_error(&response(error)), "{error}");

@@ -1,35 +1,35 @@
-//! Which gateways come: those of the region and of the protocol that were asked for. A response does not name either, so that
-//! only what a tester knows of the gateways, or of their number, shows it.
+//! Gateways belong to the requested region and protocol. A response names neither, so only facts about the gateways or about
+//! their number show it.
 
 use std::collections::BTreeSet;
 
+use super::EXTRACT;
 use super::content::{self, gateways};
 use super::forms::{Context, Transport, default_of, says_error};
 use crate::check::{
-    Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity, Stop,
+    Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Stop,
 };
-use crate::contract::{Clause, Extract, OperationId, Parameter};
+use crate::contract::{Clause, Extract, Parameter};
 use crate::target::{Fact, Facts, GatewayPool, KnownGateway};
 use crate::wire::{Exchange, Request, Response};
 
 pub(super) static KNOWN: Check = Check {
     id: "extract.region.gateways",
-    title: "gateways belong to the region and to the protocol that were asked for",
-    why: "Traffic leaves in another country than the caller chose, or meets a gateway that does not speak its protocol.",
-    operation: Some(OperationId::Extract),
+    title: "gateways belong to the requested region and protocol",
+    why: "Traffic leaves in another country than the caller chose, or reaches a gateway that does not speak its protocol.",
     clauses: &[Clause::ExtractProtocol, Clause::ExtractRegion],
     needs: &[Fact::KnownGateways],
     run: Run::Cases(known),
+    ..EXTRACT
 };
 
-/// The region that a case asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RegionChoice {
     Plentiful,
     Scarce,
-    /// Another region of which gateways are known.
+    /// Another region with known gateways.
     Other,
-    /// The default region, and the default protocol by its name: only the protocol shows.
+    /// The default region, and the default protocol by its name: only the protocol is judged.
     DefaultProtocol,
 }
 
@@ -46,7 +46,7 @@ impl RegionChoice {
     /// The region to send.
     ///
     /// # Errors
-    /// Skip when the tester knows none.
+    /// Skip when no such region is known.
     fn region(self, probe: &Probe<'_>) -> Result<String, Stop> {
         let facts = probe.facts();
         let region = match self {
@@ -61,33 +61,31 @@ impl RegionChoice {
     }
 }
 
-/// A region of which gateways are known, other than those that most checks ask for.
+/// A region with known gateways that other checks do not use.
 fn other_region(facts: &Facts) -> Option<&str> {
     let taken = [&facts.plentiful_region, &facts.scarce_region, &facts.empty_region];
     let regions = facts.known_gateways.iter().map(|pool| pool.region.as_str());
     regions.into_iter().find(|region| taken.iter().all(|taken| taken.as_deref() != Some(region)))
 }
 
-/// Gateways of a case: enough that some of another pool hardly stay away.
+/// Gateways of a case: enough that gateways of another pool are likely to be among them.
 const FEW: u32 = 4;
 
 fn known(scope: &Scope<'_>) -> Vec<Case> {
     let contexts = || Context::all(&scope.contract.extract).into_iter();
-    let named = |asked: RegionChoice| {
-        // The default region takes the place of the one that is asked for.
-        contexts().filter(|context| !context.extra.region).map(move |context| (context, asked))
+    let named = |choice: RegionChoice| {
+        // Forms with the default region would replace the chosen one.
+        contexts().filter(|context| !context.extra.region).map(move |context| (context, choice))
     };
     let plain = |context: &Context| context.transport == Transport::Query;
-    let case = |(context, asked): (Context, RegionChoice)| {
-        let label = format!("{}/{}", context.label(), asked.label());
-        let needs = match asked {
+    let case = |(context, choice): (Context, RegionChoice)| {
+        let label = format!("{}/{}", context.label(), choice.label());
+        let needs = match choice {
             RegionChoice::Plentiful => Some(Fact::PlentifulRegion),
             RegionChoice::Scarce => Some(Fact::ScarceRegion),
             RegionChoice::Other | RegionChoice::DefaultProtocol => None,
         };
-        let case = Case::with(label, Cost::extraction(1, FEW), (context, asked), |probe, data| {
-            Box::pin(belong(probe, data))
-        });
+        let case = Case::for_data(label, Cost::extraction(1, FEW), (context, choice), belong);
         case.needs(needs)
     };
     let some = named(RegionChoice::Scarce)
@@ -100,25 +98,27 @@ fn known(scope: &Scope<'_>) -> Vec<Case> {
     named(RegionChoice::Plentiful).chain(texts).chain(some).map(case).collect()
 }
 
-async fn belong(probe: &Probe<'_>, (context, asked): (Context, RegionChoice)) -> Result<(), Stop> {
+async fn belong(probe: &Probe<'_>, (context, choice): (Context, RegionChoice)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let region = asked.region(probe)?;
+    let region = choice.region(probe)?;
     let mut request =
         context.request(probe).query(&extract.regions.name, &region).query(&extract.num.name, FEW);
-    if asked == RegionChoice::DefaultProtocol {
+    if choice == RegionChoice::DefaultProtocol {
         request = request.query(&extract.protocol.name, default_of(&extract.protocol));
     }
     let (exchange, class) = probe.send_once(&request).await?;
     let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) else {
-        return Err(probe.skip(&format!("no gateways of {region} came: {}", class.description())));
+        return Err(
+            probe.skip(&format!("the service returned no gateways of {region}: {}", class.description()))
+        );
     };
     if !judge_known(probe, &context, (&exchange, response), &region) {
-        return Err(probe.skip(&format!("none of the gateways that came is among {}", Fact::KnownGateways)));
+        return Err(probe.skip(&format!("none of the returned gateways is among {}", Fact::KnownGateways)));
     }
     Ok(())
 }
 
-/// Reports gateways that are known to be of another region or protocol. Says whether any is known.
+/// Reports gateways that are known to be of another region or protocol. Returns whether any gateway is known.
 fn judge_known(
     probe: &Probe<'_>,
     context: &Context,
@@ -136,7 +136,7 @@ fn judge_known(
     !found.is_empty()
 }
 
-/// Known gateways that are of another region or protocol than was asked for.
+/// Known gateways of another region or protocol than requested.
 struct Misplaced {
     clause: Clause,
     expected: String,
@@ -172,14 +172,14 @@ fn misplaced(extract: &Extract, found: &[GatewayMatch<'_>], region: &str, protoc
 pub(super) static KNOWN_WATCHED: Check = Check {
     id: "extract.region.watched",
     title: "no gateway is known to belong to another region or protocol",
-    why: "Traffic leaves in another country than the caller chose, or meets a gateway that does not speak its protocol.",
-    operation: Some(OperationId::Extract),
+    why: "Traffic leaves in another country than the caller chose, or reaches a gateway that does not speak its protocol.",
     clauses: &[Clause::ExtractProtocol, Clause::ExtractRegion],
     needs: &[Fact::KnownGateways],
     run: Run::Passive(judge_watched),
+    ..EXTRACT
 };
 
-/// What must be rejected is judged by the check that sends it, and so are regions of which no gateway is known.
+/// Does not judge invalid requests, nor regions without known gateways.
 fn judge_watched(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     if *observed.class != ResponseClass::Accepted {
         return None;
@@ -205,12 +205,8 @@ fn judge_watched(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>>
     if found.is_empty() {
         return None;
     }
-    let finding = |Misplaced { clause, expected, actual }: Misplaced| PassiveFinding {
-        clause,
-        key: String::new(),
-        severity: Severity::Fail,
-        expected,
-        actual,
+    let finding = |Misplaced { clause, expected, actual }: Misplaced| {
+        PassiveFinding::fail(clause, "", expected, actual)
     };
     Some(misplaced(extract, &found, &region, &protocol).into_iter().map(finding).collect())
 }
@@ -218,13 +214,13 @@ fn judge_watched(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>>
 /// A gateway of a response, and the known pools that contain it.
 type GatewayMatch<'a> = (KnownGateway, Vec<&'a GatewayPool>);
 
-/// The known gateways of a response, each as often as it comes.
+/// The known gateways of a response, with repetitions.
 pub(super) fn matching<'a>(facts: &'a Facts, response: &Response) -> Vec<GatewayMatch<'a>> {
     let pools = &facts.known_gateways;
     let pools_of = |gateway: &KnownGateway| -> Vec<&'a GatewayPool> {
         pools.iter().filter(|pool| pool.gateways.contains(gateway)).collect()
     };
-    let came: Vec<KnownGateway> = match response.at("/data").and_then(|data| data.as_array()) {
+    let returned: Vec<KnownGateway> = match response.at("/data").and_then(|data| data.as_array()) {
         Some(entries) => entries.iter().filter_map(entry).collect(),
         None => {
             let text = response.text();
@@ -233,7 +229,7 @@ pub(super) fn matching<'a>(facts: &'a Facts, response: &Response) -> Vec<Gateway
             text.lines().filter_map(in_line).collect()
         }
     };
-    let found = came.into_iter().map(|gateway| (pools_of(&gateway), gateway));
+    let found = returned.into_iter().map(|gateway| (pools_of(&gateway), gateway));
     found.filter(|(pools, _)| !pools.is_empty()).map(|(pools, gateway)| (gateway, pools)).collect()
 }
 
@@ -256,8 +252,8 @@ fn has_word(text: &str, word: &str, part: impl Fn(char) -> bool) -> bool {
     })
 }
 
-/// The regions of a response by its known gateways: those that are of one region alone, beside the default one, which may
-/// list gateways of all others.
+/// The regions of the known gateways of a response. Only gateways of a single region count, beside the default region, which
+/// may contain gateways of all others.
 pub(super) fn regions<'a>(probe: &Probe<'a>, response: &Response) -> BTreeSet<&'a str> {
     let default = default_of(&probe.contract().extract.regions);
     let found = matching(probe.facts(), response);
@@ -272,34 +268,30 @@ pub(super) fn regions<'a>(probe: &Probe<'a>, response: &Response) -> BTreeSet<&'
 pub(super) static SCARCE: Check = Check {
     id: "extract.region.scarce",
     title: "a region with a few gateways is not filled up with others",
-    why: "Part of the traffic leaves in countries that the caller did not choose, and nothing in the response says which.",
-    operation: Some(OperationId::Extract),
+    why: "Part of the traffic leaves in countries that the caller did not choose, and the response does not show which part.",
     clauses: &[Clause::ExtractProtocol, Clause::ExtractRegion],
     needs: &[Fact::ScarceRegion],
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
-        let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
-        let case = |context: Context| {
-            Case::with(context.label(), Cost::extraction(1, most), context, |probe, context| {
-                Box::pin(scarce(probe, context))
-            })
-        };
-        // It may take all gateways that there are, so that a request id is left to the cases of few.
+        let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
+        let case =
+            |context: Context| Case::for_data(context.label(), Cost::extraction(1, max), context, scarce);
+        // These cases may take all gateways of the region, so forms with a request id are tested with few.
         named_region(extract).filter(|context| !context.extra.request_id).map(case).collect()
     }),
+    ..EXTRACT
 };
 
-/// Each form that leaves the region to the case.
 fn named_region(extract: &Extract) -> impl Iterator<Item = Context> {
     Context::in_query(extract).into_iter().filter(|context| !context.extra.region)
 }
 
-/// As many different gateways as one call may ask for are more than the region has.
+/// A scarce region has fewer different gateways than the maximum `num`.
 async fn scarce(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
-    let most = *extract.num_range.end();
-    let request = context.request(probe).query(&extract.regions.name, region).query(&extract.num.name, most);
+    let max = *extract.num_range.end();
+    let request = context.request(probe).query(&extract.regions.name, region).query(&extract.num.name, max);
     let (exchange, class) = probe.send_once(&request).await?;
     let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) else {
         return context.control(probe).await;
@@ -309,9 +301,9 @@ async fn scarce(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     }
     judge_known(probe, &context, (&exchange, response), region);
     let different: BTreeSet<_> = gateways(probe, &exchange.request, response).into_iter().collect();
-    if i64::try_from(different.len()).is_ok_and(|different| different >= most) {
+    if i64::try_from(different.len()).is_ok_and(|different| different >= max) {
         let expected = format!(
-            "fewer than {most} different gateways of {region}, {}, as supplied by {}",
+            "fewer than {max} different gateways of {region}, {}, as supplied by {}",
             context.name(),
             Fact::ScarceRegion.variable()
         );
@@ -324,23 +316,21 @@ async fn scarce(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
 pub(super) static EMPTY: Check = Check {
     id: "extract.region.empty",
     title: "a region without gateways returns none",
-    why: "Traffic leaves in countries that the caller did not choose, and nothing in the response says so.",
-    operation: Some(OperationId::Extract),
+    why: "Traffic leaves in countries that the caller did not choose, and the response does not show it.",
     clauses: &[Clause::ExtractRegion],
     needs: &[Fact::EmptyRegion],
     run: Run::Cases(|scope| {
         let case = |context: Context| {
             let (label, shared) = (context.label(), context.clone());
-            shared.share(Case::with(label, Cost::requests(2), context, |probe, context| {
-                Box::pin(empty(probe, context))
-            }))
+            shared.share(Case::for_data(label, Cost::requests(2), context, empty))
         };
         named_region(&scope.contract.extract).map(case).collect()
     }),
+    ..EXTRACT
 };
 
-/// A shortage may come under any status, so the first response is taken. Others may give gateways back meanwhile, so that a
-/// second response must agree.
+/// A shortage may have any status, so the first response counts. Others may return gateways meanwhile, so a second response
+/// must agree.
 async fn empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
@@ -360,7 +350,7 @@ async fn empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     Ok(())
 }
 
-/// In JSON an entry of a success, in text anything that is no JSON object and no rejection in words.
+/// Whether a response contains gateways: in JSON the entries of a success, in text anything but JSON and error messages.
 pub(super) fn gives_gateways(probe: &Probe<'_>, exchange: &Exchange) -> bool {
     let Ok(response) = &exchange.result else { return false };
     let success = probe.contract().extract.operation.success.status;

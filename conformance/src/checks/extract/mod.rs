@@ -11,7 +11,6 @@ mod num;
 mod post;
 mod protocol;
 mod region;
-mod rejected;
 mod replay;
 mod request_id;
 mod separator_input;
@@ -19,7 +18,13 @@ mod supply;
 mod text;
 mod token;
 
+pub(super) use supply::has_retry_after;
+
 use crate::check::Check;
+use crate::contract::OperationId;
+
+/// What the checks of this operation have in common.
+const EXTRACT: Check = Check { operation: Some(OperationId::Extract), ..Check::TEMPLATE };
 
 pub(super) static CHECKS: &[&Check] = &[
     &empty_region::NOTHING_MORE,
@@ -95,5 +100,5 @@ pub(super) static CHECKS: &[&Check] = &[
     &token::WRONG,
     &access::FORGED,
     &access::WHITELIST,
-    &rejected::REJECTED,
+    &access::REJECTED,
 ];

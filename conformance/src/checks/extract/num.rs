@@ -1,54 +1,52 @@
 //! `num`: required, from 1 to 100, and never exceeded.
 
+use super::EXTRACT;
 use super::content;
 use super::forms::{Context, default_of};
 use super::separator_input::invalid_beside_custom;
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
-use crate::contract::{Clause, OperationId};
+use crate::contract::Clause;
 use crate::grammar::integer_texts;
 use crate::target::Fact;
 
 pub(super) static COUNT: Check = Check {
     id: "extract.count.most",
     title: "an extraction returns at most `num` entries",
-    why: "Gateways beyond `num` are billed or locked for an account that never asked for them, and a caller that reads \
+    why: "Gateways beyond `num` are billed to or locked for an account that did not request them, and a caller that reads \
           `num` entries loses track of the others.",
-    operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractCount],
-    needs: &[],
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
-        let least = *extract.num_range.start();
-        // The fewest are what most other extractions ask for, and `extract.partial.watched` counts those.
-        let few = (least + 1..=(least + 2).min(*extract.num_range.end())).map(|num| (Context::PLAIN, num));
+        let min = *extract.num_range.start();
+        // Most other extractions request the minimum, and `extract.partial.watched` judges those.
+        let few = (min + 1..=(min + 2).min(*extract.num_range.end())).map(|num| (Context::PLAIN, num));
         let others = Context::all(extract).into_iter().filter(|context| *context != Context::PLAIN);
         let case = |data: (Context, i64)| {
             let label = format!("{}/num={}", data.0.label(), data.1);
             let gateways = u32::try_from(data.1).unwrap_or(u32::MAX);
-            Case::with(label, Cost::extraction(1, gateways), data, |probe, data| Box::pin(most(probe, data)))
+            Case::for_data(label, Cost::extraction(1, gateways), data, at_most)
         };
         let scarce = Context::in_query(extract).into_iter().filter(|context| !context.extra.region);
         let scarce = scarce.map(|context| {
             let label = format!("{}/scarce-region", context.label());
-            let case = Case::with(label, Cost::extraction(1, 1), context, |probe, context| {
-                Box::pin(most_of_scarce(probe, context))
-            });
+            let case = Case::for_data(label, Cost::extraction(1, 1), context, at_most_of_scarce);
             case.needs([Fact::ScarceRegion])
         });
-        few.chain(others.map(|context| (context, least + 1))).map(case).chain(scarce).collect()
+        few.chain(others.map(|context| (context, min + 1))).map(case).chain(scarce).collect()
     }),
+    ..EXTRACT
 };
 
-async fn most(probe: &Probe<'_>, (context, asked): (Context, i64)) -> Result<(), Stop> {
-    let request = context.request(probe).query(&probe.contract().extract.num.name, asked);
+async fn at_most(probe: &Probe<'_>, (context, num): (Context, i64)) -> Result<(), Stop> {
+    let request = context.request(probe).query(&probe.contract().extract.num.name, num);
     let accepted = context.accepted(probe, &request).await?;
-    content::judge_count(probe, &accepted.exchange, &accepted.response, asked);
+    content::judge_count(probe, &accepted.exchange, &accepted.response, num);
     Ok(())
 }
 
-/// A region with a few gateways gives no more of them than are asked for either; a shortage gives none.
-async fn most_of_scarce(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+/// A scarce region must not return more gateways than requested either. A shortage returns none.
+async fn at_most_of_scarce(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
     let request = context.request(probe).query(&extract.regions.name, region);
@@ -63,14 +61,12 @@ async fn most_of_scarce(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
 pub(super) static BOUNDARIES: Check = Check {
     id: "extract.num-range.boundaries",
     title: "`num` outside 1 to 100 or not an integer is rejected",
-    why: "A value out of range that is taken for its nearest bound, for zero or for its lower bits gives a caller another \
-          number of gateways than it asked for, without an error.",
-    operation: Some(OperationId::Extract),
+    why: "If an invalid value is read as the nearest bound, as zero or by its lower bits, the caller gets another number of \
+          gateways than requested, without an error.",
     clauses: &[Clause::ExtractNumRange],
-    needs: &[],
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
-        // What is wrong most often meets every form, everything else two of them.
+        // The most likely mistakes are tested in every form, all others in two forms.
         let (start, end) = (*extract.num_range.start(), *extract.num_range.end());
         let near = [start - 1, -1, end + 1].map(|number| number.to_string());
         let (near, far): (Vec<_>, Vec<_>) =
@@ -103,7 +99,7 @@ pub(super) static BOUNDARIES: Check = Check {
                 request.query(&name, &text)
             })
         });
-        // Services like to tell of both.
+        // A service may report both errors or one.
         let (num, protocol) = (extract.num.name.clone(), extract.protocol.name.clone());
         let (what, why) = (format!("{num} and {protocol}"), format!("{num} and {protocol} are both wrong"));
         let both = Context::PLAIN.invalid(what, Clause::ExtractNumRange, why, move |_, request| {
@@ -117,46 +113,44 @@ pub(super) static BOUNDARIES: Check = Check {
             .chain([both])
             .collect()
     }),
+    ..EXTRACT
 };
 
 pub(super) static MAXIMUM: Check = Check {
     id: "extract.num-range.maximum",
     title: "the largest `num` is accepted and never exceeded",
     why: "A limit below the documented one breaks callers that extract in full batches.",
-    operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractCount, Clause::ExtractNumRange],
     needs: &[Fact::PlentifulRegion],
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
-        let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
+        let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
         let form =
             |context: &Context| matches!(context.label().as_str(), "json" | "text") || context.is_combined();
-        let case = |context: Context| {
-            Case::with(context.label(), Cost::extraction(1, most), context, |probe, context| {
-                Box::pin(maximum(probe, context))
-            })
-        };
+        let case =
+            |context: Context| Case::for_data(context.label(), Cost::extraction(1, max), context, maximum);
         Context::all(extract).into_iter().filter(form).map(case).collect()
     }),
+    ..EXTRACT
 };
 
 async fn maximum(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let most = *extract.num_range.end();
-    let request = context.request(probe).query(&extract.num.name, most);
+    let max = *extract.num_range.end();
+    let request = context.request(probe).query(&extract.num.name, max);
     let (exchange, class) = probe.send_briefly(&request).await?;
     if let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) {
-        content::judge_count(probe, &exchange, response, most);
+        content::judge_count(probe, &exchange, response, max);
         return Ok(());
     }
     if class.decision() != Decision::Rejected && context.is_combined() {
-        return Err(probe.skip("as many gateways can't be had in this form"));
+        return Err(probe.skip("this form returns fewer gateways than the maximum"));
     }
     if class.decision() != Decision::Rejected {
-        return Err(probe.inconclusive(&format!("nothing was decided: {}", class.description())));
+        return Err(content::undecided(probe, &class));
     }
     context.control(probe).await?;
-    let expected = format!("accepted: {}={most}, the largest value, {}", extract.num.name, context.name());
+    let expected = format!("accepted: {}={max}, the largest value, {}", extract.num.name, context.name());
     probe.finding(Clause::ExtractNumRange, &expected, class.description(), &[&exchange]);
     Ok(())
 }
@@ -165,34 +159,32 @@ pub(super) static MINIMUM: Check = Check {
     id: "extract.num-range.minimum",
     title: "the smallest `num` is accepted",
     why: "A caller that needs one gateway has to extract and pay for more.",
-    operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractNumRange],
-    needs: &[],
-    run: Run::Cases(|_| Case::single(Cost::extraction(2, 3), |probe| Box::pin(minimum(probe)))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(2, 3), minimum)),
+    ..EXTRACT
 };
 
-/// Every other check depends on the smallest value; this one depends on the next.
+/// The control of this case is the next value, since the controls of all other checks are extractions of the minimum.
 async fn minimum(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let least = *extract.num_range.start();
-    if least >= *extract.num_range.end() {
-        return Err(probe.skip("`num` has one value only"));
+    let min = *extract.num_range.start();
+    if min >= *extract.num_range.end() {
+        return Err(probe.skip("`num` has only one valid value"));
     }
-    probe.control_once(&probe.extract().query(&extract.num.name, least + 1)).await?;
-    let why = format!("{}={least}, the smallest value", extract.num.name);
-    probe.accepts(Clause::ExtractNumRange, &why, &probe.extract().query(&extract.num.name, least)).await?;
+    probe.control_once(&probe.extract().query(&extract.num.name, min + 1)).await?;
+    let why = format!("{}={min}, the smallest value", extract.num.name);
+    probe.accepts(Clause::ExtractNumRange, &why, &probe.extract().query(&extract.num.name, min)).await?;
     Ok(())
 }
 
 pub(super) static REQUIRED: Check = Check {
     id: "extract.num-required.absent",
     title: "an extraction without `num` is rejected",
-    why: "A service that guesses a number hands out gateways to a caller whose request was built wrongly, and the caller \
-          does not notice its mistake.",
-    operation: Some(OperationId::Extract),
+    why: "A service that assumes a number returns gateways to a caller whose request is wrong, and the caller does not \
+          notice its mistake.",
     clauses: &[Clause::ExtractNumRequired],
-    needs: &[],
     run: Run::Cases(required),
+    ..EXTRACT
 };
 
 fn required(scope: &Scope<'_>) -> Vec<Case> {

@@ -1,25 +1,24 @@
-//! POST extraction: its payload is not shown, and its errors have the envelope of an extraction's.
+//! POST extraction. The contract does not define its payload, but its errors have the envelope of an extraction.
 
 use serde_json::Value;
 
+use super::EXTRACT;
 use super::content::THROTTLED;
 use super::forms::Transport;
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::token::UNKNOWN;
-use crate::contract::{Clause, OperationId};
+use crate::contract::Clause;
 
 pub(super) static ERROR: Check = Check {
     id: "extract.post-error-envelope.json",
     title: "a JSON error of POST extraction has a code and a message",
     why: "The code tells callers of the compatibility format what to do; without it they can only guess.",
-    operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractPostErrorEnvelope],
-    needs: &[],
     run: Run::Cases(|_| {
         let case = |(label, data): (&'static str, Payload)| {
-            // A service that violates the contract may hand out gateways, so one is reserved.
-            Case::with(label, Cost::extraction(1, 1), data, |probe, data| Box::pin(error(probe, data)))
+            // Reserves one gateway, since a service that violates the contract may return gateways.
+            Case::for_data(label, Cost::extraction(1, 1), data, error)
         };
         [
             ("absent token", Payload { has_token: false, has_body: false, is_text: false }),
@@ -32,18 +31,18 @@ pub(super) static ERROR: Check = Check {
         .map(case)
         .into()
     }),
+    ..EXTRACT
 };
 
-/// What a POST carries: never a good token, so that the response is an error whatever the payload should be.
+/// The content of a POST. It never has a valid token, so the response is an error whatever the payload should be.
 #[derive(Debug, Clone, Copy)]
 struct Payload {
     has_token: bool,
     has_body: bool,
-    /// Whether the query asks for text.
     is_text: bool,
 }
 
-/// A response in another form than a JSON object is not judged.
+/// Only responses with a JSON object are judged.
 async fn error(probe: &Probe<'_>, sent: Payload) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let mut request = probe.extract_without_token().method("POST").giving_nothing();

@@ -1,32 +1,31 @@
-//! `protocol`: listed values, the default, and everything else.
+//! `protocol`: listed values, the default, and invalid values.
 
+use super::EXTRACT;
+use super::content::is_undecided;
 use super::forms::{Context, default_of};
-use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
-use crate::contract::{Clause, OperationId, boundaries};
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
+use crate::contract::{Clause, boundaries};
 use crate::grammar::Spelling;
 use crate::target::Fact;
 
 pub(super) static DEFAULT: Check = Check {
     id: "extract.protocol.default",
     title: "without `protocol` the default protocol is used",
-    why: "A caller that leaves the parameter out connects to the gateways with the default protocol, and fails when they \
-          speak another one.",
-    operation: Some(OperationId::Extract),
+    why: "A caller without the parameter connects to the gateways with the default protocol, and fails when they speak \
+          another one.",
     clauses: &[Clause::ExtractProtocol],
     needs: &[Fact::TokenPartlyEntitled],
     run: Run::Cases(|scope| {
         let contexts = Context::all(&scope.contract.extract).into_iter();
         let contexts = contexts.filter(|context| context.extra.protocol.is_none());
-        let case = |context: Context| {
-            Case::with(context.label(), Cost::extraction(2, 2), context, |probe, context| {
-                Box::pin(default(probe, context))
-            })
-        };
+        let case =
+            |context: Context| Case::for_data(context.label(), Cost::extraction(2, 2), context, default);
         contexts.map(case).collect()
     }),
+    ..EXTRACT
 };
 
-/// The account is entitled to some protocols only, so that one protocol passes and another does not.
+/// The account is entitled to some protocols only, so one protocol is accepted and another is not.
 async fn default(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let token = probe.required(Fact::TokenPartlyEntitled, |facts| facts.token_partly_entitled.as_ref())?;
     let protocol = &probe.contract().extract.protocol;
@@ -47,10 +46,9 @@ pub(super) static LISTED: Check = Check {
     id: "extract.protocol.listed",
     title: "each listed `protocol` is accepted",
     why: "Callers that need one of the documented protocols can't get gateways at all.",
-    operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractProtocol],
-    needs: &[],
     run: Run::Cases(listed),
+    ..EXTRACT
 };
 
 fn listed(scope: &Scope<'_>) -> Vec<Case> {
@@ -63,57 +61,49 @@ fn listed(scope: &Scope<'_>) -> Vec<Case> {
     };
     let case = |data: (Context, String)| {
         let label = format!("{}/{}", data.0.label(), data.1);
-        Case::with(label, Cost::extraction(1, 1), data, |probe, data| Box::pin(is_served(probe, data)))
+        Case::for_data(label, Cost::extraction(1, 1), data, is_served)
     };
     extract.protocols.iter().flat_map(of_protocol).map(case).collect()
 }
 
-/// Without the parameter the default protocol is meant, and the account has the entitlement for that.
+/// A rejection of the default protocol is a violation, since the control shows that the account may use it.
 async fn is_served(probe: &Probe<'_>, (context, protocol): (Context, String)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let request = context.request(probe).query(&extract.protocol.name, &protocol);
     let (exchange, class) = probe.send(&request).await?;
-    // Being short of gateways or slow is no rejection.
-    if class.decision() == Decision::Undecided || matches!(class, ResponseClass::Timeout(_)) {
+    if is_undecided(&class) {
         return Err(probe.inconclusive(&format!("{protocol}: {}", class.description())));
     }
     if class == ResponseClass::Accepted {
         return Ok(());
     }
     context.control(probe).await?;
-    if protocol == default_of(&extract.protocol) {
-        let name = context.name();
-        let expected =
-            format!("accepted: {protocol}, which is the default and accepted when left out, {name}");
-        probe.finding(Clause::ExtractProtocol, &expected, class.description(), &[&exchange]);
-        Ok(())
+    let reason = if protocol == default_of(&extract.protocol) {
+        "is the default and accepted when left out".to_owned()
     } else if probe.facts().entitled_protocols.contains(&protocol) {
-        let variable = Fact::EntitledProtocols.variable();
-        let name = context.name();
-        let expected =
-            format!("accepted: {protocol}, which the account is entitled to by {variable}, {name}");
-        probe.finding(Clause::ExtractProtocol, &expected, class.description(), &[&exchange]);
-        Ok(())
+        format!("the account is entitled to by {}", Fact::EntitledProtocols.variable())
     } else {
-        Err(probe.inconclusive(&format!(
+        return Err(probe.inconclusive(&format!(
             "{protocol} was rejected; the account may lack the entitlement for it: {}",
             class.description()
-        )))
-    }
+        )));
+    };
+    let expected = format!("accepted: {protocol}, which {reason}, {}", context.name());
+    probe.finding(Clause::ExtractProtocol, &expected, class.description(), &[&exchange]);
+    Ok(())
 }
 
 pub(super) static UNLISTED: Check = Check {
     id: "extract.protocol.unlisted",
     title: "a `protocol` outside the list is rejected, `https` too",
-    why: "A caller that asks for `https` and gets gateways of another protocol sends its handshake to a proxy that does not \
-          understand it, and notices it only at the first connection.",
-    operation: Some(OperationId::Extract),
+    why: "A caller that requests `https` and gets gateways of another protocol sends its handshake to a proxy that does not \
+          understand it, and notices the error only when it connects.",
     clauses: &[Clause::ExtractProtocol],
-    needs: &[],
     run: Run::Cases(unlisted),
+    ..EXTRACT
 };
 
-/// Values that callers take for protocols: the contract names the first one, and the others are known from proxy URLs.
+/// Values that callers may try as protocols. The contract mentions the first one, and proxy URLs have the others.
 const NEAR: [&str; 13] = [
     "https", "HTTPS", "socks", "socks4", "socks4a", "socks5h", "sock5", "socks6", "ftp", "htt", "http2",
     "httphttp", "any",
@@ -137,7 +127,7 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
         values.iter().cloned().chain(derived).chain(urls).chain(spelled).chain(pairs).chain(other).collect();
     values.retain(|value| !listed(value));
     values.dedup();
-    // Its own value takes the place of a protocol that the form has.
+    // The case sets the protocol itself.
     let usable = |context: &Context| context.extra.protocol.is_none();
     let contexts: Vec<_> = Context::all(extract).into_iter().filter(usable).collect();
     let everywhere = named.into_iter().flat_map(|value| {
@@ -153,7 +143,6 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
         .collect()
 }
 
-/// The text with a capital letter at its beginning.
 pub(super) fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())

@@ -1,11 +1,12 @@
 //! `regions`, its default, and its alias `country`.
 
+use super::EXTRACT;
 use super::content::{self, THROTTLED, entries};
 use super::forms::{Context, default_of};
 use super::gateways::{self, gives_gateways};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
-use crate::contract::{Clause, OperationId};
+use crate::contract::Clause;
 use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
@@ -13,9 +14,8 @@ use crate::wire::{Exchange, Request, Response};
 pub(super) static ALIAS_ALONE: Check = Check {
     id: "extract.country-alias.alone",
     title: "`country` alone is accepted in place of `regions`",
-    why: "Callers written for the compatibility format send `country` only; they would get nothing, or gateways of another \
+    why: "Callers written for the compatibility format send only `country`; they would get nothing, or gateways of another \
           country.",
-    operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractCountryAlias],
     needs: &[Fact::PlentifulRegion],
     run: Run::Cases(|scope| {
@@ -31,12 +31,11 @@ pub(super) static ALIAS_ALONE: Check = Check {
         });
         let by_default = Context::in_query(extract).into_iter().map(|context| {
             let label = format!("{}/default", context.label());
-            Case::with(label, Cost::extraction(1, 1), context, |probe, context| {
-                Box::pin(alias_of_default(probe, context))
-            })
+            Case::for_data(label, Cost::extraction(1, 1), context, alias_of_default)
         });
         by_region.chain(by_default).collect()
     }),
+    ..EXTRACT
 };
 
 async fn alias_of_default(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
@@ -55,19 +54,17 @@ async fn alias_of_default(probe: &Probe<'_>, context: Context) -> Result<(), Sto
 pub(super) static ALIAS_EMPTY_REGION: Check = Check {
     id: "extract.country-alias.empty-region",
     title: "`country` returns no gateways where `regions` returns none",
-    why: "A `country` that is ignored sends traffic through the wrong country, which no field of the response shows.",
-    operation: Some(OperationId::Extract),
+    why: "A service that ignores `country` sends traffic through the wrong country, which no field of the response shows.",
     clauses: &[Clause::ExtractCountryAlias],
     needs: &[Fact::EmptyRegion],
     run: Run::Cases(|scope| {
         let case = |context: Context| {
             let (label, shared) = (context.label(), context.clone());
-            shared.share(Case::with(label, Cost::requests(2), context, |probe, context| {
-                Box::pin(alias_of_empty(probe, context))
-            }))
+            shared.share(Case::for_data(label, Cost::requests(2), context, alias_of_empty))
         };
         Context::all(&scope.contract.extract).into_iter().map(case).collect()
     }),
+    ..EXTRACT
 };
 
 async fn alias_of_empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
@@ -75,14 +72,14 @@ async fn alias_of_empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
     context.control(probe).await?;
     let base = || context.request(probe).without_query(&extract.regions.name).giving_nothing();
-    // A shortage may come under any status, so the first response is taken.
+    // A shortage may have any status, so the first response counts.
     let (by_regions, _) = probe.send_once(&base().query(&extract.regions.name, region)).await?;
     let (by_country, class) = probe.send_once(&base().query(&extract.country.name, region)).await?;
     if gives_gateways(probe, &by_regions) {
         return Err(probe.skip("the region that was supplied as empty has gateways"));
     }
     if class == ResponseClass::Accepted && gives_gateways(probe, &by_country) {
-        // Nor may the service just have been busy.
+        // The first response may mean that the service is busy.
         probe.control(&context.request(probe)).await?;
         let named = || base().query(&extract.regions.name, region);
         let (mut again, class) = probe.send_until_served(named).await?;
@@ -102,33 +99,35 @@ async fn alias_of_empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
 pub(super) static ALIAS_SCARCE_REGION: Check = Check {
     id: "extract.country-alias.scarce-region",
     title: "`country` returns as few gateways as `regions` for a region with few",
-    why: "A `country` that is ignored fills up the result with gateways of other countries.",
-    operation: Some(OperationId::Extract),
+    why: "A service that ignores `country` fills the result with gateways of other countries.",
     clauses: &[Clause::ExtractCountryAlias],
     needs: &[Fact::ScarceRegion],
-    run: Run::Cases(|_| Case::single(Cost::extraction(3, 201), |probe| Box::pin(alias_of_scarce(probe)))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(3, 201), alias_of_scarce)),
+    ..EXTRACT
 };
 
-/// A country that is ignored gives as many as are asked for, where regions gives fewer or none.
+/// A service that ignores `country` returns as many gateways as requested, where `regions` returns fewer or none.
 async fn alias_of_scarce(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let most = *extract.num_range.end();
+    let max = *extract.num_range.end();
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
     probe.control_once(&probe.extract()).await?;
-    let base = probe.extract().without_query(&extract.regions.name).query(&extract.num.name, most);
-    let full = |count: usize| i64::try_from(count).is_ok_and(|count| count >= most);
-    let mut came = Vec::new();
+    let base = probe.extract().without_query(&extract.regions.name).query(&extract.num.name, max);
+    let full = |count: usize| i64::try_from(count).is_ok_and(|count| count >= max);
+    let mut sent = Vec::new();
     for name in [&extract.regions.name, &extract.country.name] {
         let (exchange, class) = probe.send_once(&base.clone().query(name, region)).await?;
         let count = exchange.result.as_ref().ok().and_then(entries).map_or(0, |entries| entries.len());
-        came.push((exchange, class, count));
+        sent.push((exchange, class, count));
     }
-    let [(by_regions, class, few), (by_country, _, many)] = &came[..] else { return Ok(()) };
+    let [(by_regions, class, few), (by_country, _, many)] = &sent[..] else { return Ok(()) };
     if full(*few) {
-        return Err(probe.skip("the region that was supplied as scarce gave all that was asked for"));
+        return Err(
+            probe.skip("the region that was supplied as scarce returned as many gateways as requested")
+        );
     }
     if full(*many) {
-        // A shortage may come as 503, and so may anything from a service that is busy.
+        // A shortage may have status 503, and so may any response of a busy service.
         if matches!(class, ResponseClass::Throttled(_)) {
             let named = || base.clone().query(&extract.regions.name, region);
             probe.confirm_unavailable(named, || probe.extract()).await?;
@@ -143,19 +142,23 @@ async fn alias_of_scarce(probe: &Probe<'_>) -> Result<(), Stop> {
 pub(super) static EQUAL: Check = Check {
     id: "extract.country-equal.differing",
     title: "`regions` and `country` that differ are rejected, and equal ones are accepted",
-    why: "A service that silently prefers one of two contradicting values sends traffic through a country that the caller \
-          may have ruled out.",
-    operation: Some(OperationId::Extract),
+    why: "A service that silently prefers one of two contradicting values may send traffic through a country that the \
+          caller did not want.",
     clauses: &[Clause::ExtractCountryEqual],
     needs: &[Fact::PlentifulRegion],
     run: Run::Cases(equal),
+    ..EXTRACT
 };
+
+async fn skip_default_region(probe: &Probe<'_>) -> Result<(), Stop> {
+    Err(probe.skip("the plentiful region is the default one; set SALLYPORT_PLENTIFUL_REGION to a country"))
+}
 
 fn equal(scope: &Scope<'_>) -> Vec<Case> {
     let extract = &scope.contract.extract;
     let region = scope.facts.plentiful_region.clone().unwrap_or_default();
     let default = default_of(&extract.regions);
-    // Others of the same length, as codes are, and one of another.
+    // Codes have the same length, and the default value has another one.
     let known = [
         ("scarce", scope.facts.scarce_region.as_deref()),
         ("empty", scope.facts.empty_region.as_deref()),
@@ -164,13 +167,9 @@ fn equal(scope: &Scope<'_>) -> Vec<Case> {
     let known = known.into_iter().filter_map(|(label, other)| Some((label, other?)));
     let others: Vec<_> = known.filter(|(_, other)| *other != region).collect();
     if others.is_empty() {
-        return Case::single(Cost::requests(1), |probe| {
-            let reason =
-                "the plentiful region is the default one; set SALLYPORT_PLENTIFUL_REGION to a country";
-            Box::pin(async move { Err(probe.skip(reason)) })
-        });
+        return Case::single(Cost::requests(1), skip_default_region);
     }
-    // A name that only begins like the other is another one.
+    // Values with a common prefix differ.
     let shorter: String = region.chars().take(region.chars().count().saturating_sub(1)).collect();
     let near = [("cut", shorter), ("longer", format!("{region}X"))];
     let near: Vec<_> = near.into_iter().filter(|(_, other)| !other.is_empty()).collect();
@@ -185,33 +184,21 @@ fn equal(scope: &Scope<'_>) -> Vec<Case> {
             context.invalid(what, Clause::ExtractCountryEqual, reason, change)
         }
     };
+    let differing = |context: &Context, label: &str, other: &str| {
+        [("country", &*region, other), ("regions", other, &*region)].map(|(place, first, second)| {
+            let (regions, country) = (&extract.regions.name, &extract.country.name);
+            let reason = format!("{regions}={first} and {country}={second} differ");
+            both(context.clone(), format!("{label}-in-{place}"), first, second, reason, false)
+        })
+    };
     let mut cases = Vec::new();
     for (turn, (label, other)) in others.iter().enumerate() {
-        // The first pair meets every form, the others those with the token in the query.
+        // The first pair is tested in every form, the others in those with the token in the query.
         let contexts = if turn == 0 { Context::all(extract) } else { Context::in_query(extract) };
-        for context in contexts {
-            for (what, first, second) in [
-                (format!("{label}-in-country"), &*region, *other),
-                (format!("{label}-in-regions"), *other, &*region),
-            ] {
-                let reason =
-                    format!("{}={first} and {}={second} differ", extract.regions.name, extract.country.name);
-                cases.push(both(context.clone(), what, first, second, reason, false));
-            }
-        }
+        cases.extend(contexts.iter().flat_map(|context| differing(context, label, other)));
     }
-    let text = Context { is_text: true, ..Context::PLAIN };
-    for context in [Context::PLAIN, text] {
-        for (label, other) in &near {
-            for (what, first, second) in [
-                (format!("{label}-in-country"), &*region, other.as_str()),
-                (format!("{label}-in-regions"), other.as_str(), &*region),
-            ] {
-                let reason =
-                    format!("{}={first} and {}={second} differ", extract.regions.name, extract.country.name);
-                cases.push(both(context.clone(), what, first, second, reason, false));
-            }
-        }
+    for context in [Context::PLAIN, Context::TEXT] {
+        cases.extend(near.iter().flat_map(|(label, other)| differing(&context, label, other)));
     }
     for context in Context::all(extract) {
         let reason = "both are sent and equal".to_owned();
@@ -219,8 +206,8 @@ fn equal(scope: &Scope<'_>) -> Vec<Case> {
     }
     let reason = format!("both are sent and equal, as {default}");
     cases.push(both(Context::PLAIN, "equal-default".to_owned(), &default, &default, reason, true));
-    // Neither place in the query goes before the other.
-    for context in [Context::PLAIN, Context { is_text: true, ..Context::PLAIN }] {
+    // The order in the query makes no difference.
+    for context in [Context::PLAIN, Context::TEXT] {
         let (regions, country) = (extract.regions.name.clone(), extract.country.name.clone());
         let (first, second) = (others[0].1.to_owned(), region.clone());
         let reason = format!("{country}={first} before {regions}={second}, which differ");
@@ -239,18 +226,14 @@ fn equal(scope: &Scope<'_>) -> Vec<Case> {
 pub(super) static DEFAULT: Check = Check {
     id: "extract.regions-default.global",
     title: "without `regions` its default is used",
-    why: "Callers that do not care about the country send no region; they would be rejected, or be limited to the gateways \
-          of one country.",
-    operation: Some(OperationId::Extract),
+    why: "Callers that accept any country send no region; they would be rejected, or be limited to the gateways of one \
+          country.",
     clauses: &[Clause::ExtractRegionsDefault],
-    needs: &[],
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
         let accepted = Context::all(extract).into_iter().map(|context| {
             let label = format!("{}/accepted", context.label());
-            Case::with(label, Cost::extraction(2, 2), context, |probe, context| {
-                Box::pin(both_accepted(probe, context))
-            })
+            Case::for_data(label, Cost::extraction(2, 2), context, both_accepted)
         });
         let in_query = || {
             let contexts = Context::in_query(extract).into_iter();
@@ -258,21 +241,20 @@ pub(super) static DEFAULT: Check = Check {
         };
         let alike = in_query().map(|context| {
             let cost = Cost::extraction(6, 3 * SEVERAL_COUNT);
-            Case::with(format!("{}/count", context.label()), cost, context, |probe, context| {
-                Box::pin(as_many(probe, context))
-            })
+            Case::for_data(format!("{}/count", context.label()), cost, context, as_many)
         });
         let after = in_query().filter(|context| context.extra.is_nothing()).map(|context| {
             let cost = Cost::extraction(6, 2 + 4 * SEVERAL_COUNT);
             let label = format!("{}/after another region", context.label());
-            Case::with(label, cost, context, |probe, context| Box::pin(after_another(probe, context)))
+            Case::for_data(label, cost, context, after_another)
                 .needs([Fact::KnownGateways, Fact::PlentifulRegion])
         });
         accepted.chain(alike).chain(after).collect()
     }),
+    ..EXTRACT
 };
 
-/// The default by its name is the control of its absence; when it is not accepted, the absence is its control.
+/// The default by its name is the control of the absent parameter. When it is not accepted, the absent one is its control.
 async fn both_accepted(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let regions = &probe.contract().extract.regions;
     let default = default_of(regions);
@@ -290,8 +272,8 @@ async fn both_accepted(probe: &Probe<'_>, context: Context) -> Result<(), Stop> 
     Ok(())
 }
 
-/// A response does not show which region its gateways are of. So this holds the request without the parameter against the one
-/// with the default: it gives as many.
+/// A response does not show the region of its gateways, so this compares numbers: the request without the parameter must return
+/// as many as the one with the default.
 async fn as_many(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let regions = &extract.regions;
@@ -311,7 +293,7 @@ async fn as_many(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let exchanges = [&sent, &absent];
     match unnamed {
         Some(unnamed) if unnamed < named => {
-            // Others extract as well, so that a region may have had fewer just then.
+            // Others may have extracted meanwhile, so the region may have had fewer for a moment.
             let (_, once_more) = twice(probe, || several().without_query(&regions.name)).await?;
             if once_more != Some(unnamed) {
                 return Err(
@@ -328,7 +310,7 @@ async fn as_many(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
             probe.finding(Clause::ExtractRegionsDefault, &expected, &actual, &exchanges);
         }
         None => {
-            // The service is not short of gateways, as the default still gives some.
+            // The default still returns gateways, so there is no shortage.
             probe.control(&several().query(&regions.name, &default)).await?;
             let expected = format!("accepted without {}, {}", regions.name, context.name());
             probe.finding(Clause::ExtractRegionsDefault, &expected, "not a success", &exchanges);
@@ -338,8 +320,8 @@ async fn as_many(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The default region has gateways of several regions where the named one alone has those of one. The call before names one,
-/// which must not stick.
+/// The default region has gateways of several regions, a named one those of one region. The region of an earlier call must not
+/// apply to a later one without `regions`.
 async fn after_another(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let regions = &extract.regions;
@@ -349,21 +331,21 @@ async fn after_another(probe: &Probe<'_>, context: Context) -> Result<(), Stop> 
     let named = context.accepted(probe, &several().query(&regions.name, &default)).await?;
     let of_named = gateways::regions(probe, &named.response);
     if of_named.len() < 2 || plentiful == default {
-        return Err(probe.skip(&format!("{default} shows no known gateways of two regions")));
+        return Err(probe.skip(&format!("{default} returned no known gateways of two regions")));
     }
     let alone = |response: &Response| {
         let found = gateways::matching(probe.facts(), response);
         let known = found.len() >= ENOUGH_KNOWN;
         Some(gateways::regions(probe, response)).filter(|regions| known && regions.len() == 1)
     };
-    let mut came = Vec::new();
+    let mut single_region = Vec::new();
     for _ in 0..2 {
         context.accepted(probe, &context.request(probe).query(&regions.name, plentiful)).await?;
         let accepted = context.accepted(probe, &several().without_query(&regions.name)).await?;
         if alone(&accepted.response).is_none() {
             return Ok(());
         }
-        came.push(accepted);
+        single_region.push(accepted);
     }
     let again = context.accepted(probe, &several().query(&regions.name, &default)).await?;
     if gateways::regions(probe, &again.response).len() < 2 {
@@ -376,27 +358,28 @@ async fn after_another(probe: &Probe<'_>, context: Context) -> Result<(), Stop> 
         context.name(),
         Fact::KnownGateways.variable()
     );
-    let exchanges: Vec<_> = [&named].into_iter().chain(&came).map(|accepted| &accepted.exchange).collect();
+    let accepted = [&named].into_iter().chain(&single_region);
+    let exchanges: Vec<_> = accepted.map(|accepted| &accepted.exchange).collect();
     probe.finding(Clause::ExtractRegionsDefault, &expected, "gateways of one region alone", &exchanges);
     Ok(())
 }
 
-/// Known gateways of one region that are hardly all of them by chance.
+/// So many known gateways of a single region are unlikely to be a coincidence.
 const ENOUGH_KNOWN: usize = 10;
 
-/// Enough that a region with a few gateways does not have them.
+/// More gateways than a region with few of them has.
 const SEVERAL: i64 = 20;
 
-/// The same, for costs.
+/// [`SEVERAL`] as a cost.
 const SEVERAL_COUNT: u32 = SEVERAL as u32;
 
-/// Sends a request up to two times, since a shortage may pass; returns the number of entries of a success.
+/// Sends a request up to two times, since a shortage may pass. Returns the number of entries of a success.
 async fn twice(probe: &Probe<'_>, request: impl Fn() -> Request) -> Result<(Exchange, Option<usize>), Stop> {
     let (mut exchange, mut class) = probe.send_until_served(&request).await?;
     if class != ResponseClass::Accepted {
         (exchange, class) = probe.send_until_served(&request).await?;
     }
-    // A shortage may come as 503; 429 says nothing of the region.
+    // 503 may be a shortage, but 429 shows nothing about the region.
     if exchange.result.as_ref().is_ok_and(|response| response.status == 429) {
         return Err(probe.inconclusive(THROTTLED));
     }

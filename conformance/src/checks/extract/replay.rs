@@ -1,29 +1,30 @@
-//! A known request id does not give gateways to a caller that may not extract.
+//! Repeated request ids: by callers without access, with another transport of the token, and ids that are nearly the same.
 
-use super::access::{NO_ENTITLEMENT, NO_VERIFICATION, NO_WHITELIST, UnmetRequirement, is_alive};
+use super::EXTRACT;
+use super::access::{NO_ENTITLEMENT, NO_VERIFICATION, NO_WHITELIST, UnmetRequirement, is_valid};
+use super::content;
 use super::forms::{Context, Transport, rejects};
+use super::request_id::{Place, SEVERAL};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::token::WrongToken;
-use crate::contract::{Clause, OperationId};
+use crate::contract::Clause;
 use crate::wire::Request;
 
 pub(super) static REPLAYED: Check = Check {
     id: "extract.idempotent.access",
     title: "a known request id returns no gateways to a caller without access",
-    why: "Whoever learns a request id, which logs and proxies show, gets the gateways of its extraction.",
-    operation: Some(OperationId::Extract),
+    why: "Anybody who learns a request id, which logs and proxies show, gets the gateways of its extraction.",
     clauses: &[
         Clause::AllTokenRequired,
         Clause::ExtractEntitlement,
         Clause::ExtractRealName,
         Clause::ExtractWhitelist,
     ],
-    needs: &[],
     run: Run::Cases(cases),
+    ..EXTRACT
 };
 
-/// Who sends the request id again.
 #[derive(Debug, Clone, Copy)]
 enum Caller {
     WithoutToken,
@@ -42,44 +43,35 @@ impl Caller {
 }
 
 fn cases(_: &Scope<'_>) -> Vec<Case> {
-    let text = Context { is_text: true, ..Context::PLAIN };
-    let header = Context { transport: Transport::Header, ..Context::PLAIN };
+    let header = Context::by(Transport::Header);
     let wrong = [WrongToken::Empty, WrongToken::Unknown, WrongToken::Altered].map(Caller::Wrong);
     let lacking = [NO_WHITELIST, NO_VERIFICATION, NO_ENTITLEMENT].map(Caller::Lacking);
     let callers: Vec<_> = [Caller::WithoutToken].into_iter().chain(wrong).chain(lacking).collect();
-    let case = |(context, caller, in_header): (Context, Caller, bool)| {
-        let place = if in_header { "header" } else { "query" };
-        let label = format!("{}/{} id in {place}", context.label(), caller.label());
+    let case = |(context, caller, place): (Context, Caller, Place)| {
+        let label = format!("{}/{} id in {}", context.label(), caller.label(), place.label());
         let needs = match caller {
             Caller::Lacking(lack) => Some(lack.fact),
             Caller::WithoutToken | Caller::Wrong(_) => None,
         };
         let shared = context.clone();
-        let data = (context, caller, in_header);
-        let case =
-            Case::with(label, Cost::extraction(3, 1), data, |probe, data| Box::pin(replayed(probe, data)));
+        let case = Case::for_data(label, Cost::extraction(3, 1), (context, caller, place), replayed);
         shared.share(case.needs(needs))
     };
-    let forms = [(Context::PLAIN, false), (Context::PLAIN, true), (text, false), (header, false)];
-    let each = |(context, in_header): (Context, bool)| {
-        callers.iter().map(move |caller| (context.clone(), *caller, in_header)).collect::<Vec<_>>()
+    let forms = [
+        (Context::PLAIN, Place::Query),
+        (Context::PLAIN, Place::Header),
+        (Context::TEXT, Place::Query),
+        (header, Place::Query),
+    ];
+    let each = |(context, place): (Context, Place)| {
+        callers.iter().map(move |caller| (context.clone(), *caller, place)).collect::<Vec<_>>()
     };
     forms.into_iter().flat_map(each).map(case).collect()
 }
 
-async fn replayed(
-    probe: &Probe<'_>,
-    (context, caller, in_header): (Context, Caller, bool),
-) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
+async fn replayed(probe: &Probe<'_>, (context, caller, place): (Context, Caller, Place)) -> Result<(), Stop> {
     let id = probe.fresh_request_id();
-    let with_id = |request: Request| {
-        if in_header {
-            request.header(&extract.request_id_header.name, &id)
-        } else {
-            request.query(&extract.request_id.name, &id)
-        }
-    };
+    let with_id = |request: Request| place.carry(probe, request, &id);
     let (clause, reason, request) = match caller {
         Caller::WithoutToken => {
             (Clause::AllTokenRequired, "the token is absent", context.without_token(probe))
@@ -90,7 +82,7 @@ async fn replayed(
         }
         Caller::Lacking(lack) => {
             let token = probe.required(lack.fact, lack.token)?;
-            is_alive(probe, token, lack.fact).await?;
+            is_valid(probe, token, lack.fact).await?;
             (lack.clause, lack.reason, context.with_token(probe, token.expose()))
         }
     };
@@ -103,31 +95,28 @@ async fn replayed(
 pub(super) static DISTINCT: Check = Check {
     id: "extract.idempotent.distinct",
     title: "request ids that differ in one character stand for two extractions",
-    why: "A caller whose ids have a long common part gets the gateways of an earlier extraction and no others.",
-    operation: Some(OperationId::Extract),
+    why: "A caller whose ids have a long common prefix gets the gateways of an earlier extraction again.",
     clauses: &[Clause::ExtractIdempotent],
-    needs: &[],
     run: Run::Cases(|_| {
         let case = |differing: IdPair| {
             let data = differing;
-            Case::with(data.label, Cost::extraction(3, 5), data, |probe, data| {
-                Box::pin(distinct(probe, data))
-            })
+            Case::for_data(data.label, Cost::extraction(3, 5), data, distinct)
         };
         ID_PAIRS.map(case).into()
     }),
+    ..EXTRACT
 };
 
 /// Two request ids that are nearly the same.
 #[derive(Debug, Clone, Copy)]
 struct IdPair {
     label: &'static str,
-    /// Characters of each; a service may limit them at any length.
+    /// Length of each in characters; a service may have any limit.
     length: usize,
-    /// The characters in which they differ: at the end, or at the beginning.
+    /// The characters in which they differ, at the end unless `at_beginning`.
     characters: [&'static str; 2],
     at_beginning: bool,
-    /// Letter case of an id is not spoken of, so that it is worth a warning.
+    /// A violation is a warning, since the contract does not mention the letter case of ids.
     is_doubtful: bool,
 }
 
@@ -146,7 +135,7 @@ impl IdPair {
         Self { label, length, characters, at_beginning: false, is_doubtful: false }
     }
 
-    /// The pair, with `fresh` as what they have in common.
+    /// The pair, with `fresh` as their common part.
     fn ids(&self, fresh: &str) -> [String; 2] {
         let common: String =
             fresh.chars().chain("-".repeat(self.length).chars()).take(self.length - 1).collect();
@@ -156,15 +145,14 @@ impl IdPair {
     }
 }
 
-/// A known id with another `num` may be handled in any way, but a new one is a new extraction.
+/// A known id with another `num` is unspecified, but a new id is a new extraction.
 async fn distinct(probe: &Probe<'_>, differing: IdPair) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let least = *extract.num_range.start();
-    let two = || probe.extract().query(&extract.num.name, least + 1);
+    let two = || probe.extract().query(&extract.num.name, extract.num_range.start() + 1);
     let fresh = two().query(&extract.request_id.name, probe.fresh_request_id());
     let control = probe.control(&fresh).await?;
-    if super::content::count(probe, &control.response) < 2 {
-        return Err(probe.skip("there are too few gateways for two at once"));
+    if content::count(probe, &control.response) < 2 {
+        return Err(probe.skip("the service returned fewer than two gateways"));
     }
     let [first_id, second_id] = differing.ids(&probe.fresh_request_id());
     let first = probe.extract().query(&extract.request_id.name, first_id);
@@ -173,86 +161,62 @@ async fn distinct(probe: &Probe<'_>, differing: IdPair) -> Result<(), Stop> {
     };
     let second = two().query(&extract.request_id.name, second_id);
     let (exchange, is_accepted) = probe.is_accepted(&second).await?;
-    let came = exchange.result.as_ref().ok().map_or(0, |response| super::content::count(probe, response));
-    if is_accepted && came > 1 {
+    let count = exchange.result.as_ref().ok().map_or(0, |response| content::count(probe, response));
+    if is_accepted && count > 1 {
         return Ok(());
     }
-    // A partial result with the gateway of the other id may be a replay that counts its headers anew.
+    // A partial result with the gateway of the other id may be a replay with updated headers.
     let is_other = |response| {
-        super::content::gateways(probe, &exchange.request, response)
-            != super::content::gateways(probe, &one.exchange.request, &one.response)
+        content::gateways(probe, &exchange.request, response)
+            != content::gateways(probe, &one.exchange.request, &one.response)
     };
     if is_accepted
         && exchange
             .result
             .as_ref()
-            .is_ok_and(|response| super::content::is_partial(probe, response) && is_other(response))
+            .is_ok_and(|response| content::is_partial(probe, response) && is_other(response))
     {
-        return Err(probe.skip("the service had fewer gateways than were asked for just then, and said so"));
+        return Err(probe.skip("the service returned a partial result"));
     }
     let expected = format!("an extraction of its own for a new request id, {}", differing.label);
     let actual = if is_accepted {
-        format!("{came} of 2 entries, as many as the other id asked for")
+        format!("{count} of 2 entries, as many as the request with the other id")
     } else {
         "rejected".to_owned()
     };
-    if differing.is_doubtful {
-        probe.warning(Clause::ExtractIdempotent, &expected, &actual, &[&exchange]);
-    } else {
-        probe.finding(Clause::ExtractIdempotent, &expected, &actual, &[&exchange]);
-    }
+    let report = if differing.is_doubtful { Probe::warning } else { Probe::finding };
+    report(probe, Clause::ExtractIdempotent, &expected, &actual, &[&exchange]);
     Ok(())
 }
 
 pub(super) static TRANSPORTS: Check = Check {
     id: "extract.idempotent.transports",
-    title: "a request id stands for the same extraction in whatever way the token is sent",
-    why: "A caller that repeats an interrupted extraction through another client takes and pays for a second set of gateways.",
-    operation: Some(OperationId::Extract),
+    title: "a request id stands for the same extraction with every transport of the token",
+    why: "A caller that repeats an interrupted extraction with another client takes and pays for a second set of gateways.",
     clauses: &[Clause::ExtractIdempotent],
-    needs: &[],
     run: Run::Cases(|_| {
         let [query, header, bearer] = Transport::ALL;
         let case = |(first, second): (Transport, Transport)| {
             let label = format!("{} then {}", first.label(), second.label());
             let cost = Cost::extraction(2, SEVERAL);
-            let case = Case::with(label, cost, (first, second), |probe, data| Box::pin(by_two(probe, data)));
-            let by = |transport| Context { transport, ..Context::PLAIN };
-            by(second).share(by(first).share(case))
+            let case = Case::for_data(label, cost, (first, second), by_two);
+            Context::by(second).share(Context::by(first).share(case))
         };
         [(query, header), (query, bearer), (header, query), (bearer, query)].map(case).into()
     }),
+    ..EXTRACT
 };
-
-/// Entries: enough that two extractions hardly choose the same by chance.
-const SEVERAL: u32 = 4;
 
 async fn by_two(probe: &Probe<'_>, (first, second): (Transport, Transport)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let id = probe.fresh_request_id();
-    let by = |transport| Context { transport, ..Context::PLAIN };
-    by(first).control(probe).await?;
-    by(second).control(probe).await?;
+    Context::by(first).control(probe).await?;
+    Context::by(second).control(probe).await?;
     let request = |transport| {
-        let request = by(transport).request(probe).query(&extract.num.name, SEVERAL);
+        let request = Context::by(transport).request(probe).query(&extract.num.name, SEVERAL);
         request.query(&extract.request_id.name, &id)
     };
-    let before = by(first).accepted(probe, &request(first)).await?;
+    let before = Context::by(first).accepted(probe, &request(first)).await?;
     let why = format!("sent again with the token in {}", second.name());
-    let again = request(second).giving_again(super::content::gateways(
-        probe,
-        &before.exchange.request,
-        &before.response,
-    ));
-    let Some(after) = probe.accepts(Clause::ExtractIdempotent, &why, &again).await? else {
-        return Ok(());
-    };
-    if super::content::gateways(probe, &before.exchange.request, &before.response)
-        != super::content::gateways(probe, &after.exchange.request, &after.response)
-    {
-        let expected = format!("the same gateways: {why}");
-        let exchanges = [&before.exchange, &after.exchange];
-        probe.finding(Clause::ExtractIdempotent, &expected, "other gateways", &exchanges);
-    }
-    Ok(())
+    content::judge_repeated(probe, Clause::ExtractIdempotent, &why, &before, &request(second)).await
 }

@@ -1,29 +1,37 @@
-//! The request id: where it comes from, and that it stands for one extraction.
+//! The request id: its source, and that it stands for one extraction.
 
+use super::EXTRACT;
 use super::content::{self, gateways};
 use super::forms::{Context, Transport};
-use crate::check::{AcceptedResponse, Case, CaseFuture, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
+use crate::check::{AcceptedResponse, Case, CaseFn, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
-use crate::contract::{Clause, OperationId};
+use crate::contract::Clause;
 use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request};
 
-/// Entries of the cheapest repetition. Two extractions of a large pool hardly choose the same two.
+/// Entries of the cheapest repetitions. Two extractions of a large pool rarely return the same two.
 const FEW: u32 = 2;
 
-/// Entries of the others: enough that two extractions hardly choose the same by chance.
-const SEVERAL: u32 = 4;
+/// Entries of the others: two extractions rarely return the same ones by chance.
+pub(super) const SEVERAL: u32 = 4;
 
-/// Whether a request id stands in the query or in the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     Query,
     Header,
 }
 
 impl Place {
-    fn carry(self, probe: &Probe<'_>, request: Request, id: &str) -> Request {
+    pub(super) const fn label(self) -> &'static str {
+        match self {
+            Self::Query => "query",
+            Self::Header => "header",
+        }
+    }
+
+    /// The request with a request id at this place.
+    pub(super) fn carry(self, probe: &Probe<'_>, request: Request, id: &str) -> Request {
         let extract = &probe.contract().extract;
         match self {
             Self::Query => request.query(&extract.request_id.name, id),
@@ -32,51 +40,48 @@ impl Place {
     }
 }
 
-/// A repetition: form, entries, and place of the request id.
+/// A repetition: form, number of entries, and place of the request id.
 type Repetition = (Context, u32, Place);
 
-/// The cheapest repetitions, and the one of each form. The first request of a repetition is its control.
-fn repetitions(scope: &Scope<'_>, place: Place, judge: Judge) -> Vec<Case> {
+/// The cheapest repetitions, and one of each form. The first request of a repetition is its control.
+fn repetitions(
+    scope: &Scope<'_>,
+    place: Place,
+    run: impl for<'p> CaseFn<'p, (Repetition,)> + Copy,
+) -> Vec<Case> {
     let contexts = Context::all_without_id(&scope.contract.extract);
     let is_cheap = |context: &&Context| **context == Context::PLAIN || context.is_combined();
     let few: Vec<_> = contexts.iter().filter(is_cheap).map(|context| (context.clone(), FEW)).collect();
-    // One entry is a case of its own for a service: three times the same one is no chance either.
+    // A service may handle a single entry in another way. The same one three times is no coincidence either.
     let one = (Context::PLAIN, u32::try_from(*scope.contract.extract.num_range.start()).unwrap_or(1));
     let several = [one].into_iter().chain(contexts.into_iter().map(|context| (context, SEVERAL)));
     let case = |(context, num): (Context, u32)| {
         let label = format!("{}/num={num}", context.label());
         let sent = if num == FEW { 2 } else { 3 };
-        // The repetitions give the same gateways again.
-        Case::with(label, Cost::extraction(sent, num), (context, num, place), judge)
+        // The repetitions return the same gateways.
+        Case::for_data(label, Cost::extraction(sent, num), (context, num, place), run)
     };
     few.into_iter().chain(several).map(case).collect()
 }
-
-type Judge = for<'p> fn(&'p Probe<'p>, Repetition) -> CaseFuture<'p>;
 
 pub(super) static QUERY: Check = Check {
     id: "extract.idempotent.query",
     title: "a repeated `request_id` in the query stands for the same extraction",
     why: "A caller that repeats an interrupted extraction with its request id takes and pays for a second set of gateways.",
-    operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractIdempotent],
-    needs: &[],
-    run: Run::Cases(|scope| {
-        // The id is the case's own.
-        repetitions(scope, Place::Query, |probe, data| Box::pin(repeated(probe, data)))
-    }),
+    run: Run::Cases(|scope| repetitions(scope, Place::Query, repeated)),
+    ..EXTRACT
 };
 
 pub(super) static HEADER: Check = Check {
     id: "extract.idempotent.header",
     title: "a repeated `X-Request-Id` header stands for the same extraction",
-    why: "Callers whose HTTP client sets the request id as a header take and pay for a second set of gateways when they \
-          repeat an interrupted extraction.",
-    operation: Some(OperationId::Extract),
+    why: "Callers that send the request id as a header take and pay for a second set of gateways when they repeat an \
+          interrupted extraction.",
     clauses: &[Clause::ExtractIdempotent, Clause::ExtractRequestIdSource],
-    needs: &[],
-    // Beside a request id in the query the header would not be read.
-    run: Run::Cases(|scope| repetitions(scope, Place::Header, |probe, data| Box::pin(repeated(probe, data)))),
+    // No form has a request id in the query, which would take precedence.
+    run: Run::Cases(|scope| repetitions(scope, Place::Header, repeated)),
+    ..EXTRACT
 };
 
 async fn repeated(probe: &Probe<'_>, (context, num, place): Repetition) -> Result<(), Stop> {
@@ -101,9 +106,7 @@ async fn repeated(probe: &Probe<'_>, (context, num, place): Repetition) -> Resul
     judge(probe, &context, &request, &again).await
 }
 
-/// Sends one request and then others that repeat the same extraction, and reports those with another result.
-///
-/// Order is not compared: the contract says that it is the same extraction, not that it is the same text.
+/// Sends a request and then others that repeat the same extraction, and reports those with another result.
 async fn judge(
     probe: &Probe<'_>,
     context: &Context,
@@ -112,14 +115,7 @@ async fn judge(
 ) -> Result<(), Stop> {
     let first = context.accepted(probe, first).await?;
     for (clause, why, request) in again {
-        let request = request.clone().giving_again(gateways(probe, &first.exchange.request, &first.response));
-        let Some(second) = probe.accepts(*clause, why, &request).await? else { continue };
-        if gateways(probe, &first.exchange.request, &first.response)
-            != gateways(probe, &second.exchange.request, &second.response)
-        {
-            let expected = format!("the same gateways: {why}");
-            probe.finding(*clause, &expected, "other gateways", &[&first.exchange, &second.exchange]);
-        }
+        content::judge_repeated(probe, *clause, why, &first, request).await?;
     }
     Ok(())
 }
@@ -135,21 +131,19 @@ pub(super) static CONCURRENT: Check = Check {
     title: "two concurrent calls with one request id stand for one extraction",
     why: "A caller that retries after a timeout, while its first call is still being served, takes and pays for two sets of \
           gateways.",
-    operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractIdempotent],
-    needs: &[],
     run: Run::Cases(|scope| {
         let places = [Place::Query, Place::Header];
         let contexts = Context::in_query(&scope.contract.extract).into_iter();
         let contexts = contexts.filter(|context| !context.extra.request_id);
         let case = |data: (Context, Place)| {
-            let place = if data.1 == Place::Query { "query" } else { "header" };
-            let label = format!("{}/{place}", data.0.label());
+            let label = format!("{}/{}", data.0.label(), data.1.label());
             let cost = Cost::extraction(2, 2 * SEVERAL);
-            Case::with(label, cost, data, |probe, data| Box::pin(concurrent(probe, data)))
+            Case::for_data(label, cost, data, concurrent)
         };
         contexts.flat_map(|context| places.map(|place| (context.clone(), place))).map(case).collect()
     }),
+    ..EXTRACT
 };
 
 async fn concurrent(probe: &Probe<'_>, (context, place): (Context, Place)) -> Result<(), Stop> {
@@ -165,7 +159,7 @@ async fn concurrent(probe: &Probe<'_>, (context, place): (Context, Place)) -> Re
     if is_accepted == [false; 2] {
         context.control(probe).await?;
     }
-    // One of the two may be rejected while the other is under way.
+    // A service may reject one of the two while the other is in flight.
     if is_accepted == [true; 2] && accepted(&first) != accepted(&second) {
         let expected = format!("the same gateways for both calls, {}", context.name());
         probe.finding(Clause::ExtractIdempotent, &expected, "different gateways", &[&first, &second]);
@@ -175,31 +169,22 @@ async fn concurrent(probe: &Probe<'_>, (context, place): (Context, Place)) -> Re
 
 pub(super) static INTERLEAVED: Check = Check {
     id: "extract.idempotent.interleaved",
-    title: "a request id is remembered while other calls come in between",
-    why: "A service that stores only the last request id returns a second set of gateways to every caller that works on \
-          several extractions at once.",
-    operation: Some(OperationId::Extract),
+    title: "a request id is remembered while other calls are made in between",
+    why: "A service that stores only the last request id returns a second set of gateways to every caller with several \
+          extractions in flight.",
     clauses: &[Clause::ExtractIdempotent],
-    needs: &[],
     run: Run::Cases(|_| {
         vec![
-            Case::new("two ids in turns", Cost::extraction(6, 2 + 2 * SEVERAL), |probe| {
-                Box::pin(in_turns(probe))
-            }),
-            Case::new("after other ids", Cost::extraction(2 + OTHERS, OTHERS + SEVERAL), |probe| {
-                Box::pin(after_others(probe))
-            }),
-            Case::new("of other letters", Cost::extraction(2, SEVERAL), |probe| {
-                Box::pin(of_other_letters(probe))
-            }),
-            Case::new("after rejections", Cost::extraction(4, SEVERAL), |probe| {
-                Box::pin(after_rejections(probe))
-            }),
+            Case::new("two ids in turns", Cost::extraction(6, 2 + 2 * SEVERAL), in_turns),
+            Case::new("after other ids", Cost::extraction(2 + OTHERS, OTHERS + SEVERAL), after_others),
+            Case::new("of other letters", Cost::extraction(2, SEVERAL), of_other_letters),
+            Case::new("after rejections", Cost::extraction(4, SEVERAL), after_rejections),
         ]
     }),
+    ..EXTRACT
 };
 
-/// Calls with other ids between two with the same.
+/// Number of calls with other ids between two with the same id.
 const OTHERS: u32 = 12;
 
 async fn in_turns(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -207,7 +192,7 @@ async fn in_turns(probe: &Probe<'_>) -> Result<(), Stop> {
     let before = [probe.control(&first).await?, probe.control(&second).await?];
     for (before, request) in before.iter().zip([&first, &second]) {
         same_as(probe, before, request, "sent again after another id").await?;
-        // A service that rotates through its pool may return the same gateways again, but not twice with one more in between.
+        // A service that rotates through its pool may return the same gateways again, but not after one more extraction.
         probe.control(&probe.extract()).await?;
     }
     Ok(())
@@ -223,7 +208,7 @@ async fn after_others(probe: &Probe<'_>) -> Result<(), Stop> {
     same_as(probe, &before, &request, &format!("sent again after {OTHERS} other ids")).await
 }
 
-/// A service may refuse an id that is not ASCII; one that takes it has to know it again.
+/// A service may reject an id that is not ASCII. One that accepts it must recognize it.
 async fn of_other_letters(probe: &Probe<'_>) -> Result<(), Stop> {
     let request = with_id(probe, &format!("\u{e9}\u{4e2d}{}", probe.fresh_request_id()));
     let Ok(before) = probe.control(&request).await else {
@@ -232,7 +217,7 @@ async fn of_other_letters(probe: &Probe<'_>) -> Result<(), Stop> {
     same_as(probe, &before, &request, "sent again, an id that is not ASCII").await
 }
 
-/// What is rejected between the two calls has no id, so that it can't stand for an extraction.
+/// The rejected calls in between have no id, so they stand for no extraction.
 async fn after_rejections(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let request = with_id(probe, &probe.fresh_request_id());
@@ -248,29 +233,20 @@ async fn same_as(
     request: &Request,
     why: &str,
 ) -> Result<(), Stop> {
-    let request = request.clone().giving_again(gateways(probe, &before.exchange.request, &before.response));
-    let Some(after) = probe.accepts(Clause::ExtractIdempotent, why, &request).await? else { return Ok(()) };
-    if gateways(probe, &before.exchange.request, &before.response)
-        != gateways(probe, &after.exchange.request, &after.response)
-    {
-        let expected = format!("the same gateways: {why}");
-        let exchanges = [&before.exchange, &after.exchange];
-        probe.finding(Clause::ExtractIdempotent, &expected, "other gateways", &exchanges);
-    }
-    Ok(())
+    content::judge_repeated(probe, Clause::ExtractIdempotent, why, before, request).await
 }
 
 pub(super) static MAXIMUM: Check = Check {
     id: "extract.idempotent.maximum",
-    title: "a repeated request id returns the largest extraction completely",
-    why: "If only a part of the response is stored, the caller loses gateways that it has paid for.",
-    operation: Some(OperationId::Extract),
+    title: "a repeated request id returns all gateways of the largest extraction",
+    why: "If the service stores only a part of the response, the caller loses gateways that it has paid for.",
     clauses: &[Clause::ExtractIdempotent],
     needs: &[Fact::PlentifulRegion],
     run: Run::Cases(|scope| {
-        let most = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
-        Case::single(Cost::extraction(2, most), |probe| Box::pin(maximum(probe)))
+        let max = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
+        Case::single(Cost::extraction(2, max), maximum)
     }),
+    ..EXTRACT
 };
 
 async fn maximum(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -283,29 +259,24 @@ async fn maximum(probe: &Probe<'_>) -> Result<(), Stop> {
 pub(super) static PER_ACCOUNT: Check = Check {
     id: "extract.idempotent.per-account",
     title: "a request id of one account does not affect another account",
-    why: "Two customers that choose the same request id get each other's gateways, or none.",
-    operation: Some(OperationId::Extract),
+    why: "Two customers with the same request id get each other's gateways, or none.",
     clauses: &[Clause::AllOwnAccount, Clause::ExtractIdempotent],
     needs: &[Fact::SecondToken],
     run: Run::Cases(|_| {
         let case = |(label, place, is_text): (&'static str, Place, bool)| {
-            Case::with(
-                label,
-                Cost::extraction(4, 2 + SEVERAL),
-                (place, is_text),
-                |probe, (place, is_text)| Box::pin(per_account(probe, place, is_text)),
-            )
+            Case::for_data(label, Cost::extraction(4, 2 + SEVERAL), (place, is_text), per_account)
         };
         let cases =
             [("query", Place::Query, false), ("header", Place::Header, false), ("text", Place::Query, true)];
         cases.map(case).into()
     }),
+    ..EXTRACT
 };
 
-async fn per_account(probe: &Probe<'_>, place: Place, is_text: bool) -> Result<(), Stop> {
+async fn per_account(probe: &Probe<'_>, (place, is_text): (Place, bool)) -> Result<(), Stop> {
     let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
     let extract = &probe.contract().extract;
-    let least = *extract.num_range.start();
+    let min = *extract.num_range.start();
     let id = probe.fresh_request_id();
     let in_form = |request: Request| match is_text {
         true => request.query(&extract.return_type.name, &extract.text),
@@ -315,15 +286,15 @@ async fn per_account(probe: &Probe<'_>, place: Place, is_text: bool) -> Result<(
     let first = place.carry(probe, several, &id);
     let by_second = || Transport::Query.carry(probe, in_form(probe.extract_without_token()), second.expose());
 
-    // A second account that can't extract at all shows nothing.
+    // The control of the second account.
     probe.control(&place.carry(probe, by_second(), &probe.fresh_request_id())).await?;
     let before = probe.control(&first).await?;
     let why = "the second account sends an id that the first one has used";
     let other = place.carry(probe, by_second(), &id);
     if let Some(accepted) = probe.accepts(Clause::ExtractIdempotent, why, &other).await? {
-        let came = content::count(probe, &accepted.response);
-        if i64::try_from(came).is_ok_and(|came| came > least) {
-            let actual = format!("{}, as the first account asked for", quantity(came, "entry"));
+        let count = content::count(probe, &accepted.response);
+        if i64::try_from(count).is_ok_and(|count| count > min) {
+            let actual = format!("{}, as the first account requested", quantity(count, "entry"));
             let exchanges = [&before.exchange, &accepted.exchange];
             probe.finding(Clause::AllOwnAccount, "an extraction of its own", &actual, &exchanges);
         }
@@ -335,33 +306,32 @@ pub(super) static SOURCE_ABSENT: Check = Check {
     id: "extract.request-id-source.absent",
     title: "an extraction without a request id is accepted, and is a new one each time",
     why: "A caller that sends no request id is rejected, or gets the gateways of an earlier call.",
-    operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractRequestIdSource],
-    needs: &[],
-    run: Run::Cases(|_| Case::single(Cost::extraction(5, 7), |probe| Box::pin(absent(probe)))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(5, 7), absent)),
+    ..EXTRACT
 };
 
 async fn absent(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let id = &extract.request_id.name;
-    let least = *extract.num_range.start();
-    // With an id of its own the call is accepted, whether or not one is needed.
+    let min = *extract.num_range.start();
+    // The control has an id, in case the service wrongly requires one.
     probe.control_once(&probe.extract().query(id, probe.fresh_request_id())).await?;
     let plain = probe.extract();
     let text = plain.clone().query(&extract.return_type.name, &extract.text);
-    // Calls that share an id that the server made would stand for one extraction.
-    for num in [least, (least + 1).min(*extract.num_range.end())] {
+    // If the server gave all these calls the same id, they would stand for one extraction.
+    for num in [min, (min + 1).min(*extract.num_range.end())] {
         for (form, request) in [("as JSON", &plain), ("as text", &text)] {
             let request = request.clone().query(&extract.num.name, num);
             let why = format!("no request id, {}={num}, {form}", extract.num.name);
             let Some(accepted) = probe.accepts(Clause::ExtractRequestIdSource, &why, &request).await? else {
                 continue;
             };
-            let came = i64::try_from(content::count(probe, &accepted.response)).unwrap_or(i64::MAX);
-            if came > num {
+            let count = i64::try_from(content::count(probe, &accepted.response)).unwrap_or(i64::MAX);
+            if count > num {
                 let expected = format!("at most {}, {form}", quantity(num, "entry"));
                 let actual =
-                    format!("{}, as an earlier call without an id asked for", quantity(came, "entry"));
+                    format!("{}, as an earlier call without an id requested", quantity(count, "entry"));
                 probe.finding(Clause::ExtractRequestIdSource, &expected, &actual, &[&accepted.exchange]);
             }
         }
@@ -373,9 +343,7 @@ pub(super) static SOURCE_HEADER: Check = Check {
     id: "extract.request-id-source.header",
     title: "a request id in the header is accepted, alone and beside one in the query",
     why: "Callers and proxies that add `X-Request-Id` to every request can't extract at all.",
-    operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractRequestIdSource],
-    needs: &[],
     run: Run::Cases(|scope| {
         let header = &scope.contract.extract.request_id_header.name;
         let case = |context: Context| {
@@ -387,6 +355,7 @@ pub(super) static SOURCE_HEADER: Check = Check {
         };
         Context::all(&scope.contract.extract).into_iter().map(case).collect()
     }),
+    ..EXTRACT
 };
 
 pub(super) static SOURCE_PRECEDENCE: Check = Check {
@@ -394,12 +363,9 @@ pub(super) static SOURCE_PRECEDENCE: Check = Check {
     title: "the request id of the query takes precedence over that of the header",
     why: "Behind a proxy that adds a header of its own to every call, a repeated request id in the query takes and pays for \
           a second set of gateways.",
-    operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractRequestIdSource],
-    needs: &[],
-    run: Run::Cases(|scope| {
-        repetitions(scope, Place::Header, |probe, data| Box::pin(precedence(probe, data)))
-    }),
+    run: Run::Cases(|scope| repetitions(scope, Place::Header, precedence)),
+    ..EXTRACT
 };
 
 async fn precedence(probe: &Probe<'_>, (context, num, _): Repetition) -> Result<(), Stop> {

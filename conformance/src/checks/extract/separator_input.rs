@@ -2,24 +2,24 @@
 
 use std::fmt::Display;
 
+use super::EXTRACT;
 use super::forms::{Context, rejects};
 use super::text::judge_separator;
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
-use crate::contract::{Clause, Extract, OperationId, boundaries};
+use crate::contract::{Clause, Extract, boundaries};
 use crate::grammar::{Spelling, integer_texts};
 use crate::wire::Request;
 
 pub(super) static RANGE: Check = Check {
     id: "extract.separator-range.boundaries",
     title: "`lb` outside 1 to 6 is rejected",
-    why: "If a value is taken for another one, the caller can't split the text.",
-    operation: Some(OperationId::Extract),
+    why: "If a service reads a value as another one, the caller can't split the text.",
     clauses: &[Clause::ExtractSeparatorRange],
-    needs: &[],
     run: Run::Cases(range),
+    ..EXTRACT
 };
 
-/// `lb` applies to text responses only; whether `sb` stands beside it makes no difference.
+/// `lb` applies to text responses only, whether or not `sb` is present.
 fn range(scope: &Scope<'_>) -> Vec<Case> {
     let extract = &scope.contract.extract;
     let (lb, sb) = (&extract.lb, extract.sb.name.clone());
@@ -27,7 +27,7 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
     let range = codes().min().unwrap_or_default()..=codes().max().unwrap_or_default();
     let mut values = integer_texts(&range);
     let derived = boundaries(&lb.schema).into_iter().filter(|value| !value.allowed).map(|value| value.text());
-    // A service that reads the first digit alone takes these for listed values.
+    // A service that reads only one digit takes these for listed values.
     let longer = lb.schema.values.iter().filter_map(|code| code.as_str()).flat_map(|code| {
         let doubled = code.repeat(2);
         [format!("{code}0"), format!("1{code}"), doubled]
@@ -40,7 +40,7 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
     }
     let contexts = Context::in_text(extract);
     let text = contexts.first().cloned().into_iter();
-    // Each third one; without `sb` all of them are tried.
+    // Every third value; all of them are tested without `sb`.
     let beside =
         text.flat_map(|context| values.iter().step_by(3).map(move |value| (context.clone(), value.clone())));
     let beside: Vec<Case> = beside
@@ -53,7 +53,7 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
             })
         })
         .collect();
-    // Its neighbours meet every form.
+    // The neighbours of the range are tested in every form.
     let near = [range.start() - 1, range.end() + 1].map(|number| number.to_string());
     let (near, far): (Vec<_>, Vec<_>) = values.into_iter().partition(|value| near.contains(&value.text));
     let everywhere =
@@ -73,28 +73,25 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
     alone.chain(beside).chain(custom).collect()
 }
 
-/// What other APIs call a separator, or take for one.
+/// Names and values of separators in other APIs.
 const NAMES: [&str; 8] = ["LF", "crlf", "\\n", "abc", "default", "99", ";", "|"];
 
 /// A custom separator that no service has a reason to reject.
 const SEPARATOR: &str = "|";
 
-/// How the run's state calls the control request with it.
 const CONTROL: &str = "with a custom separator";
 
 pub(super) static REQUIRED: Check = Check {
     id: "extract.sb-required.absent",
-    title: "`lb=6` is rejected without `sb` and with an empty one, and not with one that is 0",
+    title: "`lb=6` is rejected without `sb` and with an empty `sb`, but not with `sb=0`",
     why: "Without a separator nothing shows where one gateway ends and the next begins.",
-    operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractSbRequired],
-    needs: &[],
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
-        let least = *extract.num_range.start();
-        let few = (least + 2).min(*extract.num_range.end());
+        let min = *extract.num_range.start();
+        let few = (min + 2).min(*extract.num_range.end());
         let of_context = |context: Context| {
-            [(least, false), (least, true), (few, false), (few, true)]
+            [(min, false), (min, true), (few, false), (few, true)]
                 .map(|(num, is_empty)| (context.clone(), num, is_empty))
         };
         let case = |data: (Context, i64, bool)| {
@@ -102,24 +99,23 @@ pub(super) static REQUIRED: Check = Check {
             let label = format!("{}/num={} {what}", data.0.label(), data.1);
             let (shared, control) = (data.0.clone(), control_label(data.1));
             let gateways = u32::try_from(data.1).unwrap_or(u32::MAX);
-            let case =
-                Case::with(label, Cost::requests(1), data, |probe, data| Box::pin(required(probe, data)));
+            let case = Case::for_data(label, Cost::requests(1), data, required);
             shared.share_with(case, &control, gateways)
         };
-        // Its text is counted as more entries than it has, since a 0 stands in addresses and ports too.
-        let zero = Case::new("text/zero", Cost::extraction(1, 20), |probe| Box::pin(zero(probe)));
+        // The budget counts too many entries in this text, since addresses and ports have zeros too.
+        let zero = Case::new("text/zero", Cost::extraction(1, 20), zero);
         Context::in_text(extract).into_iter().flat_map(of_context).map(case).chain([zero]).collect()
     }),
+    ..EXTRACT
 };
 
-/// What is 0 is not empty, whatever a language makes of it.
+/// `0` is not empty, although some languages treat it as false.
 async fn zero(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let context = Context { is_text: true, ..Context::PLAIN };
-    let least = *extract.num_range.start();
-    let request = custom(extract, &context.request(probe), least).query(&extract.sb.name, 0);
+    let min = *extract.num_range.start();
+    let request = custom(extract, &Context::TEXT.request(probe), min).query(&extract.sb.name, 0);
     let why = format!("{}=0, which is not empty", extract.sb.name);
-    let control = control(probe, &context, least);
+    let control = control(probe, &Context::TEXT, min);
     probe.accepts_or_control(Clause::ExtractSbRequired, &why, &request, control).await?;
     Ok(())
 }
@@ -149,20 +145,18 @@ pub(super) fn invalid_beside_custom(
     why: String,
     change: impl Fn(Request) -> Request + Clone + Send + Sync + 'static,
 ) -> Case {
-    let context = Context { is_text: true, ..Context::PLAIN };
-    let label = format!("{}/{what}", context.label());
-    let shared = context.clone();
-    let case = Case::new(label, Cost::requests(1), move |probe| {
-        let (context, why, change) = (context.clone(), why.clone(), change.clone());
+    let label = format!("{}/{what}", Context::TEXT.label());
+    let case = Case::from_closure(label, Cost::requests(1), move |probe| {
+        let (why, change) = (why.clone(), change.clone());
         Box::pin(async move {
             let extract = &probe.contract().extract;
-            let least = *extract.num_range.start();
-            control(probe, &context, least).await?;
-            let good = custom(extract, &context.request(probe), least).query(&extract.sb.name, SEPARATOR);
+            let min = *extract.num_range.start();
+            control(probe, &Context::TEXT, min).await?;
+            let good = custom(extract, &Context::TEXT.request(probe), min).query(&extract.sb.name, SEPARATOR);
             rejects(probe, clause, &why, &change(good)).await
         })
     });
-    shared.share_with(case, &control_label(*extract.num_range.start()), 1)
+    Context::TEXT.share_with(case, &control_label(*extract.num_range.start()), 1)
 }
 
 fn control_label(num: i64) -> String {
@@ -178,27 +172,25 @@ pub(super) static LENGTH: Check = Check {
     title: "`sb` may have at most 32 bytes of UTF-8",
     why: "A limit in characters accepts longer separators than the contract allows, and a limit in percent-encoded \
           characters rejects valid ones.",
-    operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractSbLength, Clause::ExtractSeparator],
-    needs: &[],
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
         let case = |data: (Context, Length)| {
             let label = format!("{}/{}", data.0.label(), data.1.what);
-            // Two entries and another look where they hold the separator themselves.
+            // Two entries, and another extraction in case the entries contain the separator themselves.
             let cost = if data.1.is_valid { Cost::extraction(1, 3) } else { Cost::requests(1) };
-            let least = *extract.num_range.start();
+            let min = *extract.num_range.start();
             let shared = data.0.clone();
             let is_valid = data.1.is_valid;
-            let case = Case::with(label, cost, data, |probe, data| Box::pin(length(probe, data)));
-            if is_valid { case } else { shared.share_with(case, &control_label(least), 1) }
+            let case = Case::for_data(label, cost, data, length);
+            if is_valid { case } else { shared.share_with(case, &control_label(min), 1) }
         };
         let contexts = Context::in_text(extract);
         Context::some_for_each(&contexts, lengths(extract.separator_bytes)).into_iter().map(case).collect()
     }),
+    ..EXTRACT
 };
 
-/// An `sb` of some length.
 #[derive(Debug, Clone)]
 struct Length {
     what: String,
@@ -206,15 +198,15 @@ struct Length {
     is_valid: bool,
 }
 
-/// A text of so many bytes, of one character as far as it goes.
+/// A text of this many bytes: one character repeated, and hyphens for the rest.
 pub(super) fn of_bytes(character: char, bytes: usize) -> String {
     let mut text = character.to_string().repeat(bytes / character.len_utf8());
     text.push_str(&"-".repeat(bytes % character.len_utf8()));
     text
 }
 
-/// Texts of the most bytes allowed and of one more, in characters of one to four bytes, and longer ones.
-fn lengths(most: usize) -> Vec<Length> {
+/// Texts of the maximum length in bytes and of one byte more, in characters of one to four bytes, and longer ones.
+fn lengths(max: usize) -> Vec<Length> {
     let alphabets = [
         ('-', "one byte each"),
         ('%', "percent signs"),
@@ -224,18 +216,18 @@ fn lengths(most: usize) -> Vec<Length> {
         ('\u{1f6aa}', "four bytes each"),
     ];
     let around = |(character, name): (char, &str)| {
-        [most, most + 1].map(|bytes| Length {
+        [max, max + 1].map(|bytes| Length {
             what: format!("{bytes} bytes, {name}"),
             text: of_bytes(character, bytes),
-            is_valid: bytes <= most,
+            is_valid: bytes <= max,
         })
     };
     let wide = Length {
-        what: format!("{most} characters of three bytes"),
-        text: "\u{20ac}".repeat(most),
+        what: format!("{max} characters of three bytes"),
+        text: "\u{20ac}".repeat(max),
         is_valid: false,
     };
-    let far = [2 * most, 1 << 8, 1 << 10].map(|bytes| Length {
+    let far = [2 * max, 1 << 8, 1 << 10].map(|bytes| Length {
         what: format!("{bytes} bytes"),
         text: of_bytes('-', bytes),
         is_valid: false,
@@ -245,11 +237,11 @@ fn lengths(most: usize) -> Vec<Length> {
 
 async fn length(probe: &Probe<'_>, (context, length): (Context, Length)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let least = *extract.num_range.start();
-    let num = if length.is_valid { (least + 1).min(*extract.num_range.end()) } else { least };
+    let min = *extract.num_range.start();
+    let num = if length.is_valid { (min + 1).min(*extract.num_range.end()) } else { min };
     let request = custom(extract, &context.request(probe), num).query(&extract.sb.name, &length.text);
     let why = format!("{} of {}, {}", extract.sb.name, length.what, context.name());
-    let control = control(probe, &context, least);
+    let control = control(probe, &context, min);
     if length.is_valid {
         let accepted = probe.accepts_or_control(Clause::ExtractSbLength, &why, &request, control).await?;
         return match accepted {
@@ -268,9 +260,9 @@ mod tests {
 
     #[test]
     fn lengths_are_counted_in_bytes() {
-        let most = Contract::embedded().expect("contract").extract.separator_bytes;
-        for length in lengths(most) {
-            assert_eq!(length.text.len() <= most, length.is_valid, "{}", length.what);
+        let max = Contract::embedded().expect("contract").extract.separator_bytes;
+        for length in lengths(max) {
+            assert_eq!(length.text.len() <= max, length.is_valid, "{}", length.what);
         }
     }
 }

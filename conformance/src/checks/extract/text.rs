@@ -1,14 +1,15 @@
-//! `return_type`, and what separates the entries of a text response: `lb` and `sb`. The form of an entry is open; it only has
-//! no line break in it.
+//! `return_type`, and the separators of a text response: `lb` and `sb`. The form of an entry is unspecified, except that it has
+//! no line break.
 
 use serde_json::json;
 
+use super::EXTRACT;
 use super::content::{default_separator, is_envelope};
 use super::forms::{Context, default_of, says_error};
 use super::protocol::capitalized;
 use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
-use crate::contract::{Clause, Extract, OperationId, Separator, Unspecified, boundaries};
+use crate::contract::{Clause, Extract, Separator, Unspecified, boundaries};
 use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
@@ -17,53 +18,47 @@ pub(super) static FORMS: Check = Check {
     id: "extract.return-type.forms",
     title: "`json` and `txt` return their form, and JSON is the default",
     why: "A tool that expects plain text gets JSON, or a JSON parser gets plain text.",
-    operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractReturnType],
-    needs: &[],
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
-        let json = Case::new("json", Cost::extraction(2, 2), |probe| Box::pin(in_json(probe)));
-        let texts = Context::in_text(extract).into_iter().map(|context| {
-            Case::with(context.label(), Cost::extraction(1, 1), context, |probe, context| {
-                Box::pin(in_text(probe, context))
-            })
-        });
-        let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
-        let partial =
-            Case::new("scarce-region", Cost::extraction(1, most), |probe| Box::pin(partial_text(probe)));
+        let json = Case::new("json", Cost::extraction(2, 2), in_json);
+        let texts = Context::in_text(extract)
+            .into_iter()
+            .map(|context| Case::for_data(context.label(), Cost::extraction(1, 1), context, in_text));
+        let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
+        let partial = Case::new("scarce-region", Cost::extraction(1, max), partial_text);
         let lone = extract.lb.schema.values.iter().filter_map(|code| code.as_str()).map(|code| {
             let data = code.to_owned();
-            Case::with(format!("json/lb={code}"), Cost::extraction(1, 1), data, |probe, code| {
-                Box::pin(separator_alone(probe, code))
-            })
+            Case::for_data(format!("json/lb={code}"), Cost::extraction(1, 1), data, separator_alone)
         });
         let beside = [("application/json", true), ("text/plain", false)].map(|data| {
             let label = format!("accept={}", data.0);
-            Case::with(label, Cost::extraction(1, 1), data, |probe, data| {
-                Box::pin(beside_accept(probe, data))
-            })
+            Case::for_data(label, Cost::extraction(1, 1), data, beside_accept)
         });
         let partial = [partial.needs([Fact::ScarceRegion])];
         [json].into_iter().chain(lone).chain(texts).chain(partial).chain(beside).collect()
     }),
+    ..EXTRACT
 };
 
-/// Success in JSON needs the business code, so that being accepted is having the form. Either of the two requests is the
-/// control of the other.
+/// A JSON success has the business code, so an accepted response has the right form. Each of the two requests is the control of
+/// the other.
 async fn in_json(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let absent = probe.extract();
     let json = absent.clone().query(&extract.return_type.name, &extract.json);
     if probe.control_once(&json).await.is_err() {
         probe.control_once(&absent).await?;
-        probe.accepts(Clause::ExtractReturnType, "JSON is asked for by name", &json).await?;
+        probe.accepts(Clause::ExtractReturnType, "JSON is requested by name", &json).await?;
         return Ok(());
     }
-    probe.accepts(Clause::ExtractReturnType, "no form is asked for, so JSON comes", &absent).await?;
+    probe
+        .accepts(Clause::ExtractReturnType, "no form is requested, so the response is JSON", &absent)
+        .await?;
     Ok(())
 }
 
-/// A separator does not apply to JSON, so that it may be looked at or not; but it asks for no text.
+/// A separator does not apply to JSON. A service may validate it or not, but must not return text because of it.
 async fn separator_alone(probe: &Probe<'_>, code: String) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let mut request = probe.extract().query(&extract.lb.name, &code);
@@ -82,14 +77,14 @@ async fn separator_alone(probe: &Probe<'_>, code: String) -> Result<(), Stop> {
     Ok(())
 }
 
-/// A rejection is JSON, so anything else under the status of a success is text that was served.
+/// Whether a response is a text success: rejections are JSON, or error messages in plain text.
 fn is_served_text(extract: &Extract, response: &Response) -> bool {
     response.status == extract.operation.success.status && response.json().is_none() && !says_error(response)
 }
 
 async fn in_text(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let in_json = Context { is_text: false, ..context.clone() };
-    let (clause, why) = (Clause::ExtractReturnType, format!("text is asked for, {}", context.name()));
+    let (clause, why) = (Clause::ExtractReturnType, format!("text is requested, {}", context.name()));
     let text = context.request(probe);
     let accepted = probe.accepts_or_control(clause, &why, &text, in_json.control(probe)).await?;
     if let Some(AcceptedResponse { exchange, response }) = accepted {
@@ -98,12 +93,12 @@ async fn in_text(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The form is a matter of the parameter, whatever the header `Accept` prefers.
+/// The parameter decides the form, whatever the header `Accept` prefers.
 async fn beside_accept(probe: &Probe<'_>, (media_type, is_text): (&str, bool)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let context = Context { is_text, ..Context::PLAIN };
     let (clause, form) = (Clause::ExtractReturnType, if is_text { "text" } else { "JSON" });
-    let why = format!("{form} is asked for, beside the header Accept: {media_type}");
+    let why = format!("{form} is requested, beside the header Accept: {media_type}");
     let request = context.request(probe).header("Accept", format!("{media_type}, */*;q=0.1"));
     let accepted = probe.accepts_or_control(clause, &why, &request, context.control(probe)).await?;
     let Some(AcceptedResponse { exchange, response }) = accepted else { return Ok(()) };
@@ -115,17 +110,21 @@ async fn beside_accept(probe: &Probe<'_>, (media_type, is_text): (&str, bool)) -
     Ok(())
 }
 
-/// A partial result has the form that was asked for; a shortage is no result.
+/// A partial result has the requested form. A shortage is not a result.
 async fn partial_text(probe: &Probe<'_>) -> Result<(), Stop> {
+    let (exchange, class) = probe.send_once(&text_of_scarce(probe)).await?;
+    if let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) {
+        judge_form(probe, &exchange, response, "text is requested, of a scarce region");
+    }
+    Ok(())
+}
+
+/// A text extraction of the maximum number of gateways from the scarce region.
+fn text_of_scarce(probe: &Probe<'_>) -> Request {
     let extract = &probe.contract().extract;
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
     let text = probe.extract().query(&extract.return_type.name, &extract.text);
-    let few = text.query(&extract.regions.name, region).query(&extract.num.name, extract.num_range.end());
-    let (exchange, class) = probe.send_once(&few).await?;
-    if let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) {
-        judge_form(probe, &exchange, response, "text is asked for, of a scarce region");
-    }
-    Ok(())
+    text.query(&extract.regions.name, region).query(&extract.num.name, extract.num_range.end())
 }
 
 pub(super) fn judge_form(probe: &Probe<'_>, exchange: &Exchange, response: &Response, why: &str) {
@@ -139,13 +138,12 @@ pub(super) static UNLISTED: Check = Check {
     id: "extract.return-type.unlisted",
     title: "a `return_type` outside the list is rejected",
     why: "If a misspelled form returns the default one, the caller notices it only when its parser fails.",
-    operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractReturnType],
-    needs: &[],
     run: Run::Cases(unlisted),
+    ..EXTRACT
 };
 
-/// Names that callers take for forms.
+/// Values that callers may try as forms.
 const NEAR: [&str; 20] = [
     "text",
     "xml",
@@ -183,9 +181,7 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
     let case = |data: (Context, String)| {
         let label = format!("{}/{}={}", data.0.label(), parameter.name, data.1);
         let shared = data.0.clone();
-        shared.share(Case::with(label, Cost::requests(1), data, |probe, data| {
-            Box::pin(is_rejected(probe, data))
-        }))
+        shared.share(Case::for_data(label, Cost::requests(1), data, is_rejected))
     };
     Context::one_for_each(&contexts, values).into_iter().map(case).collect()
 }
@@ -204,26 +200,23 @@ async fn is_rejected(probe: &Probe<'_>, (context, value): (Context, String)) -> 
     probe.judge_rejection(Clause::ExtractReturnType, &why, &exchange, &class)
 }
 
-/// Entries that are asked for: enough to have a separator between them.
+/// The minimum number of entries with a separator between them.
 const FEW: u32 = 2;
 
-/// More than a page of entries that a service may write at once.
+/// More entries than a service is likely to write at once.
 const MANY: u32 = 13;
 
-/// The same where a budget allows more: a rule for the last entry shows between others only.
+/// Enough entries to see a separator that is not beside the last entry.
 const SEVERAL: u32 = 3;
 
 pub(super) static CUSTOM: Check = Check {
     id: "extract.separator.custom",
     title: "`lb=6` separates entries by the text of `sb`, whatever its characters",
-    why: "A caller splits the text at the separator that it chose; with another one it reads all gateways as a single \
-          address.",
-    operation: Some(OperationId::Extract),
+    why: "A caller splits the text at its separator; with another one it reads all gateways as a single address.",
     clauses: &[Clause::ExtractSeparator],
-    needs: &[],
     run: Run::Cases(|scope| {
-        // Characters that URLs, shells, regular expressions and JSON treat in ways of their own, and wide ones: many of them
-        // at once first, for runs of few gateways.
+        // Characters that are special in URLs, shells, regular expressions and JSON, and wide ones. The first value has many of
+        // them, for runs with few gateways.
         let values = [
             "&=+%2C $1.\\n<br>\"#?/{}\u{e9}A\u{20ac}",
             "|",
@@ -238,15 +231,15 @@ pub(super) static CUSTOM: Check = Check {
             "#?/",
             "$1.*",
             "\\n",
-            // Quotes, a byte order mark and a space without width, which some readers drop.
+            // Quotes, a byte order mark and a zero-width space, which some parsers drop.
             "\"\u{feff}'\u{200b}\"",
-            // Spaces that do not break, which a reader may trim.
+            // No-break spaces, which a parser may trim.
             "\u{a0}|\u{a0}",
             "<br>",
             "{}",
             "A\u{20ac}\u{1f6aa}",
             "\u{e9}",
-            // Longer ones, and those with a line break in them.
+            // Longer ones, and ones with line breaks.
             "0123456789abcdef|",
             "<---- ---- next ---- ---->",
             "-\n\t-",
@@ -261,16 +254,14 @@ pub(super) static CUSTOM: Check = Check {
         let contexts = Context::in_text(&scope.contract.extract);
         Context::some_for_each(&contexts, values).into_iter().map(case).collect()
     }),
+    ..EXTRACT
 };
 
 pub(super) static NAMED: Check = Check {
     id: "extract.separator.named",
     title: "each `lb` puts its own separator between entries",
-    why: "A caller splits the text at the separator that it asked for; with another one it reads all gateways as a single \
-          address.",
-    operation: Some(OperationId::Extract),
+    why: "A caller splits the text at the requested separator; with another one it reads all gateways as a single address.",
     clauses: &[Clause::ExtractSeparator],
-    needs: &[],
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
         let each = |context: Context| {
@@ -282,20 +273,17 @@ pub(super) static NAMED: Check = Check {
         };
         let more = extract.separators.iter().map(|separator| {
             let what = format!("lb={} num={MANY}", separator.code);
-            let text = Context { is_text: true, ..Context::PLAIN };
-            separated(text, what, separator.clone(), MANY)
+            separated(Context::TEXT, what, separator.clone(), MANY)
         });
-        let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
-        // A text that is written in blocks may change its separator between them.
+        let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
+        // A service that writes the text in blocks may use another separator between them.
         let default = default_of(&extract.lb);
         let other = extract.separators.iter().rfind(|separator| separator.code != default);
         let largest = other.map(|separator| {
-            let text = Context { is_text: true, ..Context::PLAIN };
-            separated(text, format!("lb={} num=the largest", separator.code), separator.clone(), most)
+            separated(Context::TEXT, format!("lb={} num=the largest", separator.code), separator.clone(), max)
                 .needs([Fact::PlentifulRegion])
         });
-        let partial =
-            Case::new("scarce-region", Cost::extraction(2, most), |probe| Box::pin(partial_separator(probe)));
+        let partial = Case::new("scarce-region", Cost::extraction(2, max), partial_separator);
         let contexts = Context::in_text(extract).into_iter();
         contexts
             .flat_map(each)
@@ -304,25 +292,23 @@ pub(super) static NAMED: Check = Check {
             .chain([partial.needs([Fact::ScarceRegion])])
             .collect()
     }),
+    ..EXTRACT
 };
 
 pub(super) static DEFAULT: Check = Check {
     id: "extract.separator.default",
     title: "without `lb` the default separator is used",
-    why: "Callers that leave `lb` out read the text line by line, and get one line with all gateways in it.",
-    operation: Some(OperationId::Extract),
+    why: "Callers without `lb` read the text line by line, and get one line with all gateways.",
     clauses: &[Clause::ExtractSeparator],
-    needs: &[],
     run: Run::Cases(|scope| {
         let case = |context: Context| {
             let entries = if context.extra.is_nothing() { FEW } else { SEVERAL };
             let cost = Cost::extraction(1, entries);
-            Case::with(context.label(), cost, (context, entries), |probe, data| {
-                Box::pin(default(probe, data))
-            })
+            Case::for_data(context.label(), cost, (context, entries), default)
         };
         Context::in_text(&scope.contract.extract).into_iter().map(case).collect()
     }),
+    ..EXTRACT
 };
 
 async fn default(probe: &Probe<'_>, (context, entries): (Context, u32)) -> Result<(), Stop> {
@@ -335,14 +321,11 @@ async fn default(probe: &Probe<'_>, (context, entries): (Context, u32)) -> Resul
     judge_separator(probe, &accepted, separator).await
 }
 
-/// A case for a text response whose entries stand apart by a separator.
 fn separated(context: Context, what: String, separator: Separator, entries: u32) -> Case {
     let label = format!("{}/{what}", context.label());
-    // A separator that an entry holds itself is looked at once more.
+    // Another extraction follows when an entry contains the separator itself.
     let data = (context, separator, entries);
-    Case::with(label, Cost::extraction(1, entries + 1), data, |probe, data| {
-        Box::pin(is_separated(probe, data))
-    })
+    Case::for_data(label, Cost::extraction(1, entries + 1), data, is_separated)
 }
 
 async fn is_separated(
@@ -364,14 +347,12 @@ async fn is_separated(
     }
 }
 
-/// A partial result has the separator that was asked for as well; a shortage, or a single entry, has none.
+/// A partial result has the requested separator, too. A shortage and a single entry have none.
 async fn partial_separator(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
     let Some(separator) = extract.separators.last() else { return Ok(()) };
-    let text = probe.extract().query(&extract.return_type.name, &extract.text);
-    let few = text.query(&extract.regions.name, region).query(&extract.num.name, extract.num_range.end());
-    let (exchange, class) = probe.send_once(&few.query(&extract.lb.name, &separator.code)).await?;
+    let request = text_of_scarce(probe).query(&extract.lb.name, &separator.code);
+    let (exchange, class) = probe.send_once(&request).await?;
     let (ResponseClass::Accepted, Ok(response)) = (class, &exchange.result) else { return Ok(()) };
     let accepted = AcceptedResponse { response: response.clone(), exchange: exchange.clone() };
     let returned = response.header(&extract.returned_count).and_then(|count| count.parse::<u64>().ok());
@@ -381,7 +362,7 @@ async fn partial_separator(probe: &Probe<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Reports a text response whose entries are not separated by `separator`. What stands at its end is left open.
+/// Reports a text response whose entries are not separated by `separator`. The end of the text is unspecified.
 pub(super) async fn judge_separator(
     probe: &Probe<'_>,
     accepted: &AcceptedResponse,
@@ -389,7 +370,7 @@ pub(super) async fn judge_separator(
 ) -> Result<(), Stop> {
     let text = accepted.response.text();
     let extract = &probe.contract().extract;
-    let entries = asked_or_returned(probe, accepted);
+    let entries = expected_entries(probe, accepted);
     if entries < 2 {
         return Err(probe.inconclusive(
             "a single entry has no separator; set SALLYPORT_PLENTIFUL_REGION to a region with more gateways",
@@ -400,18 +381,18 @@ pub(super) async fn judge_separator(
     if !broken && pieces.len() == entries {
         return Ok(());
     }
-    // The entries themselves may hold the separator, unless it is a line break.
+    // The entries themselves may contain the separator, unless it is a line break.
     let in_lines = default_separator(extract).filter(|default| *default != separator);
     let within = match in_lines {
         Some(default) => within(probe, &accepted.exchange.request, default, separator).await?,
         None => None,
     };
-    let fits = |(fewest, most): (usize, usize)| {
+    let fits = |(min, max): (usize, usize)| {
         let more = pieces.len().checked_sub(entries);
-        more.is_some_and(|more| (entries * fewest..=entries * most).contains(&more))
+        more.is_some_and(|more| (entries * min..=entries * max).contains(&more))
     };
     if !broken && within.is_some_and(fits) {
-        let seen = format!("an entry holds the separator {separator:?} itself");
+        let seen = format!("an entry contains the separator {separator:?} itself");
         probe.observe(Unspecified::ExtractTxtLayout, &seen);
         return Ok(());
     }
@@ -421,16 +402,16 @@ pub(super) async fn judge_separator(
     Ok(())
 }
 
-/// How many entries a response should have: as many as were asked for, or as a partial result says.
-fn asked_or_returned(probe: &Probe<'_>, accepted: &AcceptedResponse) -> usize {
+/// The number of entries that a response should have: the requested number, or that of a partial result.
+fn expected_entries(probe: &Probe<'_>, accepted: &AcceptedResponse) -> usize {
     let extract = &probe.contract().extract;
-    let asked = accepted.exchange.request.query_value(&extract.num.name).and_then(|num| num.parse().ok());
-    let asked = asked.unwrap_or(1);
+    let num = accepted.exchange.request.query_value(&extract.num.name).and_then(|num| num.parse().ok());
+    let num = num.unwrap_or(1);
     let returned = accepted.response.header(&extract.returned_count).and_then(|count| count.parse().ok());
-    returned.map_or(asked, |returned: usize| returned.min(asked))
+    returned.map_or(num, |returned: usize| returned.min(num))
 }
 
-/// The text without what ends it: one line break, one separator, or both.
+/// The text without one line break, one separator, or both at its end.
 fn trimmed<'a>(text: &'a str, separator: &str) -> &'a str {
     let before_break = text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(text);
     // A separator may end with a line break itself.
@@ -438,8 +419,8 @@ fn trimmed<'a>(text: &'a str, separator: &str) -> &'a str {
     both.or_else(|| text.strip_suffix(separator)).unwrap_or(before_break)
 }
 
-/// How often, at least and at most, `separator` stands within one entry of the same extraction with the default separator.
-/// None when the response to that does not show its entries.
+/// The minimum and maximum number of times that `separator` occurs in an entry, from the same extraction with the default
+/// separator. `None` when its response can't be split into entries.
 async fn within(
     probe: &Probe<'_>,
     request: &Request,
@@ -453,7 +434,7 @@ async fn within(
     let accepted = AcceptedResponse { response: response.clone(), exchange: exchange.clone() };
     let text = response.text();
     let lines: Vec<&str> = trimmed(&text, default).split(default).collect();
-    if lines.len() != asked_or_returned(probe, &accepted) {
+    if lines.len() != expected_entries(probe, &accepted) {
         return Ok(None);
     }
     let counts = || lines.iter().map(|line| line.matches(separator).count());
@@ -465,14 +446,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_ends_a_text_is_taken_off_once() {
+    fn the_end_of_a_text_is_trimmed_once() {
         for (text, separator) in
             [("a,b", ","), ("a,b,", ","), ("a,b\n", ","), ("a,b\r\n", ","), ("a,b,\n", ",")]
         {
             assert_eq!(trimmed(text, separator), "a,b", "{text:?}");
         }
         assert_eq!(trimmed("a\r\nb\r\n", "\r\n"), "a\r\nb");
-        assert_eq!(trimmed("a\nb\n\n\n", "\n"), "a\nb\n", "an empty entry is no end");
+        assert_eq!(trimmed("a\nb\n\n\n", "\n"), "a\nb\n", "an empty entry is not the end");
         assert_eq!(trimmed("a\rb\r\n", "\r"), "a\rb");
         assert_eq!(trimmed("a,b,,", ","), "a,b,");
         assert_eq!(trimmed("a\n\nb\n\n", "\n\n"), "a\n\nb");

@@ -1,21 +1,20 @@
-//! The token of an extraction: its transports, several at once, and the legacy API Link credential.
+//! The token of an extraction: its transports, several tokens in one request, and the legacy API Link credential.
 
-use super::content::gateways;
+use super::EXTRACT;
+use super::content;
 use super::forms::{Context, Transport, rejects};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::token::{UNKNOWN, WrongToken, altered};
-use crate::contract::{Clause, OperationId};
+use crate::contract::Clause;
 use crate::target::Fact;
 use crate::wire::Request;
 
 pub(super) static AGREEING: Check = Check {
     id: "extract.token-equal.agreeing",
     title: "the same token in two or three places (query, `X-API-Key`, `Authorization`) is accepted",
-    why: "Clients that add the token as a header to every request can't use a URL that has it already.",
-    operation: Some(OperationId::Extract),
+    why: "Clients that add the token as a header to every request can't use a URL that already has the token.",
     clauses: &[Clause::ExtractTokenEqual],
-    needs: &[],
     run: Run::Cases(|scope| {
         let [query, header, bearer] = Transport::ALL;
         let sets = [vec![header], vec![bearer], vec![header, bearer]].map(|others| (query, others));
@@ -36,48 +35,30 @@ pub(super) static AGREEING: Check = Check {
             |form: Context| sets.iter().map(move |set| (form.clone(), set.clone())).collect::<Vec<_>>();
         forms.flat_map(each).map(case).collect()
     }),
+    ..EXTRACT
 };
 
-/// The other value of a request with two.
-#[derive(Debug, Clone, Copy)]
-enum SecondToken {
-    Unknown,
-    Altered,
-}
+type MakeToken = fn(&Probe<'_>) -> String;
 
-/// The other value of a request with two, where there may be none.
+/// The wrong tokens of requests with two tokens, with their labels.
+const OTHER_TOKENS: [(&str, MakeToken); 2] =
+    [("unknown", |_| UNKNOWN.to_owned()), ("altered", |probe| altered(probe.token()))];
+
+/// A second token that is similar to the right one, if there is any.
 #[derive(Debug, Clone, Copy)]
 enum SimilarToken {
     OtherCase,
-    /// Another credential of the same account.
     Link,
-}
-
-impl SecondToken {
-    fn token(self, probe: &Probe<'_>) -> String {
-        match self {
-            Self::Unknown => UNKNOWN.to_owned(),
-            Self::Altered => altered(probe.token()),
-        }
-    }
-
-    const fn label(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown",
-            Self::Altered => "altered",
-        }
-    }
 }
 
 pub(super) static DIFFERING: Check = Check {
     id: "extract.token-equal.differing",
     title: "different tokens in query, `X-API-Key` and `Authorization` are rejected, whichever is the right one",
-    why: "A service that uses the first valid token bills the wrong account when a proxy or a client adds another \
-          one, and lets a caller in behind somebody else's header.",
-    operation: Some(OperationId::Extract),
+    why: "A service that uses the first valid token bills the wrong account when a proxy or a client adds another one, and \
+          accepts a caller because of somebody else's header.",
     clauses: &[Clause::ExtractTokenEqual],
-    needs: &[],
     run: Run::Cases(differing),
+    ..EXTRACT
 };
 
 fn differing(scope: &Scope<'_>) -> Vec<Case> {
@@ -85,12 +66,11 @@ fn differing(scope: &Scope<'_>) -> Vec<Case> {
     let mut cases = Vec::new();
     for right in Context::all(extract) {
         for wrong in Transport::ALL.into_iter().filter(|wrong| *wrong != right.transport) {
-            for other in [SecondToken::Unknown, SecondToken::Altered] {
-                let what = format!("{} in {}", other.label(), wrong.label());
+            for (label, token) in OTHER_TOKENS {
+                let what = format!("{label} in {}", wrong.label());
                 let reason = format!("another token in {}", wrong.name());
-                let change = move |probe: &Probe<'_>, request: Request| {
-                    wrong.carry(probe, request, &other.token(probe))
-                };
+                let change =
+                    move |probe: &Probe<'_>, request: Request| wrong.carry(probe, request, &token(probe));
                 cases.push(right.clone().invalid(what, Clause::ExtractTokenEqual, reason, change));
             }
         }
@@ -100,39 +80,35 @@ fn differing(scope: &Scope<'_>) -> Vec<Case> {
             for (near, label) in
                 [(SimilarToken::OtherCase, "other case"), (SimilarToken::Link, "link credential")]
             {
-                let context = Context { transport: right, ..Context::PLAIN };
+                let context = Context::by(right);
                 let label = format!("{}/{label} in {}", context.label(), wrong.label());
                 let needs = matches!(near, SimilarToken::Link).then_some(Fact::LinkCredential);
                 let (shared, data) = (context.clone(), (context, wrong, near));
-                let case =
-                    Case::with(label, Cost::requests(1), data, |probe, data| Box::pin(nearly(probe, data)));
+                let case = Case::for_data(label, Cost::requests(1), data, nearly);
                 cases.push(shared.share(case.needs(needs)));
             }
         }
     }
-    // `Authorization` may not come twice in HTTP: proxies such as nginx reject that by themselves.
+    // HTTP forbids repeating `Authorization`, and proxies such as nginx reject that themselves.
     for is_first in [true, false] {
-        let context = Context { transport: Transport::Header, ..Context::PLAIN };
+        let context = Context::by(Transport::Header);
         let what = if is_first { "unknown before it" } else { "unknown behind it" };
         let label = format!("{}/{what} in the same header", context.label());
         let (shared, data) = (context.clone(), (context, is_first));
-        let case = Case::with(label, Cost::requests(1), data, |probe, data| Box::pin(repeated(probe, data)));
+        let case = Case::for_data(label, Cost::requests(1), data, repeated);
         cases.push(shared.share(case));
     }
-    let text = Context { is_text: true, ..Context::PLAIN };
-    for context in [Context::PLAIN, text] {
+    for context in [Context::PLAIN, Context::TEXT] {
         for wrong in Transport::ALL {
             let data = (context.clone(), wrong);
             let label = format!("{}/third in {}", context.label(), wrong.label());
-            cases.push(Case::with(label, Cost::extraction(2, 1), data, |probe, data| {
-                Box::pin(third_differs(probe, data))
-            }));
+            cases.push(Case::for_data(label, Cost::extraction(2, 1), data, third_differs));
         }
     }
     cases
 }
 
-/// Values that are compared without regard to case, or by the account that they name, are different all the same.
+/// Tokens that differ in letter case, and different credentials of one account, are different tokens.
 async fn nearly(
     probe: &Probe<'_>,
     (context, wrong, near): (Context, Transport, SimilarToken),
@@ -153,7 +129,7 @@ async fn nearly(
     rejects(probe, Clause::ExtractTokenEqual, &why, &wrong.carry(probe, context.request(probe), &token)).await
 }
 
-/// A header that comes twice carries two values as well.
+/// A repeated header has two tokens as well.
 async fn repeated(probe: &Probe<'_>, (context, is_first): (Context, bool)) -> Result<(), Stop> {
     context.control(probe).await?;
     let (transport, token) = (context.transport, probe.token().expose());
@@ -179,7 +155,6 @@ pub(super) static TWO_ACCOUNTS: Check = Check {
     id: "extract.token-equal.two-accounts",
     title: "valid tokens of two accounts in one request are rejected",
     why: "Which of the two accounts is billed depends on the order in which a service reads query and headers.",
-    operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractTokenEqual],
     needs: &[Fact::SecondToken],
     run: Run::Cases(|scope| {
@@ -199,57 +174,47 @@ pub(super) static TWO_ACCOUNTS: Check = Check {
         };
         contexts.flat_map(pair).collect()
     }),
+    ..EXTRACT
 };
 
 pub(super) static EACH: Check = Check {
     id: "extract.token-transport.each",
     title: "the token is accepted in the query, in `X-API-Key` and in `Authorization: Bearer`",
     why: "Callers that keep the token out of URLs, so that it does not end up in logs, can't extract.",
-    operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractTokenTransport],
-    needs: &[],
     run: Run::Cases(|scope| {
-        let case = |context: Context| {
-            Case::with(context.label(), Cost::extraction(1, 1), context, |probe, context| {
-                Box::pin(each(probe, context))
-            })
-        };
+        let case = |context: Context| Case::for_data(context.label(), Cost::extraction(1, 1), context, each);
         Context::all(&scope.contract.extract).into_iter().map(case).collect()
     }),
+    ..EXTRACT
 };
 
-/// A service that takes the token in one way at least shows that the token is good and the form accepted.
+/// If the service accepts the token in any transport, the token is valid and the form accepted.
 async fn each(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
-    let control = accepted_in_any_way(probe, &context);
+    let control = accepted_in_any_transport(probe, &context);
     let request = context.request(probe);
     probe.accepts_or_control(Clause::ExtractTokenTransport, &context.name(), &request, control).await?;
     Ok(())
 }
 
-async fn accepted_in_any_way(probe: &Probe<'_>, context: &Context) -> Result<(), Stop> {
+async fn accepted_in_any_transport(probe: &Probe<'_>, context: &Context) -> Result<(), Stop> {
     let by = |transport: Transport| Context { transport, ..context.clone() };
-    if let Err(stop) = by(Transport::Query).control(probe).await {
-        let others = Transport::ALL.into_iter().filter(|transport| *transport != Transport::Query);
-        let mut is_shown = false;
-        for transport in others {
-            is_shown = is_shown || by(transport).control(probe).await.is_ok();
-        }
-        if !is_shown {
-            return Err(stop);
+    let Err(stop) = by(Transport::Query).control(probe).await else { return Ok(()) };
+    for transport in [Transport::Header, Transport::Bearer] {
+        if by(transport).control(probe).await.is_ok() {
+            return Ok(());
         }
     }
-    Ok(())
+    Err(stop)
 }
 
 pub(super) static WRONG: Check = Check {
     id: "extract.token-transport.unknown",
     title: "a wrong token is rejected in the query, in `X-API-Key` and in `Authorization`",
-    why: "Anybody can extract gateways at the expense of an account, with a token that is almost right or not right at all.",
-    operation: Some(OperationId::Extract),
+    why: "Anybody can extract gateways at the expense of an account, with a token that is almost right or completely wrong.",
     clauses: &[Clause::AllTokenRequired],
-    needs: &[],
     run: Run::Cases(|scope| {
-        let json = Transport::ALL.map(|transport| Context { transport, ..Context::PLAIN });
+        let json = Transport::ALL.map(Context::by);
         let others = Context::all(&scope.contract.extract).into_iter();
         let (combined, others): (Vec<_>, Vec<_>) =
             others.filter(|context| !json.contains(context)).partition(Context::is_combined);
@@ -262,14 +227,14 @@ pub(super) static WRONG: Check = Check {
             |context: Context| [WrongToken::Empty, WrongToken::Unknown].map(|wrong| (context.clone(), wrong));
         let case = |data: (Context, WrongToken)| {
             let label = format!("{}/{}", data.0.label(), data.1.label());
-            // The form must be accepted; which transports are, is another check's matter.
+            // The form must be accepted. Another check tests the transports.
             let shared = data.0.without_transport();
-            shared
-                .share(Case::with(label, Cost::requests(1), data, |probe, data| Box::pin(wrong(probe, data))))
+            shared.share(Case::for_data(label, Cost::requests(1), data, wrong))
         };
         let all = json.clone().into_iter().chain(combined).flat_map(each);
         all.chain(others.into_iter().flat_map(some)).map(case).collect()
     }),
+    ..EXTRACT
 };
 
 async fn wrong(probe: &Probe<'_>, (context, wrong): (Context, WrongToken)) -> Result<(), Stop> {
@@ -283,20 +248,18 @@ pub(super) static REVOKED: Check = Check {
     id: "extract.token-transport.revoked",
     title: "the token that was supplied as revoked is rejected in the query, in `X-API-Key` and in `Authorization`",
     why: "A customer that revokes a leaked token believes that it is safe, and is not.",
-    operation: Some(OperationId::Extract),
     clauses: &[Clause::AllTokenRequired],
     needs: &[Fact::RevokedToken],
     run: Run::Cases(|scope| {
         let contexts = Context::all(&scope.contract.extract).into_iter();
         let case = |context: Context| {
             let shared = context.without_transport();
-            let case = Case::with(context.label(), Cost::requests(1), context, |probe, context| {
-                Box::pin(revoked(probe, context))
-            });
+            let case = Case::for_data(context.label(), Cost::requests(1), context, revoked);
             shared.share(case)
         };
         contexts.filter(|context| *context != Context::PLAIN).map(case).collect()
     }),
+    ..EXTRACT
 };
 
 async fn revoked(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
@@ -308,9 +271,8 @@ async fn revoked(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
 
 pub(super) static LINK_LIMITS: Check = Check {
     id: "extract.link-credential.limits",
-    title: "a legacy API Link credential is under the limits of every extraction",
-    why: "An older way in that checks less lets callers take more than they may, and hides their mistakes.",
-    operation: Some(OperationId::Extract),
+    title: "the limits of every extraction apply to a legacy API Link credential",
+    why: "A legacy credential with fewer checks lets callers take more than they may, and hides their mistakes.",
     clauses: &[
         Clause::ExtractIdempotent,
         Clause::ExtractNumRange,
@@ -333,15 +295,15 @@ pub(super) static LINK_LIMITS: Check = Check {
         let others = others.each_ref().map(|other| (other.2.as_str(), other.clone()));
         let case = |(label, (clause, name, value)): (&str, (Clause, &String, String))| {
             let (label, data) = (format!("{name}={label}"), (clause, name.clone(), value));
-            Case::with(label, Cost::extraction(2, 1), data, |probe, data| Box::pin(link_limit(probe, data)))
+            Case::for_data(label, Cost::extraction(2, 1), data, link_limit)
         };
-        let repeated =
-            Case::new("a request id", Cost::extraction(3, 4), |probe| Box::pin(link_repeated(probe)));
+        let repeated = Case::new("a request id", Cost::extraction(3, 4), link_repeated);
         beyond.into_iter().chain(others).map(case).chain([repeated]).collect()
     }),
+    ..EXTRACT
 };
 
-/// An extraction with the legacy credential, in the way in which the service takes it.
+/// An extraction with the legacy credential, in the transport that the service accepts.
 async fn by_link(probe: &Probe<'_>, is_text: bool) -> Result<Request, Stop> {
     let credential = probe.required(Fact::LinkCredential, |facts| facts.link_credential.as_ref())?;
     for transport in Transport::ALL {
@@ -366,42 +328,32 @@ async fn link_repeated(probe: &Probe<'_>) -> Result<(), Stop> {
     let request =
         request.query(&extract.num.name, num).query(&extract.request_id.name, probe.fresh_request_id());
     let before = probe.control(&request).await?;
-    let first = gateways(probe, &before.exchange.request, &before.response);
     let why = "a request id with the legacy credential, sent again";
-    let again = request.giving_again(first.clone());
-    let Some(after) = probe.accepts(Clause::ExtractIdempotent, why, &again).await? else { return Ok(()) };
-    if first != gateways(probe, &after.exchange.request, &after.response) {
-        let expected = format!("the same gateways: {why}");
-        let exchanges = [&before.exchange, &after.exchange];
-        probe.finding(Clause::ExtractIdempotent, &expected, "other gateways", &exchanges);
-    }
-    Ok(())
+    content::judge_repeated(probe, Clause::ExtractIdempotent, why, &before, &request).await
 }
 
 pub(super) static LINK: Check = Check {
     id: "extract.link-credential.accepted",
     title: "a legacy API Link credential is accepted repeatedly",
     why: "Links that customers generated in the past stop working.",
-    operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractLinkCredential],
     needs: &[Fact::LinkCredential],
     run: Run::Cases(|scope| {
         let case = |context: Context| {
             let (label, shared) = (context.label(), context.clone());
             let is_plain = shared.extra.is_nothing() && !shared.is_text;
-            // The ways that are rejected give no gateway.
-            let case = Case::with(label, Cost::extraction(4, 3), context, |probe, context| {
-                Box::pin(link(probe, context))
-            });
+            // Rejected transports take no gateway.
+            let case = Case::for_data(label, Cost::extraction(4, 3), context, link);
             if is_plain { case } else { shared.share(case) }
         };
         let extract = &scope.contract.extract;
         let combined = Context::all(extract).into_iter().filter(Context::is_combined);
         Context::in_query(extract).into_iter().chain(combined).map(case).collect()
     }),
+    ..EXTRACT
 };
 
-/// The contract does not say in which way the credential is carried, so one that works is enough.
+/// The contract does not define the transport of the credential, so one that works is enough.
 async fn link(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let credential = probe.required(Fact::LinkCredential, |facts| facts.link_credential.as_ref())?;
     if context != Context::PLAIN {
@@ -424,7 +376,7 @@ async fn link(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
             return Ok(());
         }
         if matches!(class, ResponseClass::Shortage(_) | ResponseClass::Timeout(_)) {
-            return Err(probe.inconclusive(&format!("nothing was decided: {}", class.description())));
+            return Err(content::undecided(probe, &class));
         }
         rejected.push((exchange, class.description().to_owned()));
     }

@@ -1,22 +1,29 @@
-//! Checks that are made from the document alone, for each operation without checks of its own: its limits, and the form of
-//! its successes. That it needs a token is judged beside all other operations, in `all`.
+//! Checks that are made from the document alone: limits and responses of each operation without checks of its own, and
+//! deprecated parts of any operation. The checks in `all` judge that each operation requires a token.
 
-mod deprecation;
 mod limits;
 mod request;
 
-use crate::check::{Check, Run};
-use crate::contract::{Contract, OtherOperation};
+use std::collections::BTreeSet;
 
-pub(crate) use request::{refuses_to_change, token_for, valid_request, with_token, without_token};
+use crate::check::{Check, ObservedExchange, PassiveFinding, ResponseClass, Run, Severity};
+use crate::contract::{Contract, Deprecation, Operation, OtherOperation};
 
-/// The checks of every further operation of a contract, and those of deprecated parts of any operation. They live as long as the program, as all checks do.
+pub(crate) use request::{skip_changes, token_for, valid_request, with_token, without_token};
+
+/// The generic checks of a contract. They live as long as the program, as all checks do.
 pub(super) fn checks(contract: &Contract) -> Vec<&'static Check> {
-    let deprecated = contract.operations().filter_map(deprecation::check);
-    contract.others.iter().flat_map(of).chain(deprecated).map(|check| &*Box::leak(Box::new(check))).collect()
+    let deprecated = contract.operations().filter_map(deprecation);
+    contract
+        .others
+        .iter()
+        .flat_map(checks_of)
+        .chain(deprecated)
+        .map(|check| &*Box::leak(Box::new(check)))
+        .collect()
 }
 
-fn of(other: &OtherOperation) -> Vec<Check> {
+fn checks_of(other: &OtherOperation) -> Vec<Check> {
     let (id, operation) = (other.operation.id, &other.operation);
     let named = |rule: &str| -> &'static str { format!("{}.{rule}.generic", id.prefix()).leak() };
     let titled =
@@ -24,7 +31,7 @@ fn of(other: &OtherOperation) -> Vec<Check> {
     let mut checks = vec![Check {
         id: named("envelope"),
         title: titled("a success fits the document"),
-        why: "Clients that are generated from the document cannot read another response.",
+        why: "Clients that are generated from the document can't read a response that differs from it.",
         operation: Some(id),
         clauses: other.response_clauses.clone().leak(),
         needs: &[],
@@ -35,7 +42,7 @@ fn of(other: &OtherOperation) -> Vec<Check> {
         checks.push(Check {
             id: named("limits"),
             title: titled("values beyond the limits are rejected"),
-            why: "A value that no limit stops ends up in the data, or makes the service work without bound.",
+            why: "Values beyond the limits corrupt data, or let one request use unbounded resources.",
             operation: Some(id),
             clauses: clauses.leak(),
             needs: &[],
@@ -43,4 +50,42 @@ fn of(other: &OtherOperation) -> Vec<Check> {
         });
     }
     checks
+}
+
+/// The check of an operation that is deprecated or has deprecated parts.
+fn deprecation(operation: &Operation) -> Option<Check> {
+    let clauses: BTreeSet<_> = operation.deprecations.iter().map(|deprecation| deprecation.clause).collect();
+    (!clauses.is_empty()).then(|| Check {
+        id: format!("{}.deprecation.generic", operation.id.prefix()).leak(),
+        title: format!("{} {}: responses announce what is deprecated", operation.method, operation.path)
+            .leak(),
+        why: "Callers learn too late that something they use will be removed.",
+        operation: Some(operation.id),
+        clauses: clauses.into_iter().collect::<Vec<_>>().leak(),
+        needs: &[],
+        run: Run::Passive(judge_deprecation),
+    })
+}
+
+/// No clause requires the header, so its absence is a warning.
+fn judge_deprecation(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
+    /// RFC 9745.
+    const HEADER: &str = "Deprecation";
+    let operation = observed.contract.operation(observed.operation);
+    let is_used = |deprecation: &&Deprecation| deprecation.is_used_by(observed.request);
+    let used: Vec<_> = operation.deprecations.iter().filter(is_used).collect();
+    if used.is_empty() || *observed.class != ResponseClass::Accepted {
+        return None;
+    }
+    if observed.response.header(HEADER).is_some() {
+        return Some(Vec::new());
+    }
+    let finding = |deprecation: &&Deprecation| PassiveFinding {
+        clause: deprecation.clause,
+        key: format!("{:?} {:?}", deprecation.part, deprecation.value),
+        severity: Severity::Warn,
+        expected: format!("{HEADER} (RFC 9745), because {}", deprecation.description()),
+        actual: format!("a response without {HEADER}"),
+    };
+    Some(used.iter().map(finding).collect())
 }

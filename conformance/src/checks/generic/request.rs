@@ -3,13 +3,13 @@ use crate::contract::{Credential, OtherOperation, Place};
 use crate::target::Secret;
 use crate::wire::{Request, is_loopback};
 
-/// A request that a conforming service accepts, if what the document shows as examples exists there: everything that is
-/// required, by its example.
+/// A request with the document's example for everything that is required. A conforming service accepts it if the examples
+/// exist there.
 pub(crate) fn valid_request(other: &OtherOperation, token: &Secret) -> Request {
     request_with(other, token, None)
 }
 
-/// The same with another value of one parameter of the path.
+/// The same with another value of one path parameter.
 pub(super) fn request_with(
     other: &OtherOperation,
     token: &Secret,
@@ -44,7 +44,6 @@ pub(super) fn request_with(
     with_token(other, request, token.expose())
 }
 
-/// The same request with another token.
 pub(crate) fn with_token(other: &OtherOperation, request: Request, token: &str) -> Request {
     match &other.credential {
         Credential::Query(name) => request.query(name, token),
@@ -54,7 +53,6 @@ pub(crate) fn with_token(other: &OtherOperation, request: Request, token: &str) 
     }
 }
 
-/// The same request without a token.
 pub(crate) fn without_token(other: &OtherOperation, request: Request) -> Request {
     match &other.credential {
         Credential::Query(name) => request.without_query(name),
@@ -62,15 +60,15 @@ pub(crate) fn without_token(other: &OtherOperation, request: Request) -> Request
     }
 }
 
-/// The token for valid requests. What they change is made in the second account where one is known, so that it does not
-/// contradict facts about the first one, such as its groups.
+/// The token for valid requests. Requests that change data use the second account where one is known, so that facts about
+/// the first one, such as its groups, remain true.
 pub(crate) fn token_for<'a>(probe: &Probe<'a>, other: &OtherOperation) -> &'a Secret {
     let second = probe.facts().second_token.as_ref().filter(|_| !other.is_read);
     second.unwrap_or(probe.token())
 }
 
-/// A valid request of an operation that changes something is sent to this machine only, where a sandbox runs.
-pub(crate) fn refuses_to_change(probe: &Probe<'_>, other: &OtherOperation) -> Result<(), Stop> {
+/// Skips valid requests that change data, except on this machine, where a sandbox runs.
+pub(crate) fn skip_changes(probe: &Probe<'_>, other: &OtherOperation) -> Result<(), Stop> {
     if other.is_read || is_loopback(probe.base()) {
         return Ok(());
     }

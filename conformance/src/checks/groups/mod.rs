@@ -3,13 +3,18 @@
 use serde_json::Value;
 
 use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, Run, Stop};
-use crate::checks::relation::survey;
-use crate::checks::token::{NOT_ONE, UNKNOWN, WrongToken, rejected_alike};
-use crate::checks::{Requests, schema, success, token};
+use crate::checks::relation::{lacks_addresses, survey};
+use crate::checks::token::{
+    NOT_ONE, TokenChange, UNKNOWN, WrongToken, accepts_other_spellings, rejected_alike,
+};
+use crate::checks::{Requests, schema};
 use crate::contract::{Clause, OperationId};
 use crate::quantity::quantity;
 use crate::target::{Fact, Secret};
 use crate::wire::Request;
+
+/// What the checks of this operation have in common.
+const GROUPS: Check = Check { operation: Some(OperationId::Groups), ..Check::TEMPLATE };
 
 pub(super) static CHECKS: &[&Check] =
     &[&EMPTY, &COMPLETE, &LISTED, &SCHEMA, &SUCCESS, &HEADERS, &CALLERS_ID, &ORDER, &TOKEN];
@@ -18,10 +23,10 @@ static EMPTY: Check = Check {
     id: "groups.empty.account",
     title: "an account without groups gets an empty array",
     why: "Clients fail on null or on a missing list for every new customer.",
-    operation: Some(OperationId::Groups),
     clauses: &[Clause::GroupsEmpty],
     needs: &[Fact::EmptyToken],
-    run: Run::Cases(|_| Case::single(Cost::requests(5), |probe| Box::pin(empty(probe)))),
+    run: Run::Cases(|_| Case::single(Cost::requests(5), empty)),
+    ..GROUPS
 };
 
 async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -31,8 +36,7 @@ async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
     let request = probe.groups().query(name, token.expose());
     if is_unknown(probe, &request, token).await? {
         let reason = format!(
-            "list groups and search reject the token as they do an unknown one, so that nothing shows it to be valid: \
-             expected {}",
+            "list groups and search reject the token like an unknown one, so it may be invalid: expected {}",
             Fact::EmptyToken
         );
         return Err(probe.inconclusive(&reason));
@@ -58,7 +62,7 @@ async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
     }
 }
 
-/// Whether neither static operation knows the token.
+/// Whether both static operations reject the token like an unknown one.
 async fn is_unknown(probe: &Probe<'_>, listing: &Request, token: &Secret) -> Result<bool, Stop> {
     if probe.is_accepted(listing).await?.1 {
         return Ok(false);
@@ -72,29 +76,29 @@ async fn is_unknown(probe: &Probe<'_>, listing: &Request, token: &Secret) -> Res
 
 static COMPLETE: Check = Check {
     id: "groups.envelope.complete",
-    title: "a listing holds every group that an instance of the account is in",
+    title: "a listing contains every group that has an instance of the account",
     why: "Instances of a group that is not listed can't be found by group, and look ungrouped.",
-    operation: Some(OperationId::Groups),
     clauses: &[Clause::GroupsEnvelope],
     needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| Case::single(Cost::requests(7), |probe| Box::pin(complete(probe)))),
+    run: Run::Cases(|_| Case::single(Cost::requests(7), complete)),
+    ..GROUPS
 };
 
 async fn complete(probe: &Probe<'_>) -> Result<(), Stop> {
     let survey = survey(probe).await?;
     let held = survey.values(|instance| instance.group);
     if held.is_empty() {
-        return Err(probe.skip_lacking(
+        return Err(lacks_addresses(
+            probe,
             "no surveyed instance is in a group",
             "addresses of such instances",
-            Fact::OwnAddresses,
         ));
     }
     let listing = probe.control(&probe.groups()).await?;
     let listed = ids(&listing);
     let missing: Vec<_> = held.iter().filter(|group| !listed.contains(group)).collect();
-    // A group may have been deleted or its instances moved since the survey.
-    if missing.is_empty() || !survey.holds_still(probe).await? {
+    // A group may have been deleted, or its instances moved, since the survey.
+    if missing.is_empty() || !survey.is_unchanged(probe).await? {
         return Ok(());
     }
     let again = probe.control(&probe.groups()).await?;
@@ -103,7 +107,7 @@ async fn complete(probe: &Probe<'_>) -> Result<(), Stop> {
     if !missing.is_empty() {
         let actual =
             format!("{} of {} missing, such as {}", missing.len(), quantity(held.len(), "group"), missing[0]);
-        let expected = "every group that an instance of the account is in";
+        let expected = "every group that has an instance of the account";
         probe.finding(Clause::GroupsEnvelope, expected, &actual, &[&listing.exchange, &again.exchange]);
     }
     Ok(())
@@ -111,12 +115,12 @@ async fn complete(probe: &Probe<'_>) -> Result<(), Stop> {
 
 static LISTED: Check = Check {
     id: "groups.envelope.listed",
-    title: "a listing holds the known groups of the account and no others",
-    why: "Whoever walks the listing to find all instances misses those of a group that is not in it.",
-    operation: Some(OperationId::Groups),
+    title: "a listing contains the known groups of the account and no others",
+    why: "Callers that go through the listing to find all instances miss those of a group that is not in it.",
     clauses: &[Clause::AllOwnAccount, Clause::GroupsEnvelope],
     needs: &[Fact::OwnGroups],
-    run: Run::Cases(|_| Case::single(Cost::requests(1), |probe| Box::pin(known(probe)))),
+    run: Run::Cases(|_| Case::single(Cost::requests(1), known)),
+    ..GROUPS
 };
 
 async fn known(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -125,19 +129,19 @@ async fn known(probe: &Probe<'_>) -> Result<(), Stop> {
     let listing = probe.control(&probe.groups()).await?;
     let listed = ids(&listing);
     let expected = format!("exactly the groups supplied by {}", Fact::OwnGroups.variable());
-    let told = |groups: &[&i64], what: &str| {
+    let describe = |groups: &[&i64], what: &str| {
         let shown: Vec<_> = groups.iter().take(SHOWN).map(ToString::to_string).collect();
         let more = if groups.len() > SHOWN { ", …" } else { "" };
         format!("{} {what}: {}{more}", groups.len(), shown.join(", "))
     };
     let missing: Vec<_> = known.iter().filter(|group| !listed.contains(group)).collect();
     if !missing.is_empty() {
-        let actual = told(&missing, "missing");
+        let actual = describe(&missing, "missing");
         probe.finding(Clause::GroupsEnvelope, &expected, &actual, &[&listing.exchange]);
     }
     let others: Vec<_> = listed.iter().filter(|group| !known.contains(group)).collect();
     if !others.is_empty() {
-        let actual = told(&others, "listed that are not among them");
+        let actual = describe(&others, "listed that are not among them");
         probe.finding(Clause::AllOwnAccount, &expected, &actual, &[&listing.exchange]);
     }
     Ok(())
@@ -152,47 +156,43 @@ static SCHEMA: Check = Check {
     id: "groups.envelope.schema",
     title: "every successful listing matches the schema of the document",
     why: "Clients that are generated from the document fail on a field that is missing or of another type.",
-    operation: Some(OperationId::Groups),
     clauses: &[Clause::GroupsEnvelope, Clause::GroupsFields, Clause::GroupsHeaders, Clause::GroupsOrder],
-    needs: &[],
     run: Run::Passive(schema::judge),
+    ..GROUPS
 };
 
 static SUCCESS: Check = Check {
     id: "groups.envelope.success",
     title: "a valid listing returns HTTP 200 with code 200",
     why: "Clients check both; when they disagree, a success is discarded or an error is taken for a success.",
-    operation: Some(OperationId::Groups),
     clauses: &[Clause::GroupsEnvelope],
-    needs: &[],
-    run: Run::Cases(|_| Case::single(Cost::requests(1), |probe| Box::pin(succeeds(probe)))),
+    run: Run::Cases(|_| Case::single(Cost::requests(1), succeeds)),
+    ..GROUPS
 };
 
 async fn succeeds(probe: &Probe<'_>) -> Result<(), Stop> {
-    success::judge(probe, Clause::GroupsEnvelope, &probe.groups()).await
+    schema::succeeds(probe, Clause::GroupsEnvelope, &probe.groups()).await
 }
 
 static HEADERS: Check = Check {
     id: "groups.headers.request-id",
     title: "`X-Request-Id` of a listing is not empty",
     why: "Support can't find a call without its id.",
-    operation: Some(OperationId::Groups),
     clauses: &[Clause::GroupsHeaders],
-    needs: &[],
     run: Run::Passive(|observed| schema::judge_request_id(observed, Clause::GroupsHeaders)),
+    ..GROUPS
 };
 
 static CALLERS_ID: Check = Check {
     id: "groups.headers.callers-id",
     title: "a listing has its headers also when the caller sends a request id",
-    why: "Gateways add an id to every call; a service that takes it over may leave out its own.",
-    operation: Some(OperationId::Groups),
+    why: "Proxies add an id to every call. A service that adopts it may leave out its own headers.",
     clauses: &[Clause::GroupsHeaders],
-    needs: &[],
-    run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(with_callers_id(probe)))),
+    run: Run::Cases(|_| Case::single(Cost::requests(2), with_callers_id)),
+    ..GROUPS
 };
 
-/// The headers of every response are judged; this one brings about a response of its own.
+/// A passive check judges the headers of all responses; this case adds a response to a request with an id.
 async fn with_callers_id(probe: &Probe<'_>) -> Result<(), Stop> {
     probe.control_once(&probe.groups()).await?;
     let header = &probe.contract().extract.request_id_header.name;
@@ -213,26 +213,24 @@ static ORDER: Check = Check {
     id: "groups.order.ascending",
     title: "groups ascend by id",
     why: "Clients that continue after the last id they have seen miss groups, and the order of a list changes between calls.",
-    operation: Some(OperationId::Groups),
     clauses: &[Clause::GroupsOrder],
-    needs: &[],
     run: Run::Cases(|_| {
         vec![
-            Case::new("repeated", Cost::requests(3), |probe| Box::pin(order(probe))),
-            Case::new("many times", Cost::requests(MANY), |probe| Box::pin(always(probe))),
+            Case::new("repeated", Cost::requests(3), order),
+            Case::new("many times", Cost::requests(MANY), always),
         ]
     }),
+    ..GROUPS
 };
 
-/// Listings in a row, more than a service has replicas that could disagree.
+/// Consecutive listings: more than a service has replicas that may disagree.
 const MANY: u32 = 12;
 
-/// The order holds for every listing.
 async fn always(probe: &Probe<'_>) -> Result<(), Stop> {
     for _ in 0..MANY {
         let (count, is_ascending) = judge(probe, &probe.control(&probe.groups()).await?)?;
         if count < 2 {
-            return Err(probe.skip("the account has fewer than two groups: use one with several"));
+            return Err(probe.skip(FEW_GROUPS));
         }
         if !is_ascending {
             break;
@@ -240,6 +238,8 @@ async fn always(probe: &Probe<'_>) -> Result<(), Stop> {
     }
     Ok(())
 }
+
+const FEW_GROUPS: &str = "the account has fewer than two groups: use one with several";
 
 async fn order(probe: &Probe<'_>) -> Result<(), Stop> {
     let name = &probe.contract().groups.api_key.name;
@@ -249,14 +249,14 @@ async fn order(probe: &Probe<'_>) -> Result<(), Stop> {
     }
     let listing = probe.control(&probe.groups()).await?;
     if judge(probe, &listing)?.0 < 2 {
-        return Err(probe.skip("the account has fewer than two groups: use one with several"));
+        return Err(probe.skip(FEW_GROUPS));
     }
-    // The order holds for every listing, not for the first alone.
+    // Every listing must be ordered, not only the first.
     judge(probe, &probe.control(&probe.groups()).await?)?;
     Ok(())
 }
 
-/// Reports a group that does not stand above the one before; gives how many groups there are, and whether they ascend.
+/// Reports a group whose id is not above the one before. Returns the number of groups, and whether they ascend.
 fn judge(probe: &Probe<'_>, listing: &AcceptedResponse) -> Result<(usize, bool), Stop> {
     let items = listing.response.at("/data/items").and_then(Value::as_array);
     let items =
@@ -279,47 +279,41 @@ static TOKEN: Check = Check {
     id: "groups.token.single",
     title: "a listing takes one non-empty token: a missing, empty or repeated one is rejected",
     why: "With two tokens, which account is listed depends on the order in which a service reads them.",
-    operation: Some(OperationId::Groups),
     clauses: &[Clause::GroupsToken],
-    needs: &[],
     run: Run::Cases(|_| {
         let one = Cost::requests(1);
-        let wrong = WrongToken::ALL.map(|wrong| {
-            Case::with(wrong.label(), one, wrong, |probe, wrong| {
-                Box::pin(async move {
-                    let name = &probe.contract().groups.api_key.name;
-                    let bad = probe.groups().query(name, wrong.text(probe)?);
-                    single(probe, wrong.reason(), &bad).await
-                })
-            })
-        });
-        let changed = NOT_ONE.map(|(label, change)| {
-            Case::with(label, one, (label, change), |probe, (label, change)| {
-                Box::pin(async move {
-                    let bad = change(probe, &probe.contract().groups.api_key.name, probe.groups());
-                    single(probe, label, &bad).await
-                })
-            })
-        });
-        let of_two_accounts = Case::new("the tokens of two accounts are sent", one, |probe| {
-            Box::pin(async move {
-                let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
-                let name = &probe.contract().groups.api_key.name;
-                let bad = probe.groups().add_query(name, second.expose());
-                single(probe, "tokens of two accounts are sent", &bad).await
-            })
-        });
-        let anywhere = Case::new("written otherwise", Cost::requests(5), |probe| {
-            Box::pin(async move {
-                let name = &probe.contract().groups.api_key.name;
-                token::read_anywhere(probe, Clause::GroupsToken, &probe.groups(), name).await
-            })
-        });
-        let of_two_accounts = of_two_accounts.needs([Fact::SecondToken]);
-        let controlled = wrong.into_iter().chain(changed).chain([of_two_accounts]);
-        controlled.map(|case| case.sharing("groups", one)).chain([anywhere]).collect()
+        let wrong = WrongToken::all().map(|wrong| Case::for_data(wrong.label(), one, wrong, wrong_token));
+        let changed =
+            NOT_ONE.map(|(label, change)| Case::for_data(label, one, (label, change), not_one_token));
+        let two_accounts = Case::new("the tokens of two accounts are sent", one, two_accounts);
+        let other_spellings = Case::new("written otherwise", Cost::requests(5), other_spellings);
+        let controlled = wrong.chain(changed).chain([two_accounts.needs([Fact::SecondToken])]);
+        controlled.map(|case| case.sharing("groups", one)).chain([other_spellings]).collect()
     }),
+    ..GROUPS
 };
+
+async fn wrong_token(probe: &Probe<'_>, wrong: WrongToken) -> Result<(), Stop> {
+    let name = &probe.contract().groups.api_key.name;
+    single(probe, wrong.reason(), &probe.groups().query(name, wrong.text(probe)?)).await
+}
+
+async fn not_one_token(probe: &Probe<'_>, (label, change): (&str, TokenChange)) -> Result<(), Stop> {
+    let bad = change(probe, &probe.contract().groups.api_key.name, probe.groups());
+    single(probe, label, &bad).await
+}
+
+async fn two_accounts(probe: &Probe<'_>) -> Result<(), Stop> {
+    let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
+    let name = &probe.contract().groups.api_key.name;
+    let bad = probe.groups().add_query(name, second.expose());
+    single(probe, "tokens of two accounts are sent", &bad).await
+}
+
+async fn other_spellings(probe: &Probe<'_>) -> Result<(), Stop> {
+    let name = &probe.contract().groups.api_key.name;
+    accepts_other_spellings(probe, Clause::GroupsToken, &probe.groups(), name).await
+}
 
 async fn single(probe: &Probe<'_>, why: &str, bad: &Request) -> Result<(), Stop> {
     probe.rejects_after_control(Clause::GroupsToken, why, &probe.groups(), bad).await

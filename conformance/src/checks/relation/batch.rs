@@ -1,10 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use super::{Instance, Survey};
+use super::{Filter, Instance, Survey};
 use crate::contract::Search;
 
-/// Items of `ips`, and the instances that they find.
+/// Items of `ips`, and the ids of the instances that they find.
 #[derive(Debug, Clone)]
 pub(crate) struct Batch {
     pub(crate) name: &'static str,
@@ -12,8 +12,13 @@ pub(crate) struct Batch {
     pub(crate) ids: BTreeSet<i64>,
 }
 
+impl Batch {
+    pub(crate) fn admitted(&self, survey: &Survey, filters: &[Filter]) -> BTreeSet<i64> {
+        survey.admitted(filters).intersection(&self.ids).copied().collect()
+    }
+}
+
 impl Survey {
-    /// The surveyed addresses without ports.
     pub(crate) fn bare(&self) -> Batch {
         let items = self.addresses.iter().map(|ip| self.spelt(*ip)).collect();
         Batch { name: "addresses", items, ids: self.ids() }
@@ -36,7 +41,7 @@ impl Survey {
         Batch { name, items, ids: ids.into_iter().flatten().collect() }
     }
 
-    /// The batches that combinations of filters are tried on.
+    /// The batches that combinations of filters are tested with.
     pub(crate) fn batches(&self, search: &Search) -> &[Batch] {
         self.batches.get_or_init(|| self.make_batches(search))
     }
@@ -46,18 +51,20 @@ impl Survey {
         for instance in self.instances.values() {
             ports.entry(instance.ip).or_default().insert(instance.port);
         }
-        // One port of each address that has several is left out: it must not be found.
-        let asked = |instance: &Instance| {
+        // Leaves out one port of each address that has several: the search must not find it.
+        let is_requested = |instance: &Instance| {
             let left_out = ports.get(&instance.ip).filter(|ports| ports.len() > 1).and_then(BTreeSet::last);
             left_out != Some(&instance.port)
         };
         let v6 = |instance: &Instance| instance.ip.is_ipv6();
-        let with_ports = self.with_ports(search, "addresses with ports", asked);
+        let with_ports = self.with_ports(search, "addresses with ports", is_requested);
         let mixed = self.mixed(search);
-        let v6_ports =
-            self.with_ports(search, "IPv6 addresses with ports", |instance| v6(instance) && asked(instance));
-        let v4_ports =
-            self.with_ports(search, "IPv4 addresses with ports", |instance| !v6(instance) && asked(instance));
+        let v6_ports = self.with_ports(search, "IPv6 addresses with ports", |instance| {
+            v6(instance) && is_requested(instance)
+        });
+        let v4_ports = self.with_ports(search, "IPv4 addresses with ports", |instance| {
+            !v6(instance) && is_requested(instance)
+        });
         let batches = [self.bare(), with_ports, v6_ports, mixed, v4_ports];
         batches.into_iter().filter(|batch| !batch.ids.is_empty()).collect()
     }
@@ -69,7 +76,7 @@ impl Survey {
             self.with_ports(search, "addresses with and without ports", |i| !bare.contains(&i.ip));
         batch.items.truncate(search.distinct_items.saturating_sub(bare.len()));
         let ported: BTreeSet<_> = batch.items.iter().cloned().collect();
-        batch.ids = self.where_(|instance| {
+        batch.ids = self.ids_where(|instance| {
             bare.contains(&instance.ip)
                 || self.item(search, instance).is_some_and(|item| ported.contains(&item))
         });

@@ -2,7 +2,7 @@ use std::net::IpAddr;
 
 use super::{Filter, FilterKind, Survey};
 
-/// Every set of that many kinds of filters, in a fixed order.
+/// Every set of `size` kinds of filters, in a fixed order.
 pub(crate) fn combinations(size: usize) -> Vec<Vec<FilterKind>> {
     let mut sets: Vec<Vec<FilterKind>> = vec![Vec::new()];
     for _ in 0..size {
@@ -17,8 +17,8 @@ pub(crate) fn combinations(size: usize) -> Vec<Vec<FilterKind>> {
     sets
 }
 
-/// One filter of each kind that some instance passes together, chosen so that as many of them as can be matter: leaving
-/// one out would find more. None when no instance passes.
+/// One filter of each kind that some instance passes together, chosen so that as many of them as possible have an effect:
+/// the search finds more without them. `None` when no instance passes.
 pub(crate) fn meeting(survey: &Survey, kinds: &[FilterKind]) -> Option<Vec<Filter>> {
     let mut best: Option<(usize, Vec<Filter>)> = None;
     for filters in products(survey, kinds) {
@@ -31,34 +31,33 @@ pub(crate) fn meeting(survey: &Survey, kinds: &[FilterKind]) -> Option<Vec<Filte
             rest.remove(index);
             survey.count(&rest)
         };
-        let matter = (0..filters.len()).filter(|index| without(*index) > found).count();
-        if matter == filters.len() {
+        let effective = (0..filters.len()).filter(|index| without(*index) > found).count();
+        if effective == filters.len() {
             return Some(filters);
         }
-        if best.as_ref().is_none_or(|(most, _)| matter > *most) {
-            best = Some((matter, filters));
+        if best.as_ref().is_none_or(|(max, _)| effective > *max) {
+            best = Some((effective, filters));
         }
     }
     best.map(|(_, filters)| filters)
 }
 
-/// Two filters and two addresses: each filter finds something at one of the addresses, and nothing passes both. None when
-/// there are none.
+/// Two filters and two addresses: each filter finds something at one of the addresses, and no instance there passes both.
 pub(crate) fn excluding(survey: &Survey, kinds: [FilterKind; 2]) -> Option<([Filter; 2], [IpAddr; 2])> {
-    const MOST_INSTANCES: usize = 40;
-    let instances = || survey.instances.values().take(MOST_INSTANCES);
+    const MAX_INSTANCES: usize = 40;
+    let instances = || survey.instances.values().take(MAX_INSTANCES);
     let pairs = instances().flat_map(|one| instances().map(move |other| (one, other)));
     pairs.filter(|(one, other)| one.ip != other.ip).find_map(|(one, other)| {
         let first = Filter::matching(kinds[0], one, &survey.instances, &survey.orders)?;
         let second = Filter::matching(kinds[1], other, &survey.instances, &survey.orders)?;
-        // An upper bound before the lower one would be rejected.
+        // A service rejects an upper bound before the lower one.
         if matches!((&first, &second), (Filter::ActivatedFrom(from), Filter::ActivatedTo(to)) if to < from) {
             return None;
         }
         let filters = [first, second];
         let common = survey.admitted(&filters);
         let addresses = [one.ip, other.ip];
-        let at_addresses = survey.where_(|instance| addresses.contains(&instance.ip));
+        let at_addresses = survey.ids_where(|instance| addresses.contains(&instance.ip));
         common.is_disjoint(&at_addresses).then_some((filters, addresses))
     })
 }
@@ -84,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_pair_and_triple_comes_once() {
+    fn every_pair_and_triple_occurs_once() {
         let kinds = FilterKind::ALL.len();
         let (pairs, triples) = (kinds * (kinds - 1) / 2, kinds * (kinds - 1) * (kinds - 2) / 6);
         for (size, expected) in [(1, kinds), (2, pairs), (3, triples)] {

@@ -1,12 +1,12 @@
 use std::collections::BTreeSet;
 
-use super::{ResultSet, Survey};
+use super::{ResultSet, Survey, read_accepted};
 use crate::check::{Probe, Stop};
 use crate::contract::Clause;
 use crate::quantity::quantity;
-use crate::wire::Exchange;
+use crate::wire::{Exchange, Request};
 
-/// Holds results against a survey, and speaks of differences only when the surveyed data has held still.
+/// Compares results with a survey, and reports differences only when the surveyed data has not changed meanwhile.
 #[derive(Debug)]
 pub(crate) struct Comparison<'a> {
     survey: &'a Survey,
@@ -22,17 +22,30 @@ struct Difference {
 }
 
 impl<'a> Comparison<'a> {
-    /// Nothing has been compared yet.
     pub(crate) fn with(survey: &'a Survey) -> Self {
         Self { survey, differences: Vec::new() }
     }
 
-    /// What results are compared with.
     pub(crate) fn survey(&self) -> &'a Survey {
         self.survey
     }
 
-    /// The result must hold exactly these instances, each once. `what` names the request.
+    /// Sends a search that must be accepted and find exactly these instances. `what` names it.
+    pub(crate) async fn finds(
+        &mut self,
+        probe: &Probe<'_>,
+        clause: Clause,
+        what: &str,
+        request: &Request,
+        expected: &BTreeSet<i64>,
+    ) -> Result<(), Stop> {
+        if let Some(found) = read_accepted(probe, clause, what, request).await? {
+            self.same(clause, what, expected, &found);
+        }
+        Ok(())
+    }
+
+    /// The result must contain exactly these instances, each once. `what` names the request.
     pub(crate) fn same(&mut self, clause: Clause, what: &str, expected: &BTreeSet<i64>, found: &ResultSet) {
         let actual = found.ids();
         if *expected != actual {
@@ -57,7 +70,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// `total` must be this on every page.
+    /// Every page must have this `total`.
     pub(crate) fn total(&mut self, clause: Clause, what: &str, expected: usize, found: &ResultSet) {
         let expected = u64::try_from(expected).unwrap_or(u64::MAX);
         if found.totals.iter().any(|total| *total != expected) {
@@ -78,15 +91,15 @@ impl<'a> Comparison<'a> {
         self.differences.push(Difference { clause, expected, actual, exchanges });
     }
 
-    /// Reports the differences as findings, unless the surveyed data has moved meanwhile.
+    /// Reports the differences as findings.
     ///
     /// # Errors
-    /// Inconclusive when it has.
+    /// Inconclusive when there are differences and the surveyed data has changed meanwhile.
     pub(crate) async fn conclude(self, probe: &Probe<'_>) -> Result<(), Stop> {
         if self.differences.is_empty() {
             return Ok(());
         }
-        if !self.survey.holds_still(probe).await? {
+        if !self.survey.is_unchanged(probe).await? {
             return Err(probe.inconclusive("the instances changed while they were compared; run it again"));
         }
         for difference in self.differences {
@@ -101,12 +114,12 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// The first few ids, and how many there are.
+/// The number of ids, and the first few of them.
 fn few(ids: &[&i64]) -> String {
-    const MOST: usize = 5;
+    const MAX: usize = 5;
     match ids {
         [] => "none".to_owned(),
-        ids if ids.len() <= MOST => format!("{ids:?}"),
-        ids => format!("{} ({:?} …)", ids.len(), &ids[..MOST]),
+        ids if ids.len() <= MAX => format!("{ids:?}"),
+        ids => format!("{} ({:?} …)", ids.len(), &ids[..MAX]),
     }
 }

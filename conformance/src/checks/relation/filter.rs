@@ -1,5 +1,4 @@
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -9,7 +8,6 @@ use super::values::instant;
 use crate::contract::{Clause, Search};
 use crate::wire::Request;
 
-/// What can be filtered by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FilterKind {
     Order,
@@ -45,11 +43,11 @@ impl FilterKind {
         Self::ActivatedTo,
     ];
 
-    /// Those whose value every instance shows.
+    /// The kinds whose value is a field of every instance.
     pub(crate) const SHOWN: [Self; 6] =
         [Self::Group, Self::Country, Self::City, Self::Status, Self::ActivatedFrom, Self::ActivatedTo];
 
-    /// The clause that says what it admits.
+    /// The clause that defines which instances it admits.
     pub(crate) fn clause(self) -> Clause {
         match self {
             Self::Order => Clause::SearchOrderNumber,
@@ -61,7 +59,7 @@ impl FilterKind {
         }
     }
 
-    /// What an instance shows of it, as a reader would write it.
+    /// The value of an instance, for messages.
     pub(crate) fn shown_by(self, instance: &Instance) -> String {
         let Instance { group, country, city, status, activated, .. } = instance;
         match self {
@@ -75,7 +73,6 @@ impl FilterKind {
         }
     }
 
-    /// The field of the request.
     pub(crate) fn field(self, search: &Search) -> &str {
         let property = match self {
             Self::Order => &search.order_no,
@@ -91,8 +88,8 @@ impl FilterKind {
 }
 
 impl Filter {
-    /// The filter of one kind that an instance passes by its own value; none when it has none, or one that may mean another
-    /// to the service. `among` are the instances that the filter is to tell apart.
+    /// The filter of one kind with the value of an instance; `None` when it has no value, or one that may be equal to another
+    /// one for the service. `among` are the instances that the filter has to distinguish.
     pub(crate) fn matching(
         kind: FilterKind,
         instance: &Instance,
@@ -114,7 +111,7 @@ impl Filter {
         })
     }
 
-    /// The filter of one kind in the body of a request; none when there is none, or one that no rule gives a meaning.
+    /// The filter of one kind in the body of a request; `None` when it is absent or its meaning is unspecified.
     pub(crate) fn read(kind: FilterKind, search: &Search, sent: &Map<String, Value>) -> Option<Self> {
         let value = sent.get(kind.field(search))?;
         let text = || value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
@@ -130,7 +127,6 @@ impl Filter {
         })
     }
 
-    /// What it filters by.
     pub(crate) fn kind(&self) -> FilterKind {
         match self {
             Self::Order(_) => FilterKind::Order,
@@ -143,7 +139,6 @@ impl Filter {
         }
     }
 
-    /// Adds the filter to a request.
     pub(crate) fn on(&self, search: &Search, request: Request) -> Request {
         match self {
             Self::Order(number) => request.field(&search.order_no.name, number.as_str()),
@@ -156,12 +151,12 @@ impl Filter {
         }
     }
 
-    /// Whether an instance passes. `orders` says which instances each order holds, for an instance does not show it.
+    /// Whether an instance passes. `orders` has the instances of each order, since an instance has no field for its order.
     pub(crate) fn admits(&self, instance: &Instance, orders: &BTreeMap<String, BTreeSet<i64>>) -> bool {
         match self {
             Self::Order(number) => orders.get(number).is_some_and(|held| held.contains(&instance.id)),
             Self::Group(group) => instance.group.unwrap_or(0) == group.unwrap_or(0),
-            // Whether a code in small letters means the same is open.
+            // The letter case of a code is unspecified.
             Self::Country(code) => instance.country.eq_ignore_ascii_case(code),
             Self::City(code) => instance.city == *code,
             Self::Status(status) => instance.status == *status,
@@ -172,7 +167,7 @@ impl Filter {
         }
     }
 
-    /// As a reader would write it.
+    /// The filter, for messages.
     pub(crate) fn describe(&self) -> String {
         match self {
             Self::Order(number) => format!("orderNo={number}"),
@@ -185,18 +180,17 @@ impl Filter {
         }
     }
 
-    /// Several filters as a reader would write them.
+    /// Several filters, for messages.
     pub(crate) fn describe_all(filters: &[Self]) -> String {
         filters.iter().map(Self::describe).collect::<Vec<_>>().join(" & ")
     }
 }
 
-/// Whether no instance shows the same country in other letters: whether one of two spellings finds the other is open.
+/// Whether no instance has the same country code in another letter case: whether one spelling finds the other is unspecified.
 pub(super) fn has_one_spelling(code: &str, among: &BTreeMap<i64, Instance>) -> bool {
     among.values().all(|instance| instance.country == code || !instance.country.eq_ignore_ascii_case(code))
 }
 
-/// Adds all filters to a request.
 pub(crate) fn apply(search: &Search, request: Request, filters: &[Filter]) -> Request {
     filters.iter().fold(request, |request, filter| filter.on(search, request))
 }

@@ -9,7 +9,7 @@ use super::values::{nanosecond, same};
 use crate::contract::Search;
 use crate::wire::Response;
 
-/// What relations need of an instance. The schema check judges the rest.
+/// The fields of an instance that comparisons need. The schema check judges the rest.
 #[derive(Debug, Clone)]
 pub(crate) struct Instance {
     pub(crate) id: i64,
@@ -21,19 +21,18 @@ pub(crate) struct Instance {
     pub(crate) city: String,
     /// None for an ungrouped instance.
     pub(crate) group: Option<i64>,
-    /// To the nanosecond; none for one that was never activated.
+    /// In nanoseconds; `None` for an instance that was never activated.
     pub(crate) activated: Option<Timestamp>,
-    /// Whether it was activated at the very beginning of that nanosecond; services may keep finer times.
+    /// Whether `activated` is exact. Services may keep finer times than nanoseconds.
     pub(crate) is_exact: bool,
-    /// `capabilities.maxBatchSize`.
     pub(crate) max_batch: Option<i64>,
-    /// Every field that the document names, unchanged; further fields may exist, and may change at any time.
+    /// Every field of the document, unchanged. Further fields may change at any time.
     shown: SharedItem,
-    /// Digits of a second that the activation time was shown with.
+    /// Number of fractional digits of the activation time in the response.
     pub(crate) digits: usize,
 }
 
-/// An item where it stands in its response, which is shared: copies of hundreds of items cost more than all else of a check.
+/// A reference to an item of a shared response: copying hundreds of items would cost more than all else in a check.
 #[derive(Debug, Clone)]
 struct SharedItem {
     body: Arc<Value>,
@@ -59,7 +58,7 @@ impl PartialEq for SharedItem {
     }
 }
 
-/// Two instances are equal when every field means the same: a service may spell an address or a time in several ways.
+/// Instances are equal when every field has the same meaning: a service may spell an address or a time in several ways.
 impl PartialEq for Instance {
     fn eq(&self, other: &Self) -> bool {
         self.shown == other.shown
@@ -67,7 +66,7 @@ impl PartialEq for Instance {
 }
 
 impl Instance {
-    /// Reads every item of a response; none when it has no items.
+    /// Reads every item of a response; `None` when it has no list of items.
     pub(crate) fn all<'a>(
         search: &'a Search,
         response: &'a Response,
@@ -79,12 +78,11 @@ impl Instance {
         Some(items.iter().enumerate().map(move |(index, item)| Self::read(item, shown(index))))
     }
 
-    /// A field, unchanged.
     pub(crate) fn field(&self, name: &str) -> Option<&Value> {
         self.shown.item()?.get(name)
     }
 
-    /// The activation time as a bound can ask for it; none when it is finer than a nanosecond.
+    /// The activation time as a value for a bound; `None` when it is finer than a nanosecond.
     pub(crate) fn activation(&self) -> Option<Timestamp> {
         self.activated.filter(|_| self.is_exact)
     }
@@ -92,7 +90,7 @@ impl Instance {
     /// None when the item lacks a field or has one of another type.
     fn read(item: &Value, shown: SharedItem) -> Option<Self> {
         let text = |name: &str| item.get(name)?.as_str().map(str::to_owned);
-        // A number in a string is a finding of the schema check, and no reason to leave everything else unseen.
+        // The schema check reports a number in a string; the comparisons still read it.
         let whole = |value: &Value| value.as_i64().or_else(|| value.as_str()?.parse().ok());
         let shown_time = match item.get("activatedAt")? {
             Value::Null => None,
@@ -131,7 +129,7 @@ pub(crate) fn address_of(item: &str) -> Option<(IpAddr, Option<i64>)> {
     })
 }
 
-/// The address of an item of `ips` as it is spelt there.
+/// The address of an item of `ips` in its original spelling.
 pub(crate) fn without_port(item: &str) -> &str {
     match item.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or(rest),

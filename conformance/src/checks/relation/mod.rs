@@ -1,7 +1,7 @@
-//! Results of searches as sets of instances, and how they are compared with each other.
+//! Results of searches as sets of instances, and comparisons between them.
 //!
-//! The suite does not know the data of a service. It surveys the supplied addresses once, and every relation is compared with that
-//! survey; when something differs, the survey is read again, so that data that moved meanwhile is no finding.
+//! The suite does not know the data of a service. It surveys the supplied addresses once, and compares other results with that
+//! survey. When something differs, it reads the survey again, so that data that changed meanwhile is not reported.
 
 mod batch;
 mod combination;
@@ -12,6 +12,9 @@ mod result;
 mod survey;
 pub(crate) mod values;
 
+use crate::check::{Probe, Stop};
+use crate::target::Fact;
+
 pub(crate) use batch::Batch;
 pub(crate) use combination::{combinations, excluding, meeting};
 pub(crate) use comparison::Comparison;
@@ -21,3 +24,8 @@ pub(crate) use result::{
     Page, ResultSet, accepts_search, page, read, read_accepted, read_accepted_in, read_unless_rejected,
 };
 pub(crate) use survey::{Survey, Surveys, survey};
+
+/// Ends the case as skipped: the supplied addresses lack something. `add` says what to add, such as "more addresses".
+pub(crate) fn lacks_addresses(probe: &Probe<'_>, lacks: &str, add: &str) -> Stop {
+    probe.skip_lacking(lacks, add, Fact::OwnAddresses)
+}

@@ -8,7 +8,6 @@ use crate::checks::Requests;
 use crate::contract::Clause;
 use crate::wire::{Exchange, Request};
 
-/// One page of a result.
 #[derive(Debug)]
 pub(crate) struct Page {
     /// In the order of the response.
@@ -17,7 +16,7 @@ pub(crate) struct Page {
     pub(crate) exchange: Exchange,
 }
 
-/// All instances of a result, gathered over its pages.
+/// All instances of a result, from all of its pages.
 #[derive(Debug)]
 pub(crate) struct ResultSet {
     pub(crate) instances: BTreeMap<i64, Instance>,
@@ -25,13 +24,12 @@ pub(crate) struct ResultSet {
     pub(crate) order: Vec<i64>,
     /// `total` of each page.
     pub(crate) totals: Vec<u64>,
-    /// The pages that it was read from.
     pub(crate) exchanges: Vec<Exchange>,
 }
 
 impl Page {
-    /// Reads a successful search. Whether every field is in order is the schema check's business, so a response that can't
-    /// be read makes this check inconclusive.
+    /// Reads a successful search. The schema check reports wrong fields, so here a response that can't be read is
+    /// inconclusive.
     pub(crate) fn read(probe: &Probe<'_>, accepted: AcceptedResponse) -> Result<Self, Stop> {
         let search = &probe.contract().search;
         let unreadable = |what: &str| probe.inconclusive(&format!("{what}; see search.envelope.schema"));
@@ -45,14 +43,12 @@ impl Page {
         })
     }
 
-    /// The ids in the order of the response.
     pub(crate) fn ids(&self) -> Vec<i64> {
         self.items.iter().map(|instance| instance.id).collect()
     }
 }
 
 impl ResultSet {
-    /// The ids as a set.
     pub(crate) fn ids(&self) -> BTreeSet<i64> {
         self.instances.keys().copied().collect()
     }
@@ -62,13 +58,12 @@ impl ResultSet {
         self.totals.first().copied().unwrap_or_default()
     }
 
-    /// The exchanges as findings cite them.
     pub(crate) fn evidence(&self) -> Vec<&Exchange> {
         self.exchanges.iter().collect()
     }
 }
 
-/// Asks for one page; inconclusive when it is not given.
+/// Reads one page; inconclusive when the search is not accepted.
 pub(crate) async fn page(probe: &Probe<'_>, request: &Request, number: i64, size: i64) -> Result<Page, Stop> {
     let search = &probe.contract().search;
     let asked = request.clone().field(&search.page.name, number).field(&search.page_size.name, size);
@@ -81,7 +76,7 @@ pub(crate) async fn read(probe: &Probe<'_>, request: &Request) -> Result<ResultS
     gather(probe, request, first, *probe.contract().search.page_sizes.end()).await
 }
 
-/// Like [`Probe::accepts`], with a plain search as the control: where no search is served, a rule of this one is not broken.
+/// Like [`Probe::accepts`], with a plain search as the control: a service that accepts no search breaks no rule of this one.
 pub(crate) async fn accepts_search(
     probe: &Probe<'_>,
     clause: Clause,
@@ -134,7 +129,7 @@ pub(crate) async fn read_unless_rejected(
     }
 }
 
-/// Like [`read`], but a response that is no success is given back, for others to judge.
+/// Like [`read`], but returns a response that is not a success, for the caller to judge.
 pub(super) async fn read_if_accepted(
     probe: &Probe<'_>,
     request: &Request,
@@ -161,14 +156,14 @@ fn sized(probe: &Probe<'_>, request: &Request, size: i64) -> Request {
     request.clone().field(&probe.contract().search.page_size.name, size)
 }
 
-/// Reads on after the first page until one is empty, or is not full and the total is reached.
+/// Reads further pages until one is empty, or is not full and `total` is reached.
 async fn gather(
     probe: &Probe<'_>,
     request: &Request,
     first: AcceptedResponse,
     size: i64,
 ) -> Result<ResultSet, Stop> {
-    const MOST_PAGES: i64 = 12;
+    const MAX_PAGES: i64 = 12;
     let search = &probe.contract().search;
     let full = usize::try_from(size).unwrap_or(usize::MAX);
     let mut result = ResultSet {
@@ -178,7 +173,7 @@ async fn gather(
         exchanges: Vec::new(),
     };
     let mut next = Some(first);
-    for number in *search.pages.start()..*search.pages.start() + MOST_PAGES {
+    for number in *search.pages.start()..*search.pages.start() + MAX_PAGES {
         let accepted = match next.take() {
             Some(first) => first,
             None => {
@@ -195,13 +190,13 @@ async fn gather(
             }
         };
         let Page { items, total, exchange } = Page::read(probe, accepted)?;
-        let came = items.len();
+        let count = items.len();
         result.order.extend(items.iter().map(|instance| instance.id));
         result.instances.extend(items.into_iter().map(|instance| (instance.id, instance)));
         result.totals.push(total);
         result.exchanges.push(exchange);
-        let reached = u64::try_from(result.order.len()).unwrap_or(u64::MAX) >= total;
-        if came == 0 || (came < full && reached) {
+        let is_complete = u64::try_from(result.order.len()).unwrap_or(u64::MAX) >= total;
+        if count == 0 || (count < full && is_complete) {
             return Ok(result);
         }
     }

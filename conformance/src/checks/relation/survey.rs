@@ -8,72 +8,64 @@ use tokio::sync::OnceCell;
 
 use super::filter::has_one_spelling;
 use super::result::read_if_accepted;
-use super::{Batch, Filter, FilterKind, Instance, address_of, read, without_port};
+use super::{Batch, Filter, FilterKind, Instance, address_of, lacks_addresses, read, without_port};
 use crate::check::{Probe, Stop};
 use crate::checks::Requests;
 use crate::checks::State;
 use crate::contract::Search;
-use crate::target::Fact;
 use crate::wire::Request;
 
-/// What the surveyed addresses hold. Read once in a run and shared by its checks.
+/// The instances at the surveyed addresses, read once in a run and shared by its checks.
 #[derive(Debug)]
 pub(crate) struct Survey {
-    /// Which of the run's surveys it is.
+    /// Its number among the surveys of the run.
     generation: usize,
-    /// The search that it was read by.
+    /// The search that read it.
     pub(crate) request: Request,
-    /// The addresses, without ports.
     pub(crate) addresses: Vec<IpAddr>,
-    /// How the tester spells them: a service may know an address by its stored spelling alone.
+    /// The tester's spellings: a service may know an address only by its stored spelling.
     spellings: BTreeMap<IpAddr, String>,
-    /// Made when the first check asks for them.
+    /// Created on first use.
     pub(super) batches: OnceLock<Vec<Batch>>,
-    /// All that they hold, by id.
     pub(crate) instances: BTreeMap<i64, Instance>,
-    /// Which of the instances belong to some of the orders that the tester supplied.
+    /// Ids of the instances of some of the orders that the tester supplied.
     pub(crate) orders: BTreeMap<String, BTreeSet<i64>>,
 }
 
-/// The surveys of a run: one, and a new one whenever the data behind it has changed, a few times at most.
+/// The surveys of a run: one, and another one whenever the data has changed, up to a small limit.
 #[derive(Debug, Default)]
 pub(crate) struct Surveys {
     generations: [OnceCell<Survey>; 4],
     current: AtomicUsize,
 }
 
-/// The survey of this run; reads it when no check has done so before.
+/// The survey of this run, which the first caller reads.
 ///
 /// # Errors
-/// Skip when no supplied address holds an instance.
+/// Skip when no supplied address has an instance.
 pub(crate) async fn survey<'a>(probe: &Probe<'a>) -> Result<&'a Survey, Stop> {
     let surveys = &State::from_probe(probe)?.surveys;
     let generation = surveys.current();
     let read = || probe.as_control(Survey::CONTROL, Survey::read(probe, generation));
     let survey = surveys.generation(generation).get_or_try_init(read).await?;
     if survey.instances.is_empty() {
-        return Err(probe.skip_lacking(
-            "no supplied address holds an instance",
-            "addresses of instances",
-            Fact::OwnAddresses,
-        ));
+        return Err(lacks_addresses(probe, "no supplied address has an instance", "addresses of instances"));
     }
     Ok(survey)
 }
 
 impl Surveys {
-    /// The generation that checks begin with now.
+    /// The generation that checks use now.
     pub(crate) fn current(&self) -> usize {
         self.current.load(Ordering::Relaxed)
     }
 
-    /// The survey of a generation.
     pub(crate) fn generation(&self, generation: usize) -> &OnceCell<Survey> {
         let last = self.generations.len() - 1;
         &self.generations[generation.min(last)]
     }
 
-    /// Leaves a generation behind, once for all checks that found it stale. The last one stays.
+    /// Drops a generation, once for all checks that found it stale. The last one stays.
     pub(crate) fn drop_generation(&self, generation: usize) {
         let next = generation + 1;
         if next < self.generations.len() {
@@ -83,26 +75,26 @@ impl Surveys {
 }
 
 impl Survey {
-    /// The label of its requests as a control that the run shares.
+    /// The label of its requests as a shared control.
     pub(crate) const CONTROL: &'static str = "survey";
 
-    /// Addresses that are surveyed: enough to see every kind, few enough for one page.
-    const MOST_ADDRESSES: usize = 64;
-    /// Orders that are looked into.
-    const MOST_ORDERS: usize = 3;
-    /// Addresses of each order that are surveyed for certain.
+    /// Maximum number of surveyed addresses: enough to see every kind of instance, few enough for one page.
+    const MAX_ADDRESSES: usize = 64;
+    /// Maximum number of surveyed orders.
+    const MAX_ORDERS: usize = 3;
+    /// Addresses of each order that are always surveyed.
     const OF_EACH_ORDER: usize = 8;
-    /// Filters of each kind that are tried in combinations.
-    const MOST_CANDIDATES: usize = 4;
+    /// Maximum number of filters of each kind that combinations use.
+    const MAX_CANDIDATES: usize = 4;
 
     async fn read(probe: &Probe<'_>, generation: usize) -> Result<Self, Stop> {
         let search = &probe.contract().search;
         let facts = probe.facts();
         let ip = |item: &str| Some((address_of(item)?.0, without_port(item).to_owned()));
-        let chosen = facts.orders.iter().take(Self::MOST_ORDERS);
+        let chosen = facts.orders.iter().take(Self::MAX_ORDERS);
         let of_orders = chosen.clone().flat_map(|order| order.addresses.iter().take(Self::OF_EACH_ORDER));
         let of_orders: Vec<_> = of_orders.map(String::as_str).collect();
-        let spread = probe.own_addresses(Self::MOST_ADDRESSES - of_orders.len());
+        let spread = probe.own_addresses(Self::MAX_ADDRESSES - of_orders.len());
         let mut spellings = BTreeMap::new();
         let mut addresses = Vec::new();
         for (ip, spelling) in spread.into_iter().chain(of_orders).filter_map(ip) {
@@ -112,10 +104,10 @@ impl Survey {
             }
         }
         if addresses.is_empty() {
-            return Err(probe.skip_lacking(
+            return Err(lacks_addresses(
+                probe,
                 "no supplied address can be parsed",
                 "IPv4 or IPv6 addresses",
-                Fact::OwnAddresses,
             ));
         }
         let request = probe.search(addresses.iter().filter_map(|ip| spellings.get(ip)).map(String::as_str));
@@ -123,7 +115,7 @@ impl Survey {
         let mut orders = BTreeMap::new();
         for order in chosen {
             let asked = Filter::Order(order.number.clone()).on(search, request.clone());
-            // Whether the order is found and holds what it should is the business of its own check; any check may survey.
+            // Any check may survey, so `search.order-number.held` reports a wrong or missing order.
             if let Ok(held) = read_if_accepted(probe, &asked).await? {
                 orders.insert(order.number.clone(), held.ids());
             }
@@ -131,7 +123,7 @@ impl Survey {
         Ok(Self { generation, request, addresses, spellings, batches: OnceLock::new(), instances, orders })
     }
 
-    /// An address as the tester spells it.
+    /// An address in the tester's spelling.
     pub(crate) fn spelt(&self, ip: IpAddr) -> String {
         self.spellings.get(&ip).cloned().unwrap_or_else(|| ip.to_string())
     }
@@ -139,44 +131,40 @@ impl Survey {
     /// An address and a port as an item of `ips`.
     pub(crate) fn spelt_with(&self, ip: IpAddr, port: u16) -> String {
         let spelling = self.spelt(ip);
-        // An IPv4-mapped address is IPv4, and may be spelt as the other.
+        // An IPv4-mapped address counts as IPv4 and may be spelled as IPv6.
         if spelling.contains(':') { format!("[{spelling}]:{port}") } else { format!("{spelling}:{port}") }
     }
 
-    /// An instance as an item of `ips` with its port; none for a port that no item can have.
+    /// An instance as an item of `ips` with its port; `None` for a port outside the range of items.
     pub(crate) fn item(&self, search: &Search, instance: &Instance) -> Option<String> {
         let port = Some(instance.port).filter(|port| search.ports.contains(port))?;
         Some(self.spelt_with(instance.ip, u16::try_from(port).ok()?))
     }
 
-    /// Whether the addresses still hold the same.
-    pub(crate) async fn holds_still(&self, probe: &Probe<'_>) -> Result<bool, Stop> {
-        let still = read(probe, &self.request).await?.instances == self.instances;
-        if !still {
+    /// Reads the addresses again, and returns whether they have the same instances as before.
+    pub(crate) async fn is_unchanged(&self, probe: &Probe<'_>) -> Result<bool, Stop> {
+        let is_unchanged = read(probe, &self.request).await?.instances == self.instances;
+        if !is_unchanged {
             State::from_probe(probe)?.surveys.drop_generation(self.generation);
             probe.mark_stale();
         }
-        Ok(still)
+        Ok(is_unchanged)
     }
 
-    /// The ids of the instances that pass all filters.
     pub(crate) fn admitted(&self, filters: &[Filter]) -> BTreeSet<i64> {
-        self.where_(|instance| filters.iter().all(|filter| filter.admits(instance, &self.orders)))
+        self.ids_where(|instance| filters.iter().all(|filter| filter.admits(instance, &self.orders)))
     }
 
-    /// How many instances pass all filters.
     pub(crate) fn count(&self, filters: &[Filter]) -> usize {
         let passes =
             |instance: &&Instance| filters.iter().all(|filter| filter.admits(instance, &self.orders));
         self.instances.values().filter(passes).count()
     }
 
-    /// The ids of the instances that pass a test.
-    pub(crate) fn where_(&self, test: impl Fn(&Instance) -> bool) -> BTreeSet<i64> {
+    pub(crate) fn ids_where(&self, test: impl Fn(&Instance) -> bool) -> BTreeSet<i64> {
         self.instances.values().filter(|instance| test(instance)).map(|instance| instance.id).collect()
     }
 
-    /// All ids.
     pub(crate) fn ids(&self) -> BTreeSet<i64> {
         self.instances.keys().copied().collect()
     }
@@ -192,14 +180,14 @@ impl Survey {
         values.into_iter().map(|(value, _)| value).collect()
     }
 
-    /// Each country that is spelt in one way, most frequent first.
+    /// Each country code that occurs in one spelling only, most frequent first.
     pub(crate) fn countries(&self) -> Vec<String> {
         let mut codes = self.values(|instance| Some(instance.country.clone()));
         codes.retain(|code| has_one_spelling(code, &self.instances));
         codes
     }
 
-    /// Every activation time that a bound can ask for, ascending.
+    /// Every activation time that a bound can have, ascending.
     pub(crate) fn activations(&self) -> Vec<Timestamp> {
         let times: BTreeSet<_> = self.instances.values().filter_map(Instance::activation).collect();
         times.into_iter().collect()
@@ -233,22 +221,22 @@ impl Survey {
                 [4, 5, 2].into_iter().filter_map(at).map(Filter::ActivatedTo).collect()
             }
         };
-        filters.truncate(Self::MOST_CANDIDATES);
+        filters.truncate(Self::MAX_CANDIDATES);
         filters
     }
 
-    /// The size of pages of which so many hold everything.
+    /// The page size with which `pages` pages contain all instances.
     pub(crate) fn page_size(&self, pages: usize) -> i64 {
         i64::try_from(self.instances.len().div_ceil(pages)).unwrap_or(i64::MAX)
     }
 
-    /// The numbers of the pages of a size that hold everything.
+    /// The numbers of the pages of this size that contain all instances.
     pub(crate) fn pages(&self, search: &Search, size: i64) -> impl Iterator<Item = i64> + use<> {
         let size = usize::try_from(size).unwrap_or(1).max(1);
         (*search.pages.start()..).take(self.instances.len().div_ceil(size))
     }
 
-    /// The smallest step of time that the service has shown: a second, or what its digits say.
+    /// The precision of the service's activation times: a second, or what their fractional digits show.
     pub(crate) fn step(&self) -> SignedDuration {
         match self.instances.values().map(|instance| instance.digits).max().unwrap_or(0) {
             0 => SignedDuration::from_secs(1),

@@ -1,4 +1,4 @@
-//! Values of fields, compared by what they mean and not by how they are spelt.
+//! Compares values of fields by their meaning and not by their spelling.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -7,15 +7,13 @@ use std::ops::Range;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-/// Whether two responses show the same value: one time, address or number in two spellings is the same, and so is a list in
-/// another order.
+/// Whether two values have the same meaning: times, addresses and numbers in any spelling, and lists in any order.
 pub(crate) fn same(one: &Value, other: &Value) -> bool {
-    one == other || normal(one) == normal(other)
+    one == other || canonical(one) == canonical(other)
 }
 
-/// A value in the one spelling that stands for all of its spellings. Lists are sorted, so that two long ones are compared in
-/// little more than the time that it takes to read them.
-fn normal(value: &Value) -> Value {
+/// A value in its canonical spelling. Lists are sorted, so that comparing long ones takes little more than linear time.
+fn canonical(value: &Value) -> Value {
     match value {
         Value::Number(number) => number.as_f64().filter(|_| !number.is_i64()).map_or_else(
             || value.clone(),
@@ -30,13 +28,13 @@ fn normal(value: &Value) -> Value {
             _ => value.clone(),
         },
         Value::Array(elements) => {
-            let mut elements: Vec<Value> = elements.iter().map(normal).collect();
+            let mut elements: Vec<Value> = elements.iter().map(canonical).collect();
             elements.sort_by_cached_key(Value::to_string);
             elements.into()
         }
         Value::Object(members) => {
             let mut members: serde_json::Map<String, Value> =
-                members.iter().map(|(name, value)| (name.clone(), normal(value))).collect();
+                members.iter().map(|(name, value)| (name.clone(), canonical(value))).collect();
             members.sort_keys();
             Value::Object(members)
         }
@@ -44,20 +42,20 @@ fn normal(value: &Value) -> Value {
     }
 }
 
-/// The instant of an RFC 3339 date-time. None when digits after the ninth of a second are not all zero: such an instant can
-/// be neither compared nor asked for.
+/// The instant of an RFC 3339 date-time. `None` when it is finer than a nanosecond: such an instant can neither be compared
+/// nor be sent as a bound.
 pub(crate) fn instant(text: &str) -> Option<Timestamp> {
     let (instant, is_exact) = nanosecond(text)?;
     is_exact.then_some(instant)
 }
 
-/// The nanosecond in which the instant of an RFC 3339 date-time lies, and whether the instant is its very beginning. A leap
-/// second lies behind the last nanosecond of its minute.
+/// The instant of an RFC 3339 date-time, truncated to nanoseconds, and whether that is exact. A leap second becomes the last
+/// nanosecond before it, which is not exact.
 pub(crate) fn nanosecond(text: &str) -> Option<(Timestamp, bool)> {
     const DIGITS: usize = 9;
     const LEAP_SECOND: Range<usize> = 16..19;
     if text.get(LEAP_SECOND) == Some(":60") {
-        // The parser takes such a second for the one before.
+        // The parser reads a leap second as the second before it.
         let last: Timestamp = text.parse().ok()?;
         let end = SignedDuration::from_nanos(999_999_999 - i64::from(last.subsec_nanosecond()));
         return Some((last.checked_add(end).ok()?, false));
@@ -74,8 +72,8 @@ pub(crate) fn nanosecond(text: &str) -> Option<(Timestamp, bool)> {
     Some((begun, further.bytes().all(|digit| digit == b'0')))
 }
 
-/// Whether a value of the console is the one that is shown. What comes from CSV is text: empty for null, digits for a number,
-/// and a list has its elements apart by commas, semicolons or spaces.
+/// Whether a value of the console is equal to the value in a response. Values from CSV are text: empty for null, digits for a
+/// number, and a list separates its elements by commas, semicolons, spaces or bars.
 pub(crate) fn agrees(known: &Value, shown: &Value) -> bool {
     let (Value::String(text), false) = (known, shown.is_string()) else { return same(known, shown) };
     match shown {

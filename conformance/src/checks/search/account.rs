@@ -1,15 +1,16 @@
-//! What a search must not tell about other accounts.
+//! Searches must not reveal anything about other accounts.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
+use super::SEARCH;
 use super::{addresses, likeness};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{
     Filter, Instance, ResultSet, address_of, read, read_accepted, read_unless_rejected, survey,
 };
-use crate::contract::{Clause, OperationId, Search};
+use crate::contract::{Clause, Search};
 use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::Request;
@@ -17,45 +18,40 @@ use crate::wire::Request;
 pub(super) static GROUP_FOREIGN: Check = Check {
     id: "search.group.foreign",
     title: "the group of another account gets the same response as an unknown group",
-    why: "Group ids are sequential. A caller that can tell used ids from unused ones learns how many groups others have.",
-    operation: Some(OperationId::Search),
+    why: "Group ids are sequential. A caller that can distinguish used ids from unused ones learns how many groups others have.",
     clauses: &[Clause::SearchGroup, Clause::SearchNoReveal],
     needs: &[Fact::OwnAddresses, Fact::ForeignGroup],
-    run: Run::Cases(|_| Case::single(Cost::requests(14), |probe| Box::pin(foreign_group(probe)))),
+    run: Run::Cases(|_| Case::single(Cost::requests(14), foreign_group)),
+    ..SEARCH
 };
 
 pub(super) static NO_REVEAL_ADDRESSES: Check = Check {
     id: "search.no-reveal.foreign-addresses",
     title: "addresses of other accounts get exactly the same response as unknown addresses",
     why: "A difference lets anybody with a token find out which addresses the service has sold to others.",
-    operation: Some(OperationId::Search),
     clauses: &[Clause::SearchNoReveal],
     needs: &[Fact::ForeignAddresses],
     run: Run::Cases(|_| {
         let cases = [("IPv4", false), ("IPv6", true)].into_iter().flat_map(|(family, is_v6)| {
             OTHER_PARAMETERS.map(|(what, others)| {
                 let label = format!("{family}, {what}");
-                Case::with(label, Cost::requests(3), (is_v6, what, others), |probe, data| {
-                    Box::pin(foreign_address(probe, data))
-                })
+                Case::for_data(label, Cost::requests(3), (is_v6, what, others), foreign_address)
             })
         });
         cases.collect()
     }),
+    ..SEARCH
 };
 
 pub(super) static NO_REVEAL_NOTHING: Check = Check {
     id: "search.no-reveal.nothing-found",
     title: "addresses of other accounts find nothing, alone, with ports and among own ones",
     why: "A customer sees the addresses, ports and groups of another customer's instances.",
-    operation: Some(OperationId::Search),
     clauses: &[Clause::SearchNoReveal, Clause::AllOwnAccount],
     needs: &[Fact::ForeignAddresses],
     run: Run::Cases(|_| {
         let case = |(label, others): (&'static str, ForeignItems)| {
-            Case::with(label, Cost::requests(6), (label, others), |probe, data| {
-                Box::pin(nothing_found(probe, data))
-            })
+            Case::for_data(label, Cost::requests(6), (label, others), nothing_found)
         };
         [
             ("foreign addresses", ForeignItems::Alone),
@@ -66,53 +62,53 @@ pub(super) static NO_REVEAL_NOTHING: Check = Check {
         .map(case)
         .collect()
     }),
+    ..SEARCH
 };
 
 pub(super) static NO_REVEAL_REFUSALS: Check = Check {
     id: "search.no-reveal.refusals",
     title: "a batch with an invalid item gets the same rejection with foreign addresses as with unknown ones",
-    why: "A rejection that mentions matches reveals other accounts as a result would.",
-    operation: Some(OperationId::Search),
+    why: "A rejection that mentions matches reveals as much about other accounts as a result.",
     clauses: &[Clause::SearchNoReveal],
     needs: &[Fact::ForeignAddresses],
     run: Run::Cases(|scope| {
         let case = |(label, item): (&'static str, &'static str)| {
-            Case::with(label, Cost::requests(3), item, |probe, item| Box::pin(rejected_alike(probe, item)))
+            Case::for_data(label, Cost::requests(3), item, rejected_alike)
         };
         let mut items = vec![("a network", "203.0.113.0/24"), ("port 0", "203.0.113.250:0")];
         items.retain(|(label, _)| *label != "port 0" || !scope.contract.search.ports.contains(&0));
         items.into_iter().map(case).collect()
     }),
+    ..SEARCH
 };
 
 pub(super) static NO_REVEAL_SHARED: Check = Check {
     id: "search.no-reveal.shared-address",
-    title: "an address that two accounts hold shows each of them its own instances only",
+    title: "a search for an address that two accounts share shows each of them only its own instances",
     why: "Accounts share addresses and differ by port: a result by address alone shows one customer the other's instances.",
-    operation: Some(OperationId::Search),
     clauses: &[Clause::SearchNoReveal, Clause::AllOwnAccount],
     needs: &[Fact::SharedAddress, Fact::SecondToken],
-    run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(shared_address(probe)))),
+    run: Run::Cases(|_| Case::single(Cost::requests(2), shared_address)),
+    ..SEARCH
 };
 
 pub(super) static ORDER_FOREIGN: Check = Check {
     id: "search.order-number.foreign",
     title: "the order number of another account gets the same response as an unknown one",
     why: "Order numbers can be guessed. A difference shows which ones exist, and what was bought with them.",
-    operation: Some(OperationId::Search),
     clauses: &[Clause::SearchOrderNumber, Clause::SearchNoReveal, Clause::AllOwnAccount],
     needs: &[Fact::OwnAddresses, Fact::ForeignOrder],
-    run: Run::Cases(|_| Case::single(Cost::requests(17), |probe| Box::pin(foreign_order(probe)))),
+    run: Run::Cases(|_| Case::single(Cost::requests(17), foreign_order)),
+    ..SEARCH
 };
 
-/// A group that most likely does not exist: ids are given in sequence.
+/// A group that is unlikely to exist, since ids are sequential.
 const UNKNOWN_GROUP: i64 = 9_007_199_254_740_001;
-/// Foreign addresses that are searched beside the account's own.
-const MOST_FOREIGN: usize = 20;
+const MAX_FOREIGN: usize = 20;
 
-/// A search for the surveyed addresses and some foreign ones, where a foreign group or order would show something.
+/// A search for the surveyed addresses and some foreign ones, among which may be instances of a foreign group or order.
 async fn own_and_foreign(probe: &Probe<'_>) -> Result<Request, Stop> {
-    let foreign = probe.facts().foreign_addresses.iter().take(MOST_FOREIGN).cloned();
+    let foreign = probe.facts().foreign_addresses.iter().take(MAX_FOREIGN).cloned();
     let items: Vec<_> = survey(probe).await?.bare().items.into_iter().chain(foreign).collect();
     Ok(probe.search(items))
 }
@@ -148,7 +144,7 @@ async fn foreign_order(probe: &Probe<'_>) -> Result<(), Stop> {
     finds_nothing(probe, CLAUSE, "a foreign order number", &asked(foreign)).await?;
     let candidates = unknown_orders(foreign)
         .filter(|order| !probe.facts().orders.iter().any(|known| known.number == *order));
-    for unknown in candidates.take(MOST_CANDIDATES) {
+    for unknown in candidates.take(MAX_CANDIDATES) {
         // The account may have this order, although it was not supplied.
         let found = read_unless_rejected(probe, CLAUSE, "an unknown order number", &asked(&unknown)).await?;
         if found.is_none_or(|found| found.instances.is_empty() && found.total() == 0) {
@@ -156,14 +152,13 @@ async fn foreign_order(probe: &Probe<'_>) -> Result<(), Stop> {
             return likeness::judge(probe, CLAUSE, foreign, (&unknown, &asked(&unknown))).await;
         }
     }
-    Err(probe.inconclusive("no order number like the foreign one was found that no instance has"))
+    Err(probe.inconclusive("every order number like the foreign one that was tried finds something"))
 }
 
-/// Order numbers that are tried in search of one that nothing has.
-const MOST_CANDIDATES: usize = 3;
+/// Maximum number of order numbers that are tried to find an unknown one.
+const MAX_CANDIDATES: usize = 3;
 
-/// Order numbers that most likely do not exist, in the form of a known one: a service may reject what has another form, as
-/// long as it treats orders alike.
+/// Order numbers that are unlikely to exist, in the form of a known one, since a service may reject other forms.
 fn unknown_orders(known: &str) -> impl Iterator<Item = String> {
     let in_digits = [9, 7, 3, 1, 8].into_iter().map(|by: u32| {
         let other =
@@ -178,7 +173,6 @@ fn unknown_orders(known: &str) -> impl Iterator<Item = String> {
 
 const BESIDE_OWN: &str = "beside an own address";
 
-/// What else a search for a foreign address asks for.
 type OtherParameters = fn(&Search, Request) -> Request;
 
 const OTHER_PARAMETERS: [(&str, OtherParameters); 7] = [
@@ -220,14 +214,14 @@ enum ForeignItems {
 
 async fn nothing_found(probe: &Probe<'_>, (what, others): (&str, ForeignItems)) -> Result<(), Stop> {
     let search = &probe.contract().search;
-    let most = search.distinct_items / 2;
-    let foreign = probe.facts().foreign_addresses.iter().take(most);
+    let max = search.distinct_items / 2;
+    let foreign = probe.facts().foreign_addresses.iter().take(max);
     let foreign: BTreeSet<IpAddr> = foreign.filter_map(|item| Some(address_of(item)?.0)).collect();
     let bare = foreign.iter().map(ToString::to_string);
     let items: Vec<String> = match others {
         ForeignItems::Alone => bare.collect(),
         ForeignItems::AmongOwn => {
-            bare.chain(probe.own_addresses(most).into_iter().map(str::to_owned)).collect()
+            bare.chain(probe.own_addresses(max).into_iter().map(str::to_owned)).collect()
         }
         ForeignItems::WithPorts => with_ports(probe, &foreign).await,
     };
@@ -250,19 +244,19 @@ async fn nothing_found(probe: &Probe<'_>, (what, others): (&str, ForeignItems)) 
 
 /// Foreign addresses with ports that own instances have.
 async fn with_ports(probe: &Probe<'_>, foreign: &BTreeSet<IpAddr>) -> Vec<String> {
-    const MOST_PORTS: usize = 4;
-    const MOST_ADDRESSES: usize = 50;
+    const MAX_PORTS: usize = 4;
+    const MAX_ADDRESSES: usize = 50;
     let search = &probe.contract().search;
     let ports = survey(probe).await.map(|survey| survey.values(|instance| Some(instance.port)));
     let ports = ports.unwrap_or_default().into_iter().filter(|port| search.ports.contains(port));
-    let ports = ports.filter_map(|port| u16::try_from(port).ok()).take(MOST_PORTS);
+    let ports = ports.filter_map(|port| u16::try_from(port).ok()).take(MAX_PORTS);
     let items = ports.flat_map(|port| {
-        foreign.iter().take(MOST_ADDRESSES).map(move |ip| SocketAddr::new(*ip, port).to_string())
+        foreign.iter().take(MAX_ADDRESSES).map(move |ip| SocketAddr::new(*ip, port).to_string())
     });
     items.take(search.distinct_items).collect()
 }
 
-/// `total` counts what the account sees, and nothing else.
+/// Reports a `total` that counts more than the instances of the account.
 fn counts_own(probe: &Probe<'_>, what: &str, found: &ResultSet) {
     let counted = u64::try_from(found.order.len()).unwrap_or(u64::MAX);
     if found.total() != counted {
@@ -290,7 +284,7 @@ async fn shared_address(probe: &Probe<'_>) -> Result<(), Stop> {
     let request = probe.search([shared.as_str()]);
     let other = request.clone().query(&search.api_key.name, second.expose());
     let (own, others) = (read(probe, &request).await?, read(probe, &other).await?);
-    // The same id may stand for another instance in another account, but not with all else alike.
+    // Accounts may use the same id for different instances, which differ in other fields.
     let in_both = |(id, instance): &(&i64, &Instance)| others.instances.get(*id) == Some(*instance);
     let both: Vec<_> = own.instances.iter().filter(in_both).map(|(id, _)| id).collect();
     let evidence: Vec<_> = own.exchanges.iter().chain(&others.exchanges).collect();
@@ -304,7 +298,7 @@ async fn shared_address(probe: &Probe<'_>) -> Result<(), Stop> {
     counts_own(probe, "the second account", &others);
     if own.instances.is_empty() || others.instances.is_empty() {
         let reason = format!(
-            "one of the accounts holds nothing at the shared address; set {} to an address that both hold",
+            "one of the accounts has no instance at the shared address; set {} to an address that both have",
             Fact::SharedAddress.variable()
         );
         return Err(probe.skip(&reason));

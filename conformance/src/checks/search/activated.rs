@@ -1,30 +1,31 @@
-//! Bounds on the activation time: their form, their order, and which instances they admit.
+//! Bounds on the activation time: their format, their order, and which instances they admit.
 
 use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 
+use super::SEARCH;
 use super::addresses;
 use super::cases::{
-    A_RANGE, Change, FILTERS, OTHER_MEMBERS, SECOND_PAGE, beside_member, control, control_or_skip, surveyed,
+    A_RANGE, Change, FILTERS, Member, OTHER_MEMBERS, SECOND_PAGE, beside_member, control, control_or_skip,
+    surveyed,
 };
 use super::filters::cases_of_sizes;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::values::instant;
 use crate::checks::relation::{
-    Comparison, Filter, FilterKind, Instance, Survey, apply, read_accepted, survey,
+    Comparison, Filter, FilterKind, Instance, Survey, apply, lacks_addresses, survey,
 };
-use crate::contract::{Clause, OperationId, Property, Search};
+use crate::contract::{Clause, Property, Search};
 use crate::grammar::{Reason, by_reason, date_times};
 use crate::target::Fact;
+use crate::wire::Request;
 
 pub(super) static ORDER_REVERSED: Check = Check {
     id: "search.activated-order.reversed",
     title: "`activatedTo` earlier than `activatedFrom` is rejected, compared as instants and not as text",
-    why: "Swapped bounds that are accepted return an empty list, which reads like \"nothing was activated then\".",
-    operation: Some(OperationId::Search),
+    why: "If swapped bounds are accepted, the empty result looks as if nothing was activated in that time.",
     clauses: &[Clause::SearchActivatedOrder],
-    needs: &[],
     run: Run::Cases(|_| {
         let in_order = IN_ORDER.into_iter().map(|row| order_case(row, true));
         let reversed = REVERSED.into_iter().map(|row| order_case(row, false));
@@ -39,67 +40,59 @@ pub(super) static ORDER_REVERSED: Check = Check {
         };
         in_order.chain(reversed).chain(FILTERS.into_iter().chain(OTHER_PARAMETERS).map(beside)).collect()
     }),
+    ..SEARCH
 };
 
 pub(super) static RANGE_ALONE: Check = Check {
     id: "search.activated-range.alone",
-    title: "each bound may stand alone, and an instance that was never activated matches none",
-    why: "Billing jobs ask for everything since a date. If both bounds are needed, or pending instances count, their sums are wrong.",
-    operation: Some(OperationId::Search),
+    title: "each bound is accepted alone, and an instance that was never activated matches none",
+    why: "Billing jobs request everything since a date. If both bounds are required, or pending instances match, their sums are wrong.",
     clauses: &[Clause::SearchActivatedRange],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
-        let rows: [(&str, BoundSets); 3] = [
-            ("activatedFrom", |time| vec![vec![Filter::ActivatedFrom(time)]]),
-            ("activatedTo", |time| vec![vec![Filter::ActivatedTo(time)]]),
+        let rows: [(&str, Bounds); 3] = [
+            ("activatedFrom", |time| vec![Filter::ActivatedFrom(time)]),
+            ("activatedTo", |time| vec![Filter::ActivatedTo(time)]),
             ("both", |time| {
-                vec![vec![Filter::ActivatedFrom(time.min(Timestamp::UNIX_EPOCH)), Filter::ActivatedTo(time)]]
+                vec![Filter::ActivatedFrom(time.min(Timestamp::UNIX_EPOCH)), Filter::ActivatedTo(time)]
             }),
         ];
-        let mut cases = surveyed(rows.map(|(label, sides)| (label.to_owned(), 5, sides)), |probe, sides| {
-            Box::pin(alone(probe, sides))
-        });
+        let mut cases = surveyed(rows.map(|(label, bounds)| (label, 5, bounds)), alone);
         for (side, kind) in [("from", FilterKind::ActivatedFrom), ("to", FilterKind::ActivatedTo)] {
             let sized = cases_of_sizes(kind).into_iter();
             cases.extend(sized.map(|case| case.relabelled(|label| format!("{side}, {label}"))));
         }
         cases
     }),
+    ..SEARCH
 };
 
 pub(super) static RANGE_BEYOND: Check = Check {
     id: "search.activated-range.beyond",
     title: "a bound one step past an activation excludes it",
-    why: "Bounds that are rounded to seconds or days report activations of the neighbouring period, and some of them twice.",
-    operation: Some(OperationId::Search),
+    why: "If bounds are rounded to seconds or days, results include activations of the neighbouring period, some of them twice.",
     clauses: &[Clause::SearchActivatedRange, Clause::SearchActivatedOrder],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
-        let cases = [
-            ("after", 8, Bounds::From),
-            ("before", 8, Bounds::To),
-            ("reversed by one step", 16, Bounds::Both),
-        ];
-        surveyed(cases.map(|(label, requests, side)| (label.to_owned(), requests, side)), |probe, side| {
-            Box::pin(beyond(probe, side))
-        })
+        let cases =
+            [("after", 8, Side::From), ("before", 8, Side::To), ("reversed by one step", 16, Side::Both)];
+        surveyed(cases, beyond)
     }),
+    ..SEARCH
 };
 
 pub(super) static RANGE_FORMAT: Check = Check {
     id: "search.activated-range.format",
-    title: "both bounds take RFC 3339 with a time zone and nothing else",
-    why: "A time without a zone means another instant on each machine. A guessed zone shifts every report by hours.",
-    operation: Some(OperationId::Search),
+    title: "both bounds accept RFC 3339 with a time zone and nothing else",
+    why: "The meaning of a time without a zone depends on the machine. A guessed zone shifts every report by hours.",
     clauses: &[Clause::SearchActivatedRange],
-    needs: &[],
     run: Run::Cases(|scope| {
         let search = &scope.contract.search;
-        let bounds: [fn(&Search) -> [&Property; 2]; 2] = [
+        let bounds: [BoundPair; 2] = [
             |search| [&search.activated_from, &search.activated_to],
             |search| [&search.activated_to, &search.activated_from],
         ];
-        // Something that no bound of the other side contradicts.
+        // Values of the other bound that contradict no bound.
         let others = ["2099-12-31T00:00:00Z", "1970-01-01T00:00:00Z"];
         let cases = bounds.into_iter().zip(others).flat_map(|(bound, other)| {
             let name = bound(search)[0].name.clone();
@@ -120,51 +113,49 @@ pub(super) static RANGE_FORMAT: Check = Check {
         };
         cases.chain(FILTERS.into_iter().chain(OTHER_PARAMETERS).map(without_zone)).collect()
     }),
+    ..SEARCH
 };
 
 pub(super) static RANGE_OFFSETS: Check = Check {
     id: "search.activated-range.offsets",
-    title: "a bound means the same instant in whatever offset it is written",
+    title: "a bound means the same instant in every time zone offset",
     why: "Callers send local times. A server that ignores the offset shifts the range by hours, unnoticed.",
-    operation: Some(OperationId::Search),
     clauses: &[Clause::SearchActivatedRange],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
-        let cases = OFFSETS.map(|(label, minutes)| (label.to_owned(), 10, minutes));
-        surveyed(cases, |probe, minutes| Box::pin(offsets(probe, minutes)))
+        let cases = OFFSETS.map(|(label, minutes)| (label, 10, minutes));
+        surveyed(cases, offsets)
     }),
+    ..SEARCH
 };
 
 pub(super) static RANGE_OWN_INSTANT: Check = Check {
     id: "search.activated-range.own-instant",
     title: "a bound equal to an activation includes it, on either side and on both",
-    why: "With exclusive bounds, adjoining periods lose the activations between them, such as those at midnight.",
-    operation: Some(OperationId::Search),
+    why: "With exclusive bounds, consecutive periods miss the activations between them, such as those at midnight.",
     clauses: &[Clause::SearchActivatedRange],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
-        let rows: [(&str, BoundSets); 3] = [
-            ("activatedFrom", |time| vec![vec![Filter::ActivatedFrom(time)]]),
-            ("activatedTo", |time| vec![vec![Filter::ActivatedTo(time)]]),
-            ("both", |time| vec![vec![Filter::ActivatedFrom(time), Filter::ActivatedTo(time)]]),
+        let rows: [(&str, Bounds); 3] = [
+            ("activatedFrom", |time| vec![Filter::ActivatedFrom(time)]),
+            ("activatedTo", |time| vec![Filter::ActivatedTo(time)]),
+            ("both", |time| vec![Filter::ActivatedFrom(time), Filter::ActivatedTo(time)]),
         ];
-        surveyed(rows.map(|(label, sides)| (label.to_owned(), 8, sides)), |probe, sides| {
-            Box::pin(own_instant(probe, sides))
-        })
+        surveyed(rows.map(|(label, bounds)| (label, 8, bounds)), own_instant)
     }),
+    ..SEARCH
 };
 
-/// Sets of bounds made from an instant.
-type BoundSets = fn(Timestamp) -> Vec<Vec<Filter>>;
+type Bounds = fn(Timestamp) -> Vec<Filter>;
 
 #[derive(Debug, Clone, Copy)]
-enum Bounds {
+enum Side {
     From,
     To,
     Both,
 }
 
-/// Lower and upper bounds that are equal, or that compare the other way round as texts.
+/// Lower and upper bounds in order. Some of them compare the other way round as texts.
 const IN_ORDER: [(&str, &str, &str); 10] = [
     ("far apart", "1960-01-01T00:00:00Z", "2300-01-01T00:00:00Z"),
     ("later, both before 1970", "1960-01-01T00:00:00Z", "1960-01-02T00:00:00Z"),
@@ -190,7 +181,6 @@ const REVERSED: [(&str, &str, &str); 9] = [
     ("earlier by a millisecond", "2026-03-01T12:00:00.002Z", "2026-03-01T12:00:00.001Z"),
 ];
 
-/// What else a search may carry, under which its bounds are judged all the same.
 const OTHER_PARAMETERS: [(&str, Change); 4] = [
     ("a page size", |search, good| good.field(&search.page_size.name, *search.page_sizes.start())),
     SECOND_PAGE,
@@ -198,113 +188,106 @@ const OTHER_PARAMETERS: [(&str, Change); 4] = [
     ("many items", |search, good| good.field(&search.ips.name, addresses::distinct(search.distinct_items))),
 ];
 
-/// Bounds that are rejected, beside another member; unknown values of a filter may be rejected by themselves.
+/// A case for invalid bounds beside another member. It is skipped if the service rejects the other member itself.
 fn with_other_parameters(label: String, change: Change, clause: Clause, bounds: [&'static str; 2]) -> Case {
-    Case::with(label, Cost::requests(2), (change, clause, bounds), |probe, (change, clause, bounds)| {
-        Box::pin(async move {
-            let search = &probe.contract().search;
-            let (from, to) = (&search.activated_from.name, &search.activated_to.name);
-            let between = |lower: &str, upper: &str| {
-                change(search, probe.any_search()).field(from, lower).field(to, upper)
-            };
-            let good = between("2026-01-01T00:00:00Z", "2026-06-30T00:00:00Z");
-            control_or_skip(probe, &good).await?;
-            let [lower, upper] = bounds;
-            let why = format!("{from} {lower} and {to} {upper}");
-            probe.rejects(clause, &why, &between(lower, upper)).await
-        })
-    })
+    Case::for_data(label, Cost::requests(2), (change, clause, bounds), judge_beside)
+}
+
+/// Changes a search, and adds both bounds.
+fn between(probe: &Probe<'_>, change: Change, [lower, upper]: [&str; 2]) -> (Request, String) {
+    let search = &probe.contract().search;
+    let (from, to) = (&search.activated_from.name, &search.activated_to.name);
+    let request = change(search, probe.any_search()).field(from, lower).field(to, upper);
+    (request, format!("{from} {lower} and {to} {upper}"))
+}
+
+const VALID_BOUNDS: [&str; 2] = ["2026-01-01T00:00:00Z", "2026-06-30T00:00:00Z"];
+
+async fn judge_beside(
+    probe: &Probe<'_>,
+    (change, clause, bounds): (Change, Clause, [&'static str; 2]),
+) -> Result<(), Stop> {
+    control_or_skip(probe, &between(probe, change, VALID_BOUNDS).0).await?;
+    let (request, why) = between(probe, change, bounds);
+    probe.rejects(clause, &why, &request).await
 }
 
 fn order_case((label, lower, upper): (&'static str, &'static str, &'static str), is_allowed: bool) -> Case {
-    let case = Case::with(label, Cost::requests(1), (lower, upper, is_allowed), |probe, data| {
-        let (lower, upper, is_allowed) = data;
-        Box::pin(async move {
-            const CLAUSE: Clause = Clause::SearchActivatedOrder;
-            let search = &probe.contract().search;
-            let (from, to) = (&search.activated_from.name, &search.activated_to.name);
-            let between = |lower: &str, upper: &str| probe.any_search().field(from, lower).field(to, upper);
-            let good = between("2026-01-01T00:00:00Z", "2026-06-30T00:00:00Z");
-            let why = format!("{from} {lower} and {to} {upper}");
-            if is_allowed {
-                probe.control_once(&good).await?;
-                return probe.accepts(CLAUSE, &why, &between(lower, upper)).await.map(drop);
-            }
-            probe.rejects_after_control(CLAUSE, &why, &good, &between(lower, upper)).await
-        })
-    });
+    let case = Case::for_data(label, Cost::requests(1), ([lower, upper], is_allowed), judge_order);
     case.sharing("bounds in order", Cost::requests(1))
 }
 
-/// What a malformed bound is sent beside: the other bound, for which this gives nothing, and each of the other members in turn.
-fn other_member(at: usize) -> Option<(&'static str, Change)> {
+async fn judge_order(probe: &Probe<'_>, (bounds, is_allowed): ([&'static str; 2], bool)) -> Result<(), Stop> {
+    const CLAUSE: Clause = Clause::SearchActivatedOrder;
+    let (good, _) = between(probe, |_, request| request, VALID_BOUNDS);
+    let (request, why) = between(probe, |_, request| request, bounds);
+    if is_allowed {
+        probe.control_once(&good).await?;
+        return probe.accepts(CLAUSE, &why, &request).await.map(drop);
+    }
+    probe.rejects_after_control(CLAUSE, &why, &good, &request).await
+}
+
+/// The member beside which a malformed bound is sent: `None` stands for the other bound; the other members rotate.
+fn other_member(at: usize) -> Option<Member> {
     let members = OTHER_MEMBERS.into_iter().filter(|(label, _)| *label != A_RANGE.0).map(Some);
     std::iter::once(None).chain(members).cycle().nth(at).flatten()
 }
 
-/// Spellings of one kind, each alone and beside another member: the other bound where none is given.
+type BoundPair = fn(&Search) -> [&Property; 2];
+
+/// Spellings of one kind, each sent alone and beside another member, or beside the other bound if there is no other member.
 fn format_case(
     name: &str,
-    bound: fn(&Search) -> [&Property; 2],
+    bound: BoundPair,
     other: &'static str,
-    member: Option<(&'static str, Change)>,
+    member: Option<Member>,
     reason: Reason,
 ) -> Case {
     let requests = 2 * u32::try_from(reason.spellings.len()).unwrap_or(u32::MAX);
     let label = format!("{name}: {}", reason.text);
-    let beside = match member {
-        Some((member, _)) => format!("beside {member}"),
-        None => format!("beside {name}"),
-    };
-    let case = Case::with(
-        label,
-        Cost::requests(requests),
-        (bound, other, member, reason),
-        |probe, (bound, other, member, reason)| {
-            Box::pin(async move {
-                const CLAUSE: Clause = Clause::SearchActivatedRange;
-                let [bound, opposite] = bound(&probe.contract().search);
-                let is_lower = bound.name == probe.contract().search.activated_from.name;
-                let in_order = |text: &str| match (instant(text), instant(other)) {
-                    (Some(own), Some(other)) => {
-                        if is_lower {
-                            own <= other
-                        } else {
-                            own >= other
-                        }
-                    }
-                    _ => true,
-                };
-                let alone = probe.any_search();
-                let beside = match member {
-                    Some(member) => (beside_member(probe, member).await?, member.0),
-                    None => (alone.clone().field(&opposite.name, other), "the other bound"),
-                };
-                for (good, position) in [(alone, "alone"), beside] {
-                    for text in &reason.spellings {
-                        // A valid instant may still contradict the other bound.
-                        if position != "alone" && reason.is_valid && !in_order(text) {
-                            continue;
-                        }
-                        let beside = if position == "alone" { "" } else { "beside " };
-                        let why = format!("{} is {text:?}, {}, {beside}{position}", bound.name, reason.text);
-                        let request = good.clone().field(&bound.name, text.as_str());
-                        if reason.is_valid {
-                            probe.control_once(&good).await?;
-                            probe.accepts(CLAUSE, &why, &request).await?;
-                        } else {
-                            probe.rejects_after_control(CLAUSE, &why, &good, &request).await?;
-                        }
-                    }
-                }
-                Ok(())
-            })
-        },
-    );
+    let beside = format!("beside {}", member.map_or(name, |(member, _)| member));
+    let case = Case::for_data(label, Cost::requests(requests), (bound, other, member, reason), judge_format);
     control(case).sharing(beside, Cost::requests(1))
 }
 
-async fn alone(probe: &Probe<'_>, sides: BoundSets) -> Result<(), Stop> {
+async fn judge_format(
+    probe: &Probe<'_>,
+    (bound, other, member, reason): (BoundPair, &'static str, Option<Member>, Reason),
+) -> Result<(), Stop> {
+    const CLAUSE: Clause = Clause::SearchActivatedRange;
+    let [bound, opposite] = bound(&probe.contract().search);
+    let is_lower = bound.name == probe.contract().search.activated_from.name;
+    let in_order = |text: &str| match (instant(text), instant(other)) {
+        (Some(own), Some(other)) if is_lower => own <= other,
+        (Some(own), Some(other)) => own >= other,
+        _ => true,
+    };
+    let alone = probe.any_search();
+    let beside = match member {
+        Some(member) => (beside_member(probe, member).await?, format!("beside {}", member.0)),
+        None => (alone.clone().field(&opposite.name, other), "beside the other bound".to_owned()),
+    };
+    for (place, (good, position)) in [(alone, "alone".to_owned()), beside].into_iter().enumerate() {
+        for text in &reason.spellings {
+            // A valid instant may contradict the other bound.
+            if place > 0 && reason.is_valid && !in_order(text) {
+                continue;
+            }
+            let why = format!("{} is {text:?}, {}, {position}", bound.name, reason.text);
+            let request = good.clone().field(&bound.name, text.as_str());
+            if reason.is_valid {
+                probe.control_once(&good).await?;
+                probe.accepts(CLAUSE, &why, &request).await?;
+            } else {
+                probe.rejects_after_control(CLAUSE, &why, &good, &request).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn alone(probe: &Probe<'_>, bounds: Bounds) -> Result<(), Stop> {
     let survey = survey(probe).await?;
     let mut comparison = Comparison::with(survey);
     let times = survey.activations();
@@ -312,23 +295,23 @@ async fn alone(probe: &Probe<'_>, sides: BoundSets) -> Result<(), Stop> {
     let (Some(first), Some(last)) = (times.first(), times.last()) else { return Err(none_activated(probe)) };
     let wide = [first.checked_sub(day).ok(), last.checked_add(day).ok()].into_iter().flatten();
     let quarters = [1, 2, 3].into_iter().filter_map(|part| times.get(times.len() * part / 4).copied());
-    for bounds in wide.chain(quarters).flat_map(sides) {
+    for bounds in wide.chain(quarters).map(bounds) {
         judge(probe, &mut comparison, &bounds, ToString::to_string).await?;
     }
     comparison.conclude(probe).await
 }
 
-async fn own_instant(probe: &Probe<'_>, sides: BoundSets) -> Result<(), Stop> {
+async fn own_instant(probe: &Probe<'_>, bounds: Bounds) -> Result<(), Stop> {
     let survey = survey(probe).await?;
     let mut comparison = Comparison::with(survey);
-    for bounds in chosen(probe, survey)?.into_iter().flat_map(sides) {
+    for bounds in chosen(probe, survey)?.into_iter().map(bounds) {
         judge(probe, &mut comparison, &bounds, ToString::to_string).await?;
     }
     comparison.conclude(probe).await
 }
 
-/// The smallest step is the one that the service has shown: it may keep no finer times.
-async fn beyond(probe: &Probe<'_>, side: Bounds) -> Result<(), Stop> {
+/// The step is the precision of the service's own times, since it may store no finer ones.
+async fn beyond(probe: &Probe<'_>, side: Side) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let survey = survey(probe).await?;
     let mut comparison = Comparison::with(survey);
@@ -338,13 +321,13 @@ async fn beyond(probe: &Probe<'_>, side: Bounds) -> Result<(), Stop> {
             continue;
         };
         match side {
-            Bounds::From => {
+            Side::From => {
                 judge(probe, &mut comparison, &[Filter::ActivatedFrom(after)], ToString::to_string).await?
             }
-            Bounds::To => {
+            Side::To => {
                 judge(probe, &mut comparison, &[Filter::ActivatedTo(before)], ToString::to_string).await?
             }
-            Bounds::Both => {
+            Side::Both => {
                 let between = |to| {
                     apply(
                         search,
@@ -361,7 +344,7 @@ async fn beyond(probe: &Probe<'_>, side: Bounds) -> Result<(), Stop> {
     comparison.conclude(probe).await
 }
 
-/// Offsets in minutes: negative ones and such of half an hour, across midnight and across the end of the year.
+/// Offsets in minutes, among them negative ones and ones with a part of an hour.
 const OFFSETS: [(&str, i32); 7] = [
     ("-11:00", -11 * 60),
     ("-03:30", -(3 * 60 + 30)),
@@ -387,13 +370,13 @@ async fn offsets(probe: &Probe<'_>, minutes: i32) -> Result<(), Stop> {
     comparison.conclude(probe).await
 }
 
-/// The beginning of a year, which offsets push to either side.
+/// The beginning of the year, since offsets move it into another year.
 fn new_year(near: Timestamp) -> Option<Timestamp> {
     let year = Offset::UTC.to_datetime(near).year();
     Offset::UTC.to_timestamp(jiff::civil::DateTime::new(year, 1, 1, 0, 0, 0, 0).ok()?).ok()
 }
 
-/// Some activation times: the first, the last, the one shown with the most digits, and some between.
+/// Some activation times: the first, the last, the one with the most fractional digits, and some in between.
 fn chosen(probe: &Probe<'_>, survey: &Survey) -> Result<Vec<Timestamp>, Stop> {
     const BETWEEN: usize = 6;
     let times = survey.activations();
@@ -410,14 +393,11 @@ fn chosen(probe: &Probe<'_>, survey: &Survey) -> Result<Vec<Timestamp>, Stop> {
 }
 
 fn none_activated(probe: &Probe<'_>) -> Stop {
-    probe.skip_lacking(
-        "no surveyed instance was activated at a time that a bound can name",
-        "addresses of activated instances",
-        Fact::OwnAddresses,
-    )
+    let lacks = "no surveyed instance was activated at a time that a bound can have";
+    lacks_addresses(probe, lacks, "addresses of activated instances")
 }
 
-/// Bounds, written as `write` does, must find what the survey says that they admit.
+/// A search with these bounds, formatted by `write`, must find the surveyed instances that they admit.
 async fn judge(
     probe: &Probe<'_>,
     comparison: &mut Comparison<'_>,
@@ -438,8 +418,5 @@ async fn judge(
         request = request.field(name, text);
     }
     let what = words.join(" & ");
-    if let Some(found) = read_accepted(probe, CLAUSE, &what, &request).await? {
-        comparison.same(CLAUSE, &what, &survey.admitted(bounds), &found);
-    }
-    Ok(())
+    comparison.finds(probe, CLAUSE, &what, &request, &survey.admitted(bounds)).await
 }

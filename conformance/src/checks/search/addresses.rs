@@ -1,4 +1,4 @@
-//! Addresses that checks make up, all of ranges that are kept for documentation (RFC 3849, RFC 5737).
+//! Addresses that checks invent, in ranges that are reserved for documentation (RFC 3849, RFC 5737).
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV6};
@@ -7,12 +7,12 @@ use crate::checks::relation::address_of;
 use crate::contract::Search;
 use crate::target::Facts;
 
-/// Distinct IPv4 and IPv6 addresses, taking turns.
+/// Distinct IPv4 and IPv6 addresses, alternating.
 pub(super) fn distinct(count: usize) -> Vec<String> {
     let address = |index: usize| {
         let number = u32::try_from(index / 2).unwrap_or(u32::MAX);
         if index.is_multiple_of(2) {
-            // 198.18.0.0/15 is kept for benchmarks (RFC 2544) and has room for more than a documentation range.
+            // 198.18.0.0/15 is reserved for benchmarks (RFC 2544) and larger than the ranges for documentation.
             Ipv4Addr::from_bits(Ipv4Addr::new(198, 18, 0, 0).to_bits() + number).to_string()
         } else {
             Ipv6Addr::from_bits(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0).to_bits() + u128::from(number))
@@ -22,13 +22,12 @@ pub(super) fn distinct(count: usize) -> Vec<String> {
     (0..count).map(address).collect()
 }
 
-/// Distinct addresses of one family.
 pub(super) fn of_family(count: usize, is_v6: bool) -> Vec<String> {
     distinct(2 * count).into_iter().filter(|item| item.contains(':') == is_v6).collect()
 }
 
-/// Distinct addresses of the documentation range of IPv6 that no account has, sample data included.
-pub(super) fn nobodys(count: usize) -> impl Iterator<Item = String> {
+/// Distinct IPv6 addresses for documentation that no account has, not even in the sample data.
+pub(super) fn unused(count: usize) -> impl Iterator<Item = String> {
     (1..=count).map(|index| format!("2001:db8:ffff:1::{index:x}"))
 }
 
@@ -37,7 +36,7 @@ pub(super) fn several_unknown(count: u8) -> Vec<String> {
     (0..count).map(|last| Ipv4Addr::new(203, 0, 113, u8::MAX - 1 - last).to_string()).collect()
 }
 
-/// One address with as many distinct ports, IPv4 and IPv6 taking turns.
+/// One IPv4 and one IPv6 address with distinct ports, alternating.
 pub(super) fn ports(search: &Search, count: usize) -> Vec<String> {
     let item = |index: usize| {
         let port = port(search, index / 2);
@@ -55,7 +54,7 @@ pub(super) fn port(search: &Search, index: usize) -> i64 {
     search.ports.start().saturating_add(i64::try_from(index).unwrap_or(i64::MAX))
 }
 
-/// The same item with its IPv6 address written out in capitals; none for IPv4, which has one spelling.
+/// The same item with its IPv6 address in full and in upper case; `None` for IPv4, which has only one spelling.
 pub(super) fn respell(item: &str) -> Option<String> {
     let write = |address: Ipv6Addr| {
         let segments: Vec<_> = address.segments().iter().map(|segment| format!("{segment:04X}")).collect();
@@ -68,18 +67,18 @@ pub(super) fn respell(item: &str) -> Option<String> {
     item.parse().ok().map(write).or_else(|| with_port(item))
 }
 
-/// An address of the same family that no account is known to have. Sandboxes like to use these ranges too.
+/// An address of the same family that no account is known to have. Sandboxes may use the reserved ranges too.
 pub(super) fn unknown(facts: &Facts, like: IpAddr) -> IpAddr {
     let known = facts.own_addresses.iter().chain(&facts.foreign_addresses);
     let known: BTreeSet<IpAddr> = known.filter_map(|item| Some(address_of(item)?.0)).collect();
-    let made_up = |last: u8| -> IpAddr {
+    let invented = |last: u8| -> IpAddr {
         match like {
             IpAddr::V4(_) => Ipv4Addr::new(203, 0, 113, last).into(),
             IpAddr::V6(_) => Ipv6Addr::new(0x2001, 0xdb8, 0xffff, 0, 0, 0, 0, last.into()).into(),
         }
     };
     const FIRST: u8 = 249;
-    (1..=FIRST).rev().map(made_up).find(|ip| !known.contains(ip)).unwrap_or_else(|| made_up(FIRST))
+    (1..=FIRST).rev().map(invented).find(|ip| !known.contains(ip)).unwrap_or_else(|| invented(FIRST))
 }
 
 #[cfg(test)]
@@ -88,7 +87,7 @@ mod tests {
     use crate::contract::Contract;
 
     #[test]
-    fn made_up_items_are_distinct() {
+    fn invented_items_are_distinct() {
         let search = &Contract::embedded().expect("contract").search;
         for items in [distinct(1_001), ports(search, 1_001)] {
             assert_eq!(items.iter().collect::<BTreeSet<_>>().len(), 1_001);
@@ -109,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_respelt_item_is_the_same_address() {
+    fn a_respelled_item_is_the_same_address() {
         assert_eq!(respell("203.0.113.7"), None);
         assert_eq!(respell("2001:db8::1").as_deref(), Some("2001:0DB8:0000:0000:0000:0000:0000:0001"));
         assert_eq!(

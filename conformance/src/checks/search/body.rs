@@ -1,21 +1,21 @@
-//! The body of a search as a whole, the JSON types of its members, and the token beside it.
+//! The body of a search, the JSON types of its members, and the token.
 
 use serde_json::{Value, json};
 
-use super::cases::{Change, control, surveyed};
+use super::SEARCH;
+use super::cases::{Change, PropertyGetter, control, surveyed};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{read_unless_rejected, survey};
-use crate::checks::token::{NOT_ONE, TokenChange, WrongToken};
-use crate::checks::{Requests, UNKNOWN_ADDRESS, token};
-use crate::contract::{Clause, OperationId, Property, Search, Unspecified};
+use crate::checks::token::{NOT_ONE, TokenChange, WrongToken, accepts_other_spellings};
+use crate::checks::{Requests, UNKNOWN_ADDRESS};
+use crate::contract::{Clause, Property, Search, Unspecified};
 use crate::quantity::quantity;
 use crate::target::Fact;
 
 pub(super) static FIELD_TYPES: Check = Check {
     id: "search.fields.types",
     title: "a filter of another JSON type is rejected, or matches nothing where any text is a value",
-    why: "A filter of a wrong type that is ignored returns everything to a caller that asked for a part.",
-    operation: Some(OperationId::Search),
+    why: "If a filter of a wrong type is ignored, a caller that asked for a part gets everything.",
     clauses: &[
         Clause::SearchOrderNumber,
         Clause::SearchCountry,
@@ -23,48 +23,44 @@ pub(super) static FIELD_TYPES: Check = Check {
         Clause::SearchStatus,
         Clause::SearchActivatedRange,
     ],
-    needs: &[],
     run: Run::Cases(type_cases),
+    ..SEARCH
 };
 
 pub(super) static JSON_BODY_MALFORMED: Check = Check {
     id: "search.json-body.malformed",
     title: "a body that is not one JSON object is rejected",
-    why: "A damaged body runs as a search that nobody asked for.",
-    operation: Some(OperationId::Search),
+    why: "A corrupt body runs as a search that nobody requested.",
     clauses: &[Clause::SearchJsonBody],
-    needs: &[],
     run: Run::Cases(|_| MALFORMED.into_iter().map(malformed_case).collect()),
+    ..SEARCH
 };
 
 pub(super) static JSON_BODY_FORMS: Check = Check {
     id: "search.json-body.forms",
-    title: "one JSON object is accepted in whatever way it is written",
-    why: "Libraries write JSON in ways of their own. A service that reads text instead of JSON rejects some of its callers.",
-    operation: Some(OperationId::Search),
+    title: "one JSON object is accepted in every valid notation",
+    why: "Libraries format JSON in different ways. A service that reads text instead of JSON rejects some of its callers.",
     clauses: &[Clause::SearchJsonBody],
-    needs: &[],
     run: Run::Cases(|_| FORMS.into_iter().map(form_case).collect()),
+    ..SEARCH
 };
 
 pub(super) static JSON_BODY_OPEN: Check = Check {
     id: "search.json-body.open",
     title: "unspecified forms of a search cause no server error",
-    why: "Client libraries differ in such details. A server error makes them retry what can never succeed.",
-    operation: Some(OperationId::Search),
+    why: "Client libraries differ in such details. A server error makes them retry a request that can't succeed.",
     clauses: &[Clause::SearchJsonBody],
-    needs: &[],
     run: Run::Cases(|_| OPEN.into_iter().map(open_case).collect()),
+    ..SEARCH
 };
 
 pub(super) static TOKEN_SINGLE: Check = Check {
     id: "search.token.single",
-    title: "a search takes one token: none, an empty one, an unknown one and a repeated one are rejected",
-    why: "With two tokens in a request, nobody can say whose instances the response lists.",
-    operation: Some(OperationId::Search),
+    title: "a search takes one token: a missing, empty, unknown or repeated one is rejected",
+    why: "With two tokens, whose instances are listed depends on the order in which a service reads them.",
     clauses: &[Clause::SearchToken],
-    needs: &[],
     run: Run::Cases(token_cases),
+    ..SEARCH
 };
 
 /// Values of types that no text filter has.
@@ -77,8 +73,6 @@ const OTHER_TYPES: [(&str, Values); 4] = [
     ("an object", || vec![json!({"a": 1}), json!({})]),
 ];
 
-type PropertyGetter = fn(&Search) -> &Property;
-
 fn type_cases(scope: &Scope<'_>) -> Vec<Case> {
     const CLOSED: [PropertyGetter; 3] =
         [|search| &search.status, |search| &search.activated_from, |search| &search.activated_to];
@@ -86,23 +80,21 @@ fn type_cases(scope: &Scope<'_>) -> Vec<Case> {
         [|search| &search.order_no, |search| &search.country_code, |search| &search.city_code];
     let search = &scope.contract.search;
     let count = |values: Values| u32::try_from(values().len()).unwrap_or(u32::MAX);
-    // Lists of values that would match come with the lists.
+    // The lists include lists of matching values.
     let of_survey = |values: Values| count(values) + if values()[0].is_array() { 3 } else { 0 };
     let label = |which: PropertyGetter, what: &str| format!("{}: {what}", which(search).name);
     let mut cases = Vec::new();
     for which in CLOSED {
         for (what, values) in OTHER_TYPES {
             let cost = Cost::requests(count(values));
-            let case = Case::with(label(which, what), cost, (which, values), |probe, data| {
-                Box::pin(rejected_types(probe, data))
-            });
+            let case = Case::for_data(label(which, what), cost, (which, values), rejected_types);
             cases.push(control(case));
         }
     }
     let any_text = ANY_TEXT.into_iter().flat_map(|which| {
         OTHER_TYPES.map(|(what, values)| (label(which, what), of_survey(values), (which, values)))
     });
-    let any_text = surveyed(any_text, |probe, data| Box::pin(not_ignored_types(probe, data)));
+    let any_text = surveyed(any_text, not_ignored_types);
     cases.extend(any_text.into_iter().map(|case| case.needs([Fact::OwnAddresses])));
     cases
 }
@@ -112,10 +104,7 @@ fn clause_of(property: &Property) -> Result<Clause, Stop> {
     clause.ok_or_else(|| Stop::Error(format!("no clause is cited for the type of {}", property.name)))
 }
 
-async fn rejected_types(
-    probe: &Probe<'_>,
-    (which, values): (PropertyGetter, fn() -> Vec<Value>),
-) -> Result<(), Stop> {
+async fn rejected_types(probe: &Probe<'_>, (which, values): (PropertyGetter, Values)) -> Result<(), Stop> {
     let property = which(&probe.contract().search);
     let good = probe.any_search();
     for value in values() {
@@ -126,15 +115,12 @@ async fn rejected_types(
     Ok(())
 }
 
-/// A server may read a number as text, and then nothing of the account has that value.
-async fn not_ignored_types(
-    probe: &Probe<'_>,
-    (which, values): (PropertyGetter, fn() -> Vec<Value>),
-) -> Result<(), Stop> {
+/// A server may read a number as text, which then matches no instance.
+async fn not_ignored_types(probe: &Probe<'_>, (which, values): (PropertyGetter, Values)) -> Result<(), Stop> {
     let property = which(&probe.contract().search);
     let clause = clause_of(property)?;
     let survey = survey(probe).await?;
-    // A list of a value that would match is no value.
+    // A list of a matching value is not a value.
     let known = [
         survey.values(|instance| Some(instance.country.clone())).into_iter().next(),
         survey.values(|instance| Some(instance.city.clone())).into_iter().next(),
@@ -181,19 +167,17 @@ const MALFORMED: [(&str, Malform); 20] = [
 ];
 
 fn malformed_case((label, malform): (&'static str, Malform)) -> Case {
-    let case = Case::with(label, Cost::requests(1), (label, malform), |probe, (label, malform)| {
-        Box::pin(async move {
-            let good = probe.any_search();
-            let bytes = good.body_bytes().unwrap_or_default();
-            let bad = good.clone().body("application/json", malform(&String::from_utf8_lossy(&bytes)));
-            let why = format!("the body is {label}");
-            probe.rejects_after_control(Clause::SearchJsonBody, &why, &good, &bad).await
-        })
-    });
-    control(case)
+    control(Case::for_data(label, Cost::requests(1), (label, malform), judge_malformed))
 }
 
-/// Writes the body of a search in another way: its content type and its text.
+async fn judge_malformed(probe: &Probe<'_>, (label, malform): (&str, Malform)) -> Result<(), Stop> {
+    let good = probe.any_search();
+    let bytes = good.body_bytes().unwrap_or_default();
+    let bad = good.clone().body("application/json", malform(&String::from_utf8_lossy(&bytes)));
+    probe.rejects_after_control(Clause::SearchJsonBody, &format!("the body is {label}"), &good, &bad).await
+}
+
+/// Another notation of the body of a search: its content type and its text.
 type Write = fn(&Search, &str) -> (&'static str, String);
 
 const JSON: &str = "application/json";
@@ -218,16 +202,16 @@ const FORMS: [(&str, Write); 3] = [
 ];
 
 fn form_case((label, write): (&'static str, Write)) -> Case {
-    control(Case::with(label, Cost::requests(1), (label, write), |probe, (label, write)| {
-        Box::pin(async move {
-            probe.control_once(&probe.any_search()).await?;
-            let good = probe.search([UNKNOWN_ADDRESS]);
-            let text = good.body_bytes().unwrap_or_default();
-            let (content_type, text) = write(&probe.contract().search, &String::from_utf8_lossy(&text));
-            let why = format!("the body is JSON {label}");
-            probe.accepts(Clause::SearchJsonBody, &why, &good.body(content_type, text)).await.map(drop)
-        })
-    }))
+    control(Case::for_data(label, Cost::requests(1), (label, write), judge_form))
+}
+
+async fn judge_form(probe: &Probe<'_>, (label, write): (&str, Write)) -> Result<(), Stop> {
+    probe.control_once(&probe.any_search()).await?;
+    let good = probe.search([UNKNOWN_ADDRESS]);
+    let text = good.body_bytes().unwrap_or_default();
+    let (content_type, text) = write(&probe.contract().search, &String::from_utf8_lossy(&text));
+    let why = format!("the body is JSON {label}");
+    probe.accepts(Clause::SearchJsonBody, &why, &good.body(content_type, text)).await.map(drop)
 }
 
 const OPEN: [(&str, Unspecified, Change); 10] = [
@@ -262,58 +246,54 @@ const OPEN: [(&str, Unspecified, Change); 10] = [
     }),
 ];
 
-fn open_case((label, unspecified, change): (&'static str, Unspecified, Change)) -> Case {
-    let data = (label, unspecified, change);
-    let case = Case::with(label, Cost::requests(1), data, |probe, (label, unspecified, change)| {
-        Box::pin(async move {
-            let good = probe.any_search();
-            probe.control_once(&good).await?;
-            let request = change(&probe.contract().search, good);
-            probe.tolerates(Clause::SearchJsonBody, unspecified, label, &request).await
-        })
-    });
-    control(case)
+fn open_case(data: (&'static str, Unspecified, Change)) -> Case {
+    control(Case::for_data(data.0, Cost::requests(1), data, judge_open))
+}
+
+async fn judge_open(
+    probe: &Probe<'_>,
+    (label, unspecified, change): (&str, Unspecified, Change),
+) -> Result<(), Stop> {
+    let good = probe.any_search();
+    probe.control_once(&good).await?;
+    let request = change(&probe.contract().search, good);
+    probe.tolerates(Clause::SearchJsonBody, unspecified, label, &request).await
 }
 
 fn token_cases(_: &Scope<'_>) -> Vec<Case> {
-    let case = |(label, change): (&'static str, TokenChange)| {
-        control(Case::with(label, Cost::requests(1), (label, change), |probe, (label, change)| {
-            Box::pin(async move {
-                let good = probe.any_search();
-                let bad = change(probe, &probe.contract().search.api_key.name, good.clone());
-                probe.rejects_after_control(Clause::SearchToken, label, &good, &bad).await
-            })
-        }))
-    };
-    let wrong = WrongToken::ALL.map(|wrong| {
-        control(Case::with(wrong.reason(), Cost::requests(1), wrong, |probe, wrong| {
-            Box::pin(async move {
-                let good = probe.any_search();
-                let bad = good.clone().query(&probe.contract().search.api_key.name, wrong.text(probe)?);
-                probe.rejects_after_control(Clause::SearchToken, wrong.reason(), &good, &bad).await
-            })
-        }))
-    });
-    let anywhere = Case::new("written otherwise", Cost::requests(5), |probe| {
-        Box::pin(async move {
-            let name = &probe.contract().search.api_key.name;
-            token::read_anywhere(probe, Clause::SearchToken, &probe.any_search(), name).await
-        })
-    });
-    let elsewhere = Case::new("absent beside other fields", Cost::requests(4), |probe| {
-        Box::pin(absent_beside_fields(probe))
-    });
-    NOT_ONE.into_iter().map(case).chain(wrong).chain([anywhere, elsewhere]).collect()
+    let one = Cost::requests(1);
+    let changed = NOT_ONE.map(|(label, change)| Case::for_data(label, one, (label, change), not_one_token));
+    let wrong = WrongToken::all().map(|wrong| Case::for_data(wrong.reason(), one, wrong, wrong_token));
+    let other_spellings = Case::new("written otherwise", Cost::requests(5), other_spellings);
+    let beside_fields = Case::new("absent beside other fields", Cost::requests(4), absent_beside_fields);
+    changed.into_iter().chain(wrong).map(control).chain([other_spellings, beside_fields]).collect()
 }
 
-/// A token in the body is none, and filters are no substitute for it.
+async fn not_one_token(probe: &Probe<'_>, (label, change): (&str, TokenChange)) -> Result<(), Stop> {
+    let good = probe.any_search();
+    let bad = change(probe, &probe.contract().search.api_key.name, good.clone());
+    probe.rejects_after_control(Clause::SearchToken, label, &good, &bad).await
+}
+
+async fn wrong_token(probe: &Probe<'_>, wrong: WrongToken) -> Result<(), Stop> {
+    let good = probe.any_search();
+    let bad = good.clone().query(&probe.contract().search.api_key.name, wrong.text(probe)?);
+    probe.rejects_after_control(Clause::SearchToken, wrong.reason(), &good, &bad).await
+}
+
+async fn other_spellings(probe: &Probe<'_>) -> Result<(), Stop> {
+    let name = &probe.contract().search.api_key.name;
+    accepts_other_spellings(probe, Clause::SearchToken, &probe.any_search(), name).await
+}
+
+/// A token in the body does not count, and filters do not replace it.
 async fn absent_beside_fields(probe: &Probe<'_>) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let name = &search.api_key.name;
     let good = probe.any_search();
     probe.control_once(&good).await?;
     let in_body = good.clone().without_query(name).field(name, probe.token().expose());
-    probe.rejects(Clause::SearchToken, "the token stands in the body alone", &in_body).await?;
+    probe.rejects(Clause::SearchToken, "the token is only in the body", &in_body).await?;
     let status = search.statuses.first().map_or("", String::as_str);
     for (filtered, what) in [
         (good.clone().field(&search.status.name, status), "a filter by status"),

@@ -1,20 +1,26 @@
-//! Ways to make the cases of a search check.
+//! Helpers that create the cases of search checks.
+
+use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::check::{Case, CaseFuture, Cost, Probe, Stop};
+use crate::check::{Case, CaseFn, Cost, Probe, Stop};
 use crate::checks::Requests;
-use crate::checks::relation::{Batch, Survey};
+use crate::checks::relation::{Batch, Survey, lacks_addresses};
 use crate::contract::{Clause, Property, Search};
 use crate::grammar::{LIKELY, Reason};
-use crate::target::Fact;
 use crate::wire::Request;
 
-/// Changes a valid search.
 pub(super) type Change = fn(&Search, Request) -> Request;
 
-/// Filters that a search may carry, under which the rest of it is judged all the same. The bounds on the activation time are
-/// not among them, because some of these cases are about these bounds.
+/// A label, and the change that adds a member to a search.
+pub(super) type Member = (&'static str, Change);
+
+/// Selects a property of the body.
+pub(super) type PropertyGetter = fn(&Search) -> &Property;
+
+/// Filters beside which other rules are tested. The bounds on the activation time are not among them, because some of these
+/// cases test the bounds.
 pub(super) const FILTERS: [(&str, Change); 6] = [
     ("a status", |search, good| good.field(&search.status.name, search.statuses[0].as_str())),
     ("a group", |search, good| good.field(&search.group_id.name, 0)),
@@ -24,26 +30,28 @@ pub(super) const FILTERS: [(&str, Change); 6] = [
     ("an order number", |search, good| good.field(&search.order_no.name, "SO-1")),
 ];
 
-/// A page that few rules are tested on. One past the last may be rejected.
+/// The second page. A service may reject it if it is past the last one.
 pub(super) const SECOND_PAGE: (&str, Change) =
     ("the second page", |search, good| good.field(&search.page.name, *search.pages.start() + 1));
 
 /// A case for each change that makes a valid search invalid.
 pub(super) fn invalid(clause: Clause, changes: &[(&'static str, Change)]) -> Vec<Case> {
     let case = |(label, change): &(&'static str, Change)| {
-        let data = (clause, *label, *change);
-        control(Case::with(*label, Cost::requests(1), data, |probe, (clause, label, change)| {
-            Box::pin(async move {
-                let good = probe.any_search();
-                let bad = change(&probe.contract().search, good.clone());
-                probe.rejects_after_control(clause, label, &good, &bad).await
-            })
-        }))
+        control(Case::for_data(*label, Cost::requests(1), (clause, *label, *change), judge_invalid))
     };
     changes.iter().map(case).collect()
 }
 
-/// Skips a case whose valid request is not accepted: filters may be rejected for their own sake.
+async fn judge_invalid(
+    probe: &Probe<'_>,
+    (clause, label, change): (Clause, &str, Change),
+) -> Result<(), Stop> {
+    let good = probe.any_search();
+    let bad = change(&probe.contract().search, good.clone());
+    probe.rejects_after_control(clause, label, &good, &bad).await
+}
+
+/// Skips a case whose valid request is not accepted, since a service may reject a filter for a reason of its own.
 pub(super) async fn control_or_skip(probe: &Probe<'_>, good: &Request) -> Result<(), Stop> {
     match probe.control_once(good).await {
         Err(Stop::Inconclusive(reason)) => {
@@ -58,32 +66,40 @@ pub(super) fn control(case: Case) -> Case {
     case.sharing("search", Cost::requests(1))
 }
 
-/// Cases that compare results with the survey, each with its label, its own requests and its data. A run reads the survey
-/// once; each case pays for the reading that follows a difference.
-pub(super) fn surveyed<T: Clone + Send + Sync + 'static>(
-    cases: impl IntoIterator<Item = (String, u32, T)>,
-    run: for<'p> fn(&'p Probe<'p>, T) -> CaseFuture<'p>,
+/// Cases that compare results with the survey, each with its label, its own requests and its data.
+pub(super) fn surveyed<L: Into<Cow<'static, str>>, T: Clone + Send + Sync + 'static>(
+    cases: impl IntoIterator<Item = (L, u32, T)>,
+    run: impl for<'p> CaseFn<'p, (T,)> + Copy,
 ) -> Vec<Case> {
-    const SURVEY_AND_ORDERS: u32 = 4;
-    let case = |(label, requests, data): (String, u32, T)| {
-        let case = Case::with(label, Cost::requests(requests + 1), data, run);
-        case.sharing_in_run(Survey::CONTROL, Cost::requests(SURVEY_AND_ORDERS))
+    let case = |(label, requests, data)| {
+        sharing_survey(label, requests, |label, cost| Case::for_data(label, cost, data, run))
     };
     cases.into_iter().map(case).collect()
 }
 
-/// As many instances on a page as there may be.
+/// A case that compares results with the survey, with its own requests.
+pub(super) fn surveyed_case(label: &'static str, requests: u32, run: impl for<'p> CaseFn<'p, ()>) -> Case {
+    sharing_survey(label, requests, |label, cost| Case::new(label, cost, run))
+}
+
+/// A run reads the survey once. Each case reserves a request for the reading that follows a difference.
+fn sharing_survey<L>(label: L, requests: u32, case: impl FnOnce(L, Cost) -> Case) -> Case {
+    const SURVEY_AND_ORDERS: u32 = 4;
+    let case = case(label, Cost::requests(requests + 1));
+    case.sharing_in_run(Survey::CONTROL, Cost::requests(SURVEY_AND_ORDERS))
+}
+
 pub(super) const LARGEST_PAGE: (&str, Change) =
     ("the largest page size", |search, good| good.field(&search.page_size.name, *search.page_sizes.end()));
 
-/// Bounds between which every activation of today lies.
+/// Bounds that include every activation.
 pub(super) const A_RANGE: (&str, Change) = ("a range of times", |search, good| {
     good.field(&search.activated_from.name, "1970-01-01T00:00:00Z")
         .field(&search.activated_to.name, "2099-12-31T00:00:00Z")
 });
 
-/// What stands beside a member that is judged: the rule must hold whatever else is asked. Values that may be rejected for their
-/// own sake are among them, so that [`beside_member`] tries them first.
+/// Members beside which the rules of another member are tested. A service may reject some of their values, so
+/// [`beside_member`] sends them in a control request first.
 pub(super) const OTHER_MEMBERS: [(&str, Change); 9] = [
     FILTERS[0],
     FILTERS[1],
@@ -96,14 +112,14 @@ pub(super) const OTHER_MEMBERS: [(&str, Change); 9] = [
     FILTERS[5],
 ];
 
-/// A valid search with that other member, or with a status where the service does not accept it.
+/// A valid search with another member, or with a status if the service does not accept that member.
 pub(super) async fn beside_member(
     probe: &Probe<'_>,
     (label, change): (&str, Change),
 ) -> Result<Request, Stop> {
     let search = &probe.contract().search;
     let plain = probe.any_search();
-    // An order that the account has finds instances where a made-up one may be unknown.
+    // A service may reject an unknown order, but not one of the account's orders.
     let good = match probe.facts().orders.first() {
         Some(order) if label == FILTERS[5].0 => {
             plain.clone().field(&search.order_no.name, order.number.as_str())
@@ -119,12 +135,12 @@ pub(super) async fn beside_member(
     }
 }
 
-/// Cases of values that a member of the body must not have, written as JSON: those of one reason share a case, in which each
-/// is sent alone, and another one, in which each is sent beside another member, which changes with the reason. The likely ones are
-/// sent beside each of them.
+/// Cases for invalid values of a body member, written as JSON. The values of one reason share a case, in which each is sent
+/// alone, and another case, in which each is sent beside another member, which changes with the reason. Likely mistakes have a
+/// case for each other member.
 pub(super) fn invalid_members(
     search: &Search,
-    property: fn(&Search) -> &Property,
+    property: PropertyGetter,
     reasons: impl IntoIterator<Item = Reason>,
 ) -> Vec<Case> {
     let name = &property(search).name;
@@ -136,11 +152,8 @@ pub(super) fn invalid_members(
     let cases = |(at, reason): (usize, Reason)| {
         let one = Cost::requests(1);
         let count = Cost::requests(u32::try_from(reason.spellings.len()).unwrap_or(u32::MAX));
-        let case = |label: String, beside: Option<(&'static str, Change)>| {
-            let data = (property, reason.clone(), beside);
-            let case = Case::with(label, count, data, |probe, (property, reason, beside)| {
-                Box::pin(judge_members(probe, property, reason, beside))
-            });
+        let case = |label: String, beside: Option<Member>| {
+            let case = Case::for_data(label, count, (property, reason.clone(), beside), judge_members);
             match beside {
                 None => control(case),
                 Some((member, _)) => case.sharing(format!("beside {member}"), one),
@@ -164,9 +177,7 @@ pub(super) fn invalid_members(
 
 async fn judge_members(
     probe: &Probe<'_>,
-    property: fn(&Search) -> &Property,
-    reason: Reason,
-    beside: Option<(&'static str, Change)>,
+    (property, reason, beside): (PropertyGetter, Reason, Option<Member>),
 ) -> Result<(), Stop> {
     let Property { name, citations, .. } = property(&probe.contract().search);
     let clause = citations.clause("type");
@@ -182,15 +193,11 @@ async fn judge_members(
     Ok(())
 }
 
-/// A batch of the survey by its name.
 pub(super) fn batch<'a>(probe: &Probe<'_>, survey: &'a Survey, name: &str) -> Result<&'a Batch, Stop> {
     let batch = survey.batches(&probe.contract().search).iter().find(|batch| batch.name == name);
-    batch.ok_or_else(|| {
-        probe.skip_lacking(&format!("the survey has no {name}"), "more addresses", Fact::OwnAddresses)
-    })
+    batch.ok_or_else(|| lacks_addresses(probe, &format!("the survey has no {name}"), "more addresses"))
 }
 
-/// Names of the batches of a survey.
 pub(super) const BATCHES: [&str; 5] = [
     "addresses",
     "addresses with ports",
@@ -199,7 +206,7 @@ pub(super) const BATCHES: [&str; 5] = [
     "IPv4 addresses with ports",
 ];
 
-/// The request with a member whose value is sent as this text, which may be a number that no JSON value of ours holds.
+/// The request with a member whose value is sent as this text, such as a number that `serde_json` can't represent.
 pub(super) fn raw_field(request: &Request, name: &str, value: &str) -> Request {
     let bytes = request.clone().without_field(name).body_bytes().unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);

@@ -1,58 +1,68 @@
-//! Fields of an instance, which do not depend on what else a search finds.
+//! Fields of an instance do not depend on the other instances of a result.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use futures::future::BoxFuture;
-
+use super::SEARCH;
 use super::cases::surveyed;
 use super::known::CHANGEABLE;
 use crate::check::{Check, Probe, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::values::same;
 use crate::checks::relation::{Comparison, Filter, Instance, Survey, apply, page, read, survey};
-use crate::contract::{Clause, OperationId};
+use crate::contract::Clause;
 use crate::target::Fact;
 use crate::wire::Exchange;
 
 pub(super) static CONSISTENT: Check = Check {
     id: "search.instance.consistent",
-    title: "an instance has the same fields in whatever result it comes",
-    why: "Programs read an instance from the search at hand. Where it shows its neighbour's fields, or loses one beside a filter, \
-          they renew, move or cancel the wrong one.",
-    operation: Some(OperationId::Search),
+    title: "an instance has the same fields in every result",
+    why: "Programs read an instance from any search. If it has its neighbour's fields, or lacks one beside a filter, they renew, \
+          move or cancel the wrong one.",
     clauses: &[Clause::SearchInstance],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
-        let ways: [(&str, u32, Way); 3] = [
-            ("alone", SOME, |probe, survey| Box::pin(alone(probe, survey))),
-            ("beside a filter", SOME, |probe, survey| Box::pin(filtered(probe, survey))),
-            ("on small pages", SOME, |probe, survey| Box::pin(paged(probe, survey))),
+        let ways = [
+            ("alone", SOME, Way::Alone),
+            ("beside a filter", SOME, Way::Filtered),
+            ("on small pages", SOME, Way::Paged),
         ];
-        let cases = ways.map(|(label, requests, way)| (label.to_owned(), requests, way));
-        surveyed(cases, |probe, way| Box::pin(compare(probe, way)))
+        surveyed(ways, compare)
     }),
+    ..SEARCH
 };
 
-/// Requests of a case.
 const SOME: u32 = 4;
 
-/// What one search shows, named for a sentence.
+/// The instances of one search, with a description of the search.
 type Shown = (String, Vec<Instance>, Vec<Exchange>);
 
-/// Searches for surveyed instances in another way.
-type Way = for<'p> fn(&'p Probe<'p>, &'p Survey) -> BoxFuture<'p, Result<Vec<Shown>, Stop>>;
+/// How surveyed instances are searched again.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    Alone,
+    Filtered,
+    Paged,
+}
+
+async fn search_again(probe: &Probe<'_>, survey: &Survey, way: Way) -> Result<Vec<Shown>, Stop> {
+    match way {
+        Way::Alone => alone(probe, survey).await,
+        Way::Filtered => filtered(probe, survey).await,
+        Way::Paged => paged(probe, survey).await,
+    }
+}
 
 async fn compare(probe: &Probe<'_>, way: Way) -> Result<(), Stop> {
     let survey = survey(probe).await?;
     let mut comparison = Comparison::with(survey);
-    let first = differing(probe, survey, way(probe, survey).await?);
+    let first = differing(probe, survey, search_again(probe, survey, way).await?);
     if first.is_empty() {
         return Ok(());
     }
-    // A copy of the data that lags behind shows an instance as it was, and later as it is.
-    let second = differing(probe, survey, way(probe, survey).await?);
+    // A replica that lags behind returns an instance in an old state, and later in the current one.
+    let second = differing(probe, survey, search_again(probe, survey, way).await?);
     for (name, Difference { expected, actual, exchanges, instances }) in second {
-        // One instance may have changed while a result without the change is still cached.
+        // The service may still cache a result from before a change of one instance.
         let may_be_cached = CHANGEABLE.contains(&name) && instances.len() < 2;
         if !may_be_cached && first.get(name).is_some_and(|before| before.actual == actual) {
             let exchanges: Vec<_> = exchanges.iter().collect();
@@ -62,16 +72,16 @@ async fn compare(probe: &Probe<'_>, way: Way) -> Result<(), Stop> {
     comparison.conclude(probe).await
 }
 
-/// What the first instance shows that differs in a field.
+/// The first instance that differs in a field.
 struct Difference {
     expected: String,
     actual: String,
     exchanges: Vec<Exchange>,
-    /// All that differ in it.
+    /// All instances that differ in it.
     instances: BTreeSet<i64>,
 }
 
-/// By field, how instances differ from the survey.
+/// The differences of instances from the survey, by field.
 fn differing<'p>(probe: &Probe<'p>, survey: &Survey, all: Vec<Shown>) -> BTreeMap<&'p str, Difference> {
     let mut differing = BTreeMap::new();
     for (what, instances, exchanges) in all {
@@ -104,7 +114,7 @@ fn differing<'p>(probe: &Probe<'p>, survey: &Survey, all: Vec<Shown>) -> BTreeMa
     differing
 }
 
-/// Some instances from the whole survey.
+/// Some instances, spread over the whole survey.
 fn some(survey: &Survey) -> impl Iterator<Item = &Instance> {
     let wanted = usize::try_from(SOME).unwrap_or(1);
     let step = (survey.instances.len() / wanted).max(1);
@@ -144,7 +154,7 @@ async fn filtered(probe: &Probe<'_>, survey: &Survey) -> Result<Vec<Shown>, Stop
 async fn paged(probe: &Probe<'_>, survey: &Survey) -> Result<Vec<Shown>, Stop> {
     const SIZE: i64 = 3;
     let first = *probe.contract().search.pages.start();
-    // A page past the last one may be rejected.
+    // A service may reject a page past the last one.
     let pages = i64::try_from(survey.instances.len()).unwrap_or(i64::MAX).saturating_add(SIZE - 1) / SIZE;
     let mut all = Vec::new();
     for number in first..first + pages.min(i64::from(SOME)) {

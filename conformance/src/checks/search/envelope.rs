@@ -1,18 +1,17 @@
-//! What every successful search looks like: envelope, headers and instances.
+//! The parts of every successful search: envelope, headers and instances.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use serde_json::Value;
 
+use super::SEARCH;
 use super::addresses;
 use super::cases::{BATCHES, batch, surveyed};
-use crate::check::{
-    Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Severity, Stop,
-};
+use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Stop};
 use crate::checks::relation::{FilterKind, survey};
-use crate::checks::{Requests, UNKNOWN_ADDRESS, schema, success};
-use crate::contract::{Clause, OperationId};
+use crate::checks::{Requests, UNKNOWN_ADDRESS, schema};
+use crate::contract::Clause;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
 
@@ -20,17 +19,15 @@ pub(super) static HEADERS: Check = Check {
     id: "search.headers.request-id",
     title: "`X-Request-Id` of a search is not empty",
     why: "Support can't find a call without its id.",
-    operation: Some(OperationId::Search),
     clauses: &[Clause::SearchHeaders],
-    needs: &[],
     run: Run::Passive(|observed| schema::judge_request_id(observed, Clause::SearchHeaders)),
+    ..SEARCH
 };
 
 pub(super) static SCHEMA: Check = Check {
     id: "search.envelope.schema",
     title: "every successful search matches the document's response schema",
     why: "Generated clients fail to parse a response that differs from the schema, and lose the whole page.",
-    operation: Some(OperationId::Search),
     clauses: &[
         Clause::SearchCapabilities,
         Clause::SearchEnvelope,
@@ -40,51 +37,47 @@ pub(super) static SCHEMA: Check = Check {
         Clause::SearchStatus,
         Clause::SearchTotal,
     ],
-    needs: &[],
     run: Run::Passive(schema::judge),
+    ..SEARCH
 };
 
 pub(super) static SUCCESS: Check = Check {
     id: "search.envelope.success",
-    title: "a valid search returns the HTTP status and the code of a success",
+    title: "a valid search returns HTTP 200 with code 200",
     why: "Clients check both; when they disagree, a success is discarded or an error is taken for a success.",
-    operation: Some(OperationId::Search),
     clauses: &[Clause::SearchEnvelope],
-    needs: &[],
-    run: Run::Cases(|_| {
-        Case::single(Cost::requests(1), |probe| {
-            Box::pin(async move { success::judge(probe, Clause::SearchEnvelope, &probe.any_search()).await })
-        })
-    }),
+    run: Run::Cases(|_| Case::single(Cost::requests(1), succeeds)),
+    ..SEARCH
 };
+
+async fn succeeds(probe: &Probe<'_>) -> Result<(), Stop> {
+    schema::succeeds(probe, Clause::SearchEnvelope, &probe.any_search()).await
+}
 
 pub(super) static VARIETY: Check = Check {
     id: "search.envelope.variety",
     title: "every kind of successful search has the envelope, the headers and complete instances",
-    why: "Fields that are missing only in empty results, on later pages or beside a filter break clients that were tested without these.",
-    operation: Some(OperationId::Search),
+    why: "Fields that are missing only in empty results, on later pages or beside a filter break clients that were tested without them.",
     clauses: CLAUSES,
-    needs: &[],
     run: Run::Cases(|_| variety_cases()),
+    ..SEARCH
 };
 
 pub(super) static INSTANCE_WATCHED: Check = Check {
     id: "search.instance.watched",
     title: "an instance has an IP address, a country code of three letters and an id of its own",
     why: "Callers connect to the address and store instances by id; a host name or a repeated id breaks them.",
-    operation: Some(OperationId::Search),
     clauses: &[Clause::SearchInstance, Clause::SearchPaging],
-    needs: &[],
     run: Run::Passive(judge_instances),
+    ..SEARCH
 };
 
-/// What successes of every kind may break.
+/// The clauses that apply to every successful search.
 const CLAUSES: &[Clause] =
     &[Clause::SearchEnvelope, Clause::SearchHeaders, Clause::SearchInstance, Clause::SearchCapabilities];
 
-/// Brings about successes of every kind, which the schema check looks at too.
+/// Successful searches of every kind, which the schema check judges too.
 fn variety_cases() -> Vec<Case> {
-    type Plain = fn(&Probe<'_>) -> Request;
     const PLAIN: [(&str, Plain); 5] = [
         ("one address", |probe| probe.any_search()),
         ("with a request id of the caller", |probe| {
@@ -97,21 +90,21 @@ fn variety_cases() -> Vec<Case> {
             probe.search(addresses::distinct(probe.contract().search.distinct_items))
         }),
     ];
-    let plain = |(label, make): (&'static str, Plain)| {
-        Case::with(label, Cost::requests(1), make, |probe, make| {
-            Box::pin(async move { judge_all(probe, [make(probe)]).await })
-        })
-    };
+    let plain = |(label, make)| Case::for_data(label, Cost::requests(1), make, judge_plain);
     let paged = [("small pages".to_owned(), 4, SearchKind::Pages)];
     let batches = BATCHES.into_iter().map(|name| (name.to_owned(), 1, SearchKind::Batch(name)));
     let filters = FilterKind::ALL.into_iter().map(|kind| {
         (format!("filtered by {}", format!("{kind:?}").to_lowercase()), 2, SearchKind::Filter(kind))
     });
-    let surveyed = surveyed(paged.into_iter().chain(batches).chain(filters), |probe, kind| {
-        Box::pin(judge_surveyed(probe, kind))
-    });
+    let surveyed = surveyed(paged.into_iter().chain(batches).chain(filters), judge_surveyed);
     let surveyed = surveyed.into_iter().map(|case| case.needs([Fact::OwnAddresses]));
     PLAIN.into_iter().map(plain).chain(surveyed).collect()
+}
+
+type Plain = fn(&Probe<'_>) -> Request;
+
+async fn judge_plain(probe: &Probe<'_>, make: Plain) -> Result<(), Stop> {
+    judge_all(probe, [make(probe)]).await
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -160,7 +153,7 @@ async fn judge_all(probe: &Probe<'_>, requests: impl IntoIterator<Item = Request
     Ok(())
 }
 
-/// A constraint that is broken in many responses is one finding. What a schema can't say is judged here.
+/// Reports each violated constraint once, however many responses violate it, and what a schema can't express.
 fn judge(probe: &Probe<'_>, response: &Response, exchange: &Exchange, reported: &mut BTreeSet<String>) {
     let success = &probe.contract().search.operation.success;
     let body = response.json().unwrap_or(&Value::Null);
@@ -179,7 +172,7 @@ fn judge(probe: &Probe<'_>, response: &Response, exchange: &Exchange, reported: 
     }
 }
 
-/// What 2.3 says and a schema can't.
+/// Rules of section 2.3 that a schema can't express.
 fn judge_instances(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     if *observed.class != ResponseClass::Accepted {
         return None;
@@ -188,8 +181,7 @@ fn judge_instances(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding
     let mut seen = BTreeSet::new();
     let mut findings = Vec::new();
     let mut report = |clause: Clause, key: &str, expected: &str, actual: String| {
-        let (key, expected) = (key.to_owned(), expected.to_owned());
-        findings.push(PassiveFinding { clause, key, severity: Severity::Fail, expected, actual });
+        findings.push(PassiveFinding::fail(clause, key, expected, actual));
     };
     for item in items {
         let text = |name: &str| item.get(name).and_then(Value::as_str);
@@ -205,7 +197,7 @@ fn judge_instances(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding
                 Clause::SearchPaging,
                 "twice",
                 "each instance once on a page",
-                format!("{id} comes twice"),
+                format!("{id} occurs twice"),
             );
         }
     }

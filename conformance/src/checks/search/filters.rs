@@ -1,160 +1,152 @@
-//! Single filters: what each value finds, and what only resembles a value.
+//! Single filters: the instances that each value finds, and values that only resemble a known one.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::SEARCH;
 use super::addresses;
-use super::cases::{BATCHES, batch, surveyed};
+use super::cases::{BATCHES, batch, surveyed, surveyed_case};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{
-    Comparison, Filter, FilterKind, ResultSet, Survey, address_of, read, read_accepted, read_unless_rejected,
-    survey,
+    Comparison, Filter, FilterKind, ResultSet, Survey, address_of, lacks_addresses, read, read_accepted,
+    read_unless_rejected, survey,
 };
-use crate::contract::{Clause, OperationId};
+use crate::contract::Clause;
 use crate::target::Fact;
 
 pub(super) static CITY_EXACT: Check = Check {
     id: "search.city.exact",
     title: "`cityCode` finds exactly the instances of that city",
-    why: "A caller who picks instances by city for a location-bound service gets some from elsewhere, or misses some.",
-    operation: Some(OperationId::Search),
+    why: "A caller who selects instances by city for a local service gets some from elsewhere, or misses some.",
     clauses: &[Clause::SearchCity],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| exact_cases(FilterKind::City)),
+    ..SEARCH
 };
 
 pub(super) static CITY_NEAR: Check = Check {
     id: "search.city.near",
     title: "a code that only resembles a city code finds none of that city's instances",
-    why: "With prefixes or patterns, a shortened code returns instances of several cities as if they were of one.",
-    operation: Some(OperationId::Search),
+    why: "If codes match as prefixes or patterns, a shortened code returns instances of several cities as if they were of one.",
     clauses: &[Clause::SearchCity],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| near_cases(FilterKind::City)),
+    ..SEARCH
 };
 
 pub(super) static COUNTRY_EXACT: Check = Check {
     id: "search.country.exact",
     title: "`countryCode` finds exactly the instances of that country",
     why: "A caller who needs an address in one country routes its traffic through another one.",
-    operation: Some(OperationId::Search),
     clauses: &[Clause::SearchCountry],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| exact_cases(FilterKind::Country)),
+    ..SEARCH
 };
 
 pub(super) static COUNTRY_NEAR: Check = Check {
     id: "search.country.near",
     title: "a code that only resembles a country code finds none of that country's instances",
-    why: "A two-letter code or a typing error returns instances where the caller should see that the code is wrong.",
-    operation: Some(OperationId::Search),
+    why: "A two-letter code or a typing error returns instances, and the caller does not see that the code is wrong.",
     clauses: &[Clause::SearchCountry],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| near_cases(FilterKind::Country)),
+    ..SEARCH
 };
 
 pub(super) static ORDER_HELD: Check = Check {
     id: "search.order-number.held",
-    title: "`orderNo` finds an instance at each address of the order, and nothing beyond a search without it",
-    why: "After a purchase, callers fetch what they bought by its order number. What is missing here looks undelivered.",
-    operation: Some(OperationId::Search),
+    title: "`orderNo` finds an instance at each address of the order, and only instances that a search without it finds",
+    why: "After a purchase, callers search for it by its order number. Missing instances look as if they were not delivered.",
     clauses: &[Clause::SearchOrderNumber],
     needs: &[Fact::Orders],
     run: Run::Cases(|_| {
         let case = |index: usize| {
-            Case::with(format!("order {}", index + 1), Cost::requests(3), index, |probe, index| {
-                Box::pin(order_held(probe, index))
-            })
+            Case::for_data(format!("order {}", index + 1), Cost::requests(3), index, order_held)
         };
         let sizes = cases_of_sizes(FilterKind::Order).into_iter();
-        (0..MOST_ORDERS).map(case).chain(sizes.map(|case| case.needs([Fact::OwnAddresses]))).collect()
+        (0..MAX_ORDERS).map(case).chain(sizes.map(|case| case.needs([Fact::OwnAddresses]))).collect()
     }),
+    ..SEARCH
 };
 
 pub(super) static ORDER_NEAR: Check = Check {
     id: "search.order-number.near",
     title: "a number that only resembles an order number finds none of that order's instances",
     why: "A truncated order number returns the instances of some order, and the caller books them to the wrong one.",
-    operation: Some(OperationId::Search),
     clauses: &[Clause::SearchOrderNumber],
     needs: &[Fact::OwnAddresses, Fact::Orders],
     run: Run::Cases(|_| near_cases(FilterKind::Order)),
+    ..SEARCH
 };
 
-/// Values of each filter that are tried.
-const MOST_VALUES: usize = 8;
-/// Values that resembling ones are made from.
-const MOST_RESEMBLED: usize = 2;
-/// Orders that are tried.
-const MOST_ORDERS: usize = 5;
+const MAX_VALUES: usize = 8;
+/// Maximum number of values that similar ones are derived from.
+const MAX_KNOWN: usize = 2;
+const MAX_ORDERS: usize = 5;
 
 /// A case for each of two batches: addresses, and addresses with ports.
 pub(super) fn exact_cases(kind: FilterKind) -> Vec<Case> {
-    let most = u32::try_from(MOST_VALUES).unwrap_or(u32::MAX) + 1;
-    let cases = BATCHES[..2].iter().map(|name| ((*name).to_owned(), most, (kind, *name)));
-    let mut cases = surveyed(cases, |probe, data| Box::pin(exact(probe, data)));
+    let max = u32::try_from(MAX_VALUES).unwrap_or(u32::MAX) + 1;
+    let cases = BATCHES[..2].iter().map(|name| (*name, max, (kind, *name)));
+    let mut cases = surveyed(cases, exact);
     cases.extend(cases_of_sizes(kind));
     if kind == FilterKind::Group {
-        let wrapped = [("a number that wraps in 32 bits".to_owned(), 2, ())];
-        cases.extend(surveyed(wrapped, |probe, ()| Box::pin(wrapped_groups(probe))));
+        cases.push(surveyed_case("a number that wraps in 32 bits", 2, wrapped_groups));
     }
     cases
 }
 
-/// The filter in the largest batch and in the smallest ones.
+/// The filter with the largest batch and with the smallest ones.
 pub(super) fn cases_of_sizes(kind: FilterKind) -> Vec<Case> {
-    let large = [("addresses among as many as there may be".to_owned(), 2, kind)];
-    let mut cases = surveyed(large, |probe, kind| Box::pin(exact_in_largest(probe, kind)));
-    let small =
-        [("one IPv4 address".to_owned(), 1, (kind, false)), ("one IPv6 address".to_owned(), 1, (kind, true))];
-    cases.extend(surveyed(small, |probe, data| Box::pin(excluded_alone(probe, data))));
+    let mut cases = surveyed([("addresses among as many as there may be", 2, kind)], exact_in_largest);
+    let small = [("one IPv4 address", 1, (kind, false)), ("one IPv6 address", 1, (kind, true))];
+    cases.extend(surveyed(small, excluded_alone));
     cases
 }
 
-/// An address alone is not found with a filter that its instances do not pass.
+/// A search for a single address finds nothing with a filter that its instances do not pass.
 async fn excluded_alone(probe: &Probe<'_>, (kind, is_v6): (FilterKind, bool)) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let survey = survey(probe).await?;
     let candidates = survey.candidates(kind);
     let addresses = survey.values(|instance| Some(instance.ip).filter(|ip| ip.is_ipv6() == is_v6));
     let excluding = addresses.into_iter().find_map(|ip| {
-        let held = survey.where_(|instance| instance.ip == ip);
+        let held = survey.ids_where(|instance| instance.ip == ip);
         let filter = candidates
             .iter()
             .find(|filter| survey.admitted(std::slice::from_ref(*filter)).is_disjoint(&held))?;
         Some((ip, filter))
     });
     let Some((ip, filter)) = excluding else {
-        return Err(probe.skip_lacking(
+        return Err(lacks_addresses(
+            probe,
             "no surveyed address of this family is left out by such a filter",
             "addresses whose instances differ in it",
-            Fact::OwnAddresses,
         ));
     };
     let own = survey.spelt(ip);
     let what = format!("{} at {own} alone", filter.describe());
     let mut comparison = Comparison::with(survey);
     let request = filter.on(search, probe.search([own]));
-    if let Some(found) = read_accepted(probe, kind.clause(), &what, &request).await? {
-        comparison.same(kind.clause(), &what, &BTreeSet::new(), &found);
-    }
+    comparison.finds(probe, kind.clause(), &what, &request, &BTreeSet::new()).await?;
     comparison.conclude(probe).await
 }
 
-/// A country in two spellings is no value to filter by: whether one finds the other is open.
-const NO_VALUE: &str = "no surveyed instance shows a value that can mean only one thing";
+/// Countries in two spellings are not used, since whether one spelling finds the other is unspecified.
+const NO_VALUE: &str = "no surveyed instance has a value with an unambiguous meaning";
 
-/// A filter applies to the largest batch as to a small one.
+/// A filter applies to the largest batch, too.
 async fn exact_in_largest(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let survey = survey(probe).await?;
     let batch = batch(probe, survey, BATCHES[0])?;
     let mut comparison = Comparison::with(survey);
-    // Own ones at both ends, where a service that filters in parts begins and ends.
+    // The own addresses are at both ends, in case the service filters the batch in parts.
     let (front, back) = batch.items.split_at(batch.items.len() / 2);
-    let others = addresses::nobodys(search.distinct_items.saturating_sub(batch.items.len()));
+    let others = addresses::unused(search.distinct_items.saturating_sub(batch.items.len()));
     let items = front.iter().cloned().chain(others).chain(back.iter().cloned());
     let items: Vec<String> = items.take(search.distinct_items).collect();
     let candidates = survey.candidates(kind);
@@ -169,24 +161,21 @@ async fn exact_in_largest(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Sto
         let what = format!("{} among {} addresses", filter.describe(), items.len());
         let mut request = filter.on(search, probe.search(items.clone()));
         if repeats {
-            // Members may come in any order.
+            // Sends `ips` after the filter, since members may have any order.
             request = request.without_field(&search.ips.name).field(&search.ips.name, items);
         }
-        if let Some(found) = read_accepted(probe, kind.clause(), &what, &request).await? {
-            let admitted = survey.admitted(std::slice::from_ref(&filter));
-            let expected = admitted.intersection(&batch.ids).copied().collect();
-            comparison.same(kind.clause(), &what, &expected, &found);
-        }
+        let expected = batch.admitted(survey, &[filter]);
+        comparison.finds(probe, kind.clause(), &what, &request, &expected).await?;
     }
     comparison.conclude(probe).await
 }
 
-/// A number that leaves a group's when its upper bits are lost is another number.
+/// Numbers that are equal to a group only if their upper bits or their precision are lost.
 async fn wrapped_groups(probe: &Probe<'_>) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let survey = survey(probe).await?;
     let held = survey.values(|instance| instance.group);
-    // From here on a float of 64 bits stands for several integers.
+    // Above 2^53, a 64-bit float stands for several integers.
     let neighbours = held.iter().filter(|group| **group > 1 << 53).take(1);
     let neighbours = neighbours
         .flat_map(|group| [group.saturating_sub(1), group.saturating_add(1)])
@@ -200,15 +189,27 @@ async fn wrapped_groups(probe: &Probe<'_>) -> Result<(), Stop> {
             continue;
         };
         let wrong = found.instances.values().filter(|instance| instance.group != Some(wrapped)).count();
-        if wrong > 0 {
-            let expected = format!("{what} finds no instance of another group");
-            probe.finding(Clause::SearchGroup, &expected, &format!("{wrong} of them"), &found.evidence());
-        }
+        finds_no_others(probe, Clause::SearchGroup, &what, "group", wrong, &found);
     }
     Ok(())
 }
 
-/// Each value must find what the survey says that it admits.
+/// Reports instances with another value than that of the filter.
+fn finds_no_others(
+    probe: &Probe<'_>,
+    clause: Clause,
+    what: &str,
+    field: &str,
+    wrong: usize,
+    found: &ResultSet,
+) {
+    if wrong > 0 {
+        let expected = format!("{what} finds no instance of another {field}");
+        probe.finding(clause, &expected, &format!("{wrong} of them"), &found.evidence());
+    }
+}
+
+/// Each value must find the surveyed instances that it admits.
 async fn exact(probe: &Probe<'_>, (kind, name): (FilterKind, &str)) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let survey = survey(probe).await?;
@@ -221,33 +222,28 @@ async fn exact(probe: &Probe<'_>, (kind, name): (FilterKind, &str)) -> Result<()
     for filter in filters {
         let what = format!("{} among {name}", filter.describe());
         let request = filter.on(search, probe.search(batch.items.clone()));
-        if let Some(found) = read_accepted(probe, kind.clause(), &what, &request).await? {
-            let admitted = survey.admitted(std::slice::from_ref(&filter));
-            let expected = admitted.intersection(&batch.ids).copied().collect();
-            comparison.same(kind.clause(), &what, &expected, &found);
-        }
+        let expected = batch.admitted(survey, &[filter]);
+        comparison.finds(probe, kind.clause(), &what, &request, &expected).await?;
     }
     comparison.conclude(probe).await
 }
 
-/// What the document lists, what the account's groups are, or what instances show.
+/// The values of the document, the groups of the account, or the values of the surveyed instances.
 async fn values(probe: &Probe<'_>, survey: &Survey, kind: FilterKind) -> Result<Vec<Filter>, Stop> {
     Ok(match kind {
         FilterKind::Status => {
             probe.contract().search.statuses.iter().map(|status| Filter::Status(status.clone())).collect()
         }
-        FilterKind::Country => {
-            survey.countries().into_iter().take(MOST_VALUES).map(Filter::Country).collect()
-        }
+        FilterKind::Country => survey.countries().into_iter().take(MAX_VALUES).map(Filter::Country).collect(),
         FilterKind::City => {
             let codes = survey.values(|instance| Some(instance.city.clone()));
-            codes.into_iter().take(MOST_VALUES).map(Filter::City).collect()
+            codes.into_iter().take(MAX_VALUES).map(Filter::City).collect()
         }
         FilterKind::Group => {
             let listed = probe.control(&probe.groups()).await?;
             let listed =
                 listed.response.at("/data/items").and_then(Value::as_array).cloned().unwrap_or_default();
-            let listed = listed.iter().filter_map(|group| group.get("groupId")?.as_i64()).take(MOST_VALUES);
+            let listed = listed.iter().filter_map(|group| group.get("groupId")?.as_i64()).take(MAX_VALUES);
             let seen = survey.values(|instance| Some(instance.group));
             let groups: BTreeSet<_> = seen.into_iter().chain(listed.map(Some)).chain([None]).collect();
             groups.into_iter().map(Filter::Group).collect()
@@ -256,7 +252,7 @@ async fn values(probe: &Probe<'_>, survey: &Survey, kind: FilterKind) -> Result<
     })
 }
 
-/// Makes a text that resembles a value and is not equal to it.
+/// Derives a text that resembles a value and is not equal to it.
 type NearMiss = fn(&str) -> String;
 
 const NEAR_MISSES: [(&str, NearMiss); 17] = [
@@ -285,7 +281,6 @@ const NEAR_MISSES: [(&str, NearMiss); 17] = [
     }),
 ];
 
-/// The character that looks the same and is as wide as those of Chinese.
 fn full_width(character: char) -> char {
     let wide = u32::from(character).checked_add(0xfee0).filter(|_| character.is_ascii_graphic());
     wide.and_then(char::from_u32).unwrap_or(character)
@@ -300,25 +295,24 @@ const LOWER_CASE: (&str, NearMiss) = ("in lower case", |value| value.to_lowercas
 
 fn near_cases(kind: FilterKind) -> Vec<Case> {
     let lower = (kind != FilterKind::Country).then_some(LOWER_CASE);
-    let most = u32::try_from(MOST_RESEMBLED).unwrap_or(u32::MAX);
+    let max = u32::try_from(MAX_KNOWN).unwrap_or(u32::MAX);
     let cases = NEAR_MISSES.into_iter().chain(lower);
-    let cases = cases.map(|(label, resembling)| (label.to_owned(), most, (kind, resembling)));
-    let mut cases = surveyed(cases, |probe, data| Box::pin(near(probe, data)));
+    let cases = cases.map(|(label, resembling)| (label, max, (kind, resembling)));
+    let mut cases = surveyed(cases, near);
     if kind != FilterKind::Order {
-        let label = "a code of the other directory".to_owned();
-        cases.extend(surveyed([(label, most, kind)], |probe, kind| Box::pin(other_directory(probe, kind))));
+        cases.extend(surveyed([("a code of the other directory", max, kind)], other_directory));
     }
     cases
 }
 
-/// The code of a city is no country, and the other way round, unless both directories have it.
+/// City codes are not country codes, and the other way round, unless both directories have the same code.
 async fn other_directory(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let survey = survey(probe).await?;
     let countries = survey.values(|instance| Some(instance.country.clone()));
     let cities = survey.values(|instance| Some(instance.city.clone()));
     let (own, other) = if kind == FilterKind::Country { (countries, cities) } else { (cities, countries) };
-    for code in other.iter().filter(|code| !own.contains(code)).take(MOST_RESEMBLED) {
+    for code in other.iter().filter(|code| !own.contains(code)).take(MAX_KNOWN) {
         let filter = match kind {
             FilterKind::Country => Filter::Country(code.clone()),
             _ => Filter::City(code.clone()),
@@ -330,10 +324,7 @@ async fn other_directory(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Stop
         };
         let wrong =
             found.instances.values().filter(|instance| !filter.admits(instance, &survey.orders)).count();
-        if wrong > 0 {
-            let expected = format!("{what} finds no instance of another value");
-            probe.finding(kind.clause(), &expected, &format!("{wrong} of them"), &found.evidence());
-        }
+        finds_no_others(probe, kind.clause(), &what, "value", wrong, &found);
     }
     Ok(())
 }
@@ -343,14 +334,10 @@ async fn near(probe: &Probe<'_>, (kind, resembling): (FilterKind, NearMiss)) -> 
     let survey = survey(probe).await?;
     let known = survey.candidates(kind);
     if known.is_empty() {
-        return Err(probe.skip_lacking(
-            "no surveyed instance has such a value",
-            "more addresses",
-            Fact::OwnAddresses,
-        ));
+        return Err(lacks_addresses(probe, "no surveyed instance has such a value", "more addresses"));
     }
     let mut sent = BTreeSet::new();
-    for value in known.iter().take(MOST_RESEMBLED) {
+    for value in known.iter().take(MAX_KNOWN) {
         let near = match value {
             Filter::Order(text) => Filter::Order(resembling(text)),
             Filter::Country(text) => Filter::Country(resembling(text)),
@@ -365,7 +352,7 @@ async fn near(probe: &Probe<'_>, (kind, resembling): (FilterKind, NearMiss)) -> 
         }
         let what = format!("{}, where {} is known,", near.describe(), value.describe());
         let request = near.on(search, survey.request.clone());
-        // An unknown value may be rejected.
+        // A service may reject an unknown value.
         let found = read_unless_rejected(probe, kind.clause(), &what, &request).await?;
         let Some(found) = found else { continue };
         let wrong = found.instances.values().filter(|instance| match &near {
@@ -373,11 +360,7 @@ async fn near(probe: &Probe<'_>, (kind, resembling): (FilterKind, NearMiss)) -> 
             Filter::City(code) => instance.city != *code,
             _ => value.admits(instance, &survey.orders),
         });
-        let wrong = wrong.count();
-        if wrong > 0 {
-            let expected = format!("{what} finds no instance of another value");
-            probe.finding(kind.clause(), &expected, &format!("{wrong} of them"), &found.evidence());
-        }
+        finds_no_others(probe, kind.clause(), &what, "value", wrong.count(), &found);
     }
     Ok(())
 }
@@ -424,7 +407,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_resembles_a_value_differs_from_it() {
+    fn similar_texts_differ_from_the_value() {
         let texts = |value: &str| NEAR_MISSES.map(|(_, resembling)| resembling(value));
         let expected = ["US", "SA", "USAX", "XUSA", "US%", "US_", "USA ", " USA", "USA", "USA,USA"];
         assert_eq!(texts("USA")[..10], expected);

@@ -1,31 +1,30 @@
-//! The filter by group: what is no group's number, the minimum, and null.
+//! The filter by group: invalid values, the minimum, and null.
 
 use serde_json::Value;
 
+use super::SEARCH;
 use super::cases::{invalid_members, surveyed};
 use super::filters::exact_cases;
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
-use crate::checks::relation::{Comparison, FilterKind, accepts_search, apply, read_accepted, survey};
+use crate::checks::relation::{Comparison, FilterKind, accepts_search, apply, survey};
 use crate::checks::{Requests, boundary};
-use crate::contract::{Clause, OperationId};
+use crate::contract::Clause;
 use crate::grammar::{by_reason, json_integers};
 use crate::target::Fact;
 
 pub(super) static GROUP_BOUNDARIES: Check = Check {
     id: "search.group.boundaries",
     title: "`groupId` below its minimum or of another type is rejected; its minimum and null are accepted",
-    why: "A negative or garbled group number that is ignored returns every group to a caller who asked for one.",
-    operation: Some(OperationId::Search),
+    why: "If a negative or malformed group number is ignored, a caller who asked for one group gets all of them.",
     clauses: &[Clause::SearchGroup],
-    needs: &[],
     run: Run::Cases(group_boundaries),
+    ..SEARCH
 };
 
 pub(super) static GROUP_NULL: Check = Check {
     id: "search.group.null",
     title: "`groupId` null finds what a search without `groupId` finds",
     why: "Clients that write absent values as null see only ungrouped instances, or none.",
-    operation: Some(OperationId::Search),
     clauses: &[Clause::SearchGroup],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
@@ -35,43 +34,42 @@ pub(super) static GROUP_NULL: Check = Check {
             ("beside a country", &[FilterKind::Country]),
             ("beside an order", &[FilterKind::Order]),
         ];
-        surveyed(kinds.map(|(label, kinds)| (label.to_owned(), 1, kinds)), |probe, kinds| {
-            Box::pin(group_null(probe, kinds))
-        })
+        surveyed(kinds.map(|(label, kinds)| (label, 1, kinds)), group_null)
     }),
+    ..SEARCH
 };
 
 pub(super) static GROUP_SUM: Check = Check {
     id: "search.group.sum",
     title: "each `groupId` finds its own instances, and the minimum finds the ungrouped ones",
     why: "Groups decide who works with an instance: a wrong one shows a team another team's instances, or hides its own.",
-    operation: Some(OperationId::Search),
     clauses: &[Clause::SearchGroup],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| exact_cases(FilterKind::Group)),
+    ..SEARCH
 };
 
 fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {
-    let least = scope.contract.search.group_id.schema.minimum.unwrap_or_default();
-    // An unknown group may be rejected or find nothing, so no large number is judged. An empty filter is open, too.
+    let min = scope.contract.search.group_id.schema.minimum.unwrap_or_default();
+    // Large numbers are not judged, since an unknown group may be rejected or find nothing. An empty filter is unspecified.
     let is_below =
         |text: &String| !text.parse::<f64>().is_ok_and(|number| number >= 1.0 && number.fract() == 0.0);
     let is_empty = |text: &String| text.trim_matches(['"', ' ']).is_empty();
-    let reasons = by_reason(json_integers(&(least..=i64::MAX))).into_iter().map(|mut reason| {
+    let reasons = by_reason(json_integers(&(min..=i64::MAX))).into_iter().map(|mut reason| {
         reason.spellings.retain(|text| is_below(text) && text != "1e400" && !is_empty(text));
         reason
     });
     let reasons = reasons.filter(|reason| !reason.spellings.is_empty());
     let mut cases = boundary::cases(scope, |search| &search.group_id, |case| case.allowed);
     cases.extend(invalid_members(&scope.contract.search, |search| &search.group_id, reasons));
-    cases.push(Case::new("null", Cost::requests(1), |probe| {
-        Box::pin(async move {
-            let null = probe.any_search().field(&probe.contract().search.group_id.name, Value::Null);
-            let why = "groupId is null, which means all groups";
-            accepts_search(probe, Clause::SearchGroup, why, &null).await.map(drop)
-        })
-    }));
+    cases.push(Case::new("null", Cost::requests(1), null_is_accepted));
     cases
+}
+
+async fn null_is_accepted(probe: &Probe<'_>) -> Result<(), Stop> {
+    let null = probe.any_search().field(&probe.contract().search.group_id.name, Value::Null);
+    let why = "groupId is null, which means all groups";
+    accepts_search(probe, Clause::SearchGroup, why, &null).await.map(drop)
 }
 
 async fn group_null(probe: &Probe<'_>, kinds: &[FilterKind]) -> Result<(), Stop> {
@@ -83,8 +81,6 @@ async fn group_null(probe: &Probe<'_>, kinds: &[FilterKind]) -> Result<(), Stop>
     let request = apply(search, survey.request.clone(), &filters).field(&search.group_id.name, Value::Null);
     let what =
         filters.iter().fold("groupId null".to_owned(), |text, filter| text + " & " + &filter.describe());
-    if let Some(found) = read_accepted(probe, Clause::SearchGroup, &what, &request).await? {
-        comparison.same(Clause::SearchGroup, &what, &survey.admitted(&filters), &found);
-    }
+    comparison.finds(probe, Clause::SearchGroup, &what, &request, &survey.admitted(&filters)).await?;
     comparison.conclude(probe).await
 }

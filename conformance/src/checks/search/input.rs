@@ -1,83 +1,77 @@
-//! What an item of `ips` may be.
+//! Valid and invalid items of `ips`.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use super::SEARCH;
 use super::addresses;
-use super::cases::{control, invalid};
+use super::cases::{Change, FILTERS, control, invalid};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
-use crate::contract::{Clause, OperationId, Unspecified};
+use crate::contract::{Clause, Unspecified};
 use crate::grammar::{Reason, by_reason, ip_endpoints, ip_ports};
 
 pub(super) static IPS_REQUIRED_ABSENT: Check = Check {
     id: "search.ips-required.absent",
     title: "a search without `ips` is rejected",
-    why: "A client that loses its list of addresses gets a result for another question and does not notice.",
-    operation: Some(OperationId::Search),
+    why: "A client that loses its list of addresses gets the result of another search and does not notice.",
     clauses: &[Clause::SearchIpsRequired],
-    needs: &[],
     run: Run::Cases(|_| {
-        invalid(
-            Clause::SearchIpsRequired,
-            &[
-                ("absent", |search, good| good.without_field(&search.ips.name)),
-                ("absent beside a status", |search, good| {
-                    let status = search.statuses[0].as_str();
-                    good.without_field(&search.ips.name).field(&search.status.name, status)
-                }),
-                ("absent beside an order number", |search, good| {
-                    good.without_field(&search.ips.name).field(&search.order_no.name, "SO-1")
-                }),
-                ("absent beside a page", |search, good| {
-                    good.without_field(&search.ips.name).field(&search.page.name, *search.pages.start())
-                }),
-                ("absent beside a group", |search, good| {
-                    good.without_field(&search.ips.name).field(&search.group_id.name, 1)
-                }),
-                ("absent beside the group of ungrouped instances", |search, good| {
-                    good.without_field(&search.ips.name).field(&search.group_id.name, 0)
-                }),
-                ("absent beside a country", |search, good| {
-                    good.without_field(&search.ips.name).field(&search.country_code.name, "USA")
-                }),
-                ("absent beside a city", |search, good| {
-                    good.without_field(&search.ips.name).field(&search.city_code.name, "NYC")
-                }),
-                ("absent beside a page size", |search, good| {
-                    good.without_field(&search.ips.name)
-                        .field(&search.page_size.name, *search.page_sizes.start())
-                }),
-                ("absent beside an activation time", |search, good| {
-                    good.without_field(&search.ips.name)
-                        .field(&search.activated_from.name, "2020-01-01T00:00:00Z")
-                }),
-                ("null beside a status", |search, good| {
-                    let status = search.statuses[0].as_str();
-                    good.field(&search.ips.name, Value::Null).field(&search.status.name, status)
-                }),
-                ("null", |search, good| good.field(&search.ips.name, Value::Null)),
-                ("in the query, without a body", |search, good| {
-                    good.body("application/json", "").query(&search.ips.name, UNKNOWN_ADDRESS)
-                }),
-            ],
-        )
+        let absent = ABSENT_BESIDE.map(|(label, change)| {
+            control(Case::for_data(label, Cost::requests(1), (label, change), judge_absent))
+        });
+        let null_or_elsewhere: [(&str, Change); 3] = [
+            ("null beside a status", |search, good| {
+                let status = search.statuses[0].as_str();
+                good.field(&search.ips.name, Value::Null).field(&search.status.name, status)
+            }),
+            ("null", |search, good| good.field(&search.ips.name, Value::Null)),
+            ("in the query, without a body", |search, good| {
+                good.body("application/json", "").query(&search.ips.name, UNKNOWN_ADDRESS)
+            }),
+        ];
+        absent.into_iter().chain(invalid(Clause::SearchIpsRequired, &null_or_elsewhere)).collect()
     }),
+    ..SEARCH
 };
+
+/// Members beside which `ips` is absent.
+const ABSENT_BESIDE: [(&str, Change); 10] = [
+    ("absent", |_, search| search),
+    ("absent beside a status", FILTERS[0].1),
+    ("absent beside an order number", FILTERS[5].1),
+    ("absent beside a page", |search, good| good.field(&search.page.name, *search.pages.start())),
+    ("absent beside a group", FILTERS[2].1),
+    ("absent beside the group of ungrouped instances", FILTERS[1].1),
+    ("absent beside a country", FILTERS[3].1),
+    ("absent beside a city", FILTERS[4].1),
+    ("absent beside a page size", |search, good| {
+        good.field(&search.page_size.name, *search.page_sizes.start())
+    }),
+    ("absent beside an activation time", |search, good| {
+        good.field(&search.activated_from.name, "2020-01-01T00:00:00Z")
+    }),
+];
+
+async fn judge_absent(probe: &Probe<'_>, (label, change): (&str, Change)) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let good = probe.any_search();
+    let bad = change(search, good.clone().without_field(&search.ips.name));
+    probe.rejects_after_control(Clause::SearchIpsRequired, label, &good, &bad).await
+}
 
 pub(super) static IPS_ITEM_FORMS: Check = Check {
     id: "search.ips-item.forms",
     title: "each form of an item is accepted",
-    why: "Callers paste addresses in every form that the contract lists. One rejected form fails their whole batch.",
-    operation: Some(OperationId::Search),
+    why: "Callers use every form of an address that the contract lists. One rejected form fails their whole batch.",
     clauses: &[Clause::SearchIpsItem],
-    needs: &[],
     run: Run::Cases(|scope| {
         let spellings = ip_endpoints(SEED, &scope.contract.search.ports);
         let reasons = by_reason(spellings).into_iter().filter(|reason| reason.is_valid);
         reasons.map(accepted_case).collect()
     }),
+    ..SEARCH
 };
 
 pub(super) static IPS_ITEM_MALFORMED: Check = Check {
@@ -85,33 +79,30 @@ pub(super) static IPS_ITEM_MALFORMED: Check = Check {
     title: "an item that is not a complete address is rejected",
     why: "A network, a fragment or a typing error that is accepted finds nothing or another address, \
           and the caller trusts the result.",
-    operation: Some(OperationId::Search),
     clauses: &[Clause::SearchIpsItem],
-    needs: &[],
     run: Run::Cases(malformed_items),
+    ..SEARCH
 };
 
 pub(super) static IPS_ITEM_OPEN: Check = Check {
     id: "search.ips-item.open",
     title: "unspecified spellings of an address cause no server error",
-    why: "Such spellings occur in real lists. A server that fails on them makes callers retry what can never succeed.",
-    operation: Some(OperationId::Search),
+    why: "Such spellings occur in real lists. A server error makes callers retry a request that can't succeed.",
     clauses: &[Clause::SearchIpsItem],
-    needs: &[],
     run: Run::Cases(|_| OPEN.into_iter().map(open_case).collect()),
+    ..SEARCH
 };
 
 pub(super) static IPS_PORT_BOUNDARIES: Check = Check {
     id: "search.ips-port.boundaries",
     title: "a port inside its range is accepted, and anything else after the address is rejected",
-    why: "A port that is cut to 16 bits or left out finds instances on ports that the caller never asked for.",
-    operation: Some(OperationId::Search),
+    why: "If a port is truncated to 16 bits or ignored, the search finds instances on ports that the caller did not request.",
     clauses: &[Clause::SearchIpsPort],
-    needs: &[],
     run: Run::Cases(port_cases),
+    ..SEARCH
 };
 
-/// Chooses the spellings, the same ones in every run.
+/// Selects the same spellings in every run.
 const SEED: u64 = 0;
 
 const OPEN: [(&str, Unspecified, &str); 7] = [
@@ -125,25 +116,25 @@ const OPEN: [(&str, Unspecified, &str); 7] = [
 ];
 
 fn open_case((label, unspecified, item): (&'static str, Unspecified, &'static str)) -> Case {
-    control(Case::with(label, Cost::requests(1), (unspecified, item), |probe, (unspecified, item)| {
-        Box::pin(async move {
-            probe.control_once(&probe.any_search()).await?;
-            let why = format!("the item {item:?}");
-            probe.tolerates(Clause::SearchIpsItem, unspecified, &why, &probe.search([item])).await
-        })
-    }))
+    control(Case::for_data(label, Cost::requests(1), (unspecified, item), judge_open))
 }
 
-/// Valid spellings of one kind share a request: the limit on items is far away.
+async fn judge_open(probe: &Probe<'_>, (unspecified, item): (Unspecified, &'static str)) -> Result<(), Stop> {
+    probe.control_once(&probe.any_search()).await?;
+    let why = format!("the item {item:?}");
+    probe.tolerates(Clause::SearchIpsItem, unspecified, &why, &probe.search([item])).await
+}
+
+/// Valid spellings of one kind share a request, which is far below the limit on items.
 fn accepted_case(reason: Reason) -> Case {
-    control(Case::with(reason.text, Cost::requests(1), reason, |probe, reason| {
-        Box::pin(async move {
-            probe.control_once(&probe.any_search()).await?;
-            let why = format!("{}: {:?}", reason.text, reason.spellings);
-            let request = probe.search(reason.spellings.iter().map(String::as_str));
-            probe.accepts(Clause::SearchIpsItem, &why, &request).await.map(drop)
-        })
-    }))
+    control(Case::for_data(reason.text, Cost::requests(1), reason, judge_accepted))
+}
+
+async fn judge_accepted(probe: &Probe<'_>, reason: Reason) -> Result<(), Stop> {
+    probe.control_once(&probe.any_search()).await?;
+    let why = format!("{}: {:?}", reason.text, reason.spellings);
+    let request = probe.search(reason.spellings.iter().map(String::as_str));
+    probe.accepts(Clause::SearchIpsItem, &why, &request).await.map(drop)
 }
 
 fn malformed_items(scope: &Scope<'_>) -> Vec<Case> {
@@ -168,15 +159,15 @@ fn malformed_items(scope: &Scope<'_>) -> Vec<Case> {
 
 fn port_cases(scope: &Scope<'_>) -> Vec<Case> {
     let ports = &scope.contract.search.ports;
-    let (least, most) = (*ports.start(), *ports.end());
+    let (min, max) = (*ports.start(), *ports.end());
     let range = ports;
-    let ports = BTreeSet::from([least, most, least - 1, most + 1, -1, i64::MAX]);
+    let ports = BTreeSet::from([min, max, min - 1, max + 1, -1, i64::MAX]);
     let items = [UNKNOWN_ADDRESS, "[2001:db8::250]"].into_iter().flat_map(|address| {
         ports.iter().map(move |port| (format!("{address}:{port}"), range.contains(port)))
     });
     let bound = |(item, is_allowed): (String, bool)| {
         let data = (item.clone(), is_allowed);
-        let case = Case::with(item, Cost::requests(1), data, |probe, data| Box::pin(judge_port(probe, data)));
+        let case = Case::for_data(item, Cost::requests(1), data, judge_port);
         case.sharing("one item", Cost::requests(1))
     };
     let malformed = by_reason(ip_ports(SEED, range)).into_iter().flat_map(|reason| {
@@ -196,59 +187,50 @@ async fn judge_port(probe: &Probe<'_>, (item, is_allowed): (String, bool)) -> Re
     probe.rejects_after_control(Clause::SearchIpsPort, &why, &control, &request).await
 }
 
-/// Malformed items of one kind: each of them alone, and each of them among valid ones, where a lenient server leaves it out.
-/// The place among the others rotates with the number of the item. Of many of one kind, half are tried among others.
+/// Malformed items of one kind: each of them alone, and each of them among valid ones, where a lenient server ignores it. The
+/// place among the others rotates. Of a long list, half are sent among valid items.
 fn malformed_cases(clause: Clause, reason: &'static str, first: usize, items: Vec<Value>) -> [Case; 2] {
-    // Lists take turns between IPv4 and IPv6, so that both are among those that are left: 0, 3, 4, 7 and so on.
-    let is_tried = |place: usize| items.len() <= FEW_ITEMS || (place + place / 2).is_multiple_of(2);
-    let some: Vec<Value> = items
-        .iter()
-        .enumerate()
-        .filter(|(place, _)| is_tried(*place))
-        .map(|(_, item)| item.clone())
-        .collect();
+    // Lists alternate between IPv4 and IPv6, so this selects places 0, 3, 4, 7 and so on to get both.
+    let is_sent = |place: usize| items.len() <= FEW_ITEMS || (place + place / 2).is_multiple_of(2);
+    let some = items.iter().enumerate().filter(|(place, _)| is_sent(*place));
+    let some: Vec<Value> = some.map(|(_, item)| item.clone()).collect();
     let cost = |items: &Vec<Value>| Cost::requests(u32::try_from(items.len()).unwrap_or(u32::MAX));
-    let alone = Case::with(
-        reason,
-        cost(&items),
-        (clause, reason, first, items),
-        |probe, (clause, reason, _, items)| {
-            Box::pin(async move {
-                let control = probe.search([UNKNOWN_ADDRESS]);
-                for item in items {
-                    let why = format!("the item {item}, {reason}");
-                    probe.rejects_after_control(clause, &why, &control, &probe.search([item])).await?;
-                }
-                Ok(())
-            })
-        },
-    );
+    let alone = Case::for_data(reason, cost(&items), (clause, reason, items), malformed_alone);
     let label = format!("{reason}, among valid items");
-    let among = Case::with(
-        label,
-        cost(&some),
-        (clause, reason, first, some),
-        |probe, (clause, reason, first, items)| {
-            Box::pin(async move {
-                let valid: Vec<Value> =
-                    addresses::distinct(VALID_ITEMS).into_iter().map(Value::from).collect();
-                let control = probe.search(valid.clone());
-                for (index, item) in items.into_iter().enumerate() {
-                    let place = [0, VALID_ITEMS / 2, VALID_ITEMS][(first + index) % 3];
-                    let why = format!("the item {item}, {reason}, at place {place} among valid ones");
-                    let mut batch = valid.clone();
-                    batch.insert(place, item);
-                    probe.rejects_after_control(clause, &why, &control, &probe.search(batch)).await?;
-                }
-                Ok(())
-            })
-        },
-    );
+    let among = Case::for_data(label, cost(&some), (clause, reason, first, some), malformed_among);
     let one = Cost::requests(1);
     [alone.sharing("one item", one), among.sharing("valid items", one)]
 }
 
-/// So many malformed items of one kind are all tried among valid ones.
+async fn malformed_alone(
+    probe: &Probe<'_>,
+    (clause, reason, items): (Clause, &str, Vec<Value>),
+) -> Result<(), Stop> {
+    let control = probe.search([UNKNOWN_ADDRESS]);
+    for item in items {
+        let why = format!("the item {item}, {reason}");
+        probe.rejects_after_control(clause, &why, &control, &probe.search([item])).await?;
+    }
+    Ok(())
+}
+
+async fn malformed_among(
+    probe: &Probe<'_>,
+    (clause, reason, first, items): (Clause, &str, usize, Vec<Value>),
+) -> Result<(), Stop> {
+    let valid: Vec<Value> = addresses::distinct(VALID_ITEMS).into_iter().map(Value::from).collect();
+    let control = probe.search(valid.clone());
+    for (index, item) in items.into_iter().enumerate() {
+        let place = [0, VALID_ITEMS / 2, VALID_ITEMS][(first + index) % 3];
+        let why = format!("the item {item}, {reason}, at place {place} among valid ones");
+        let mut batch = valid.clone();
+        batch.insert(place, item);
+        probe.rejects_after_control(clause, &why, &control, &probe.search(batch)).await?;
+    }
+    Ok(())
+}
+
+/// Up to this number, all malformed items of one kind are sent among valid ones.
 const FEW_ITEMS: usize = 4;
 
 /// Valid items that are sent beside a malformed one.

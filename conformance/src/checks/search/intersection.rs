@@ -1,25 +1,25 @@
-//! Searches with several filters at once, compared with the survey.
+//! Searches with several filters, compared with the survey.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
+use super::SEARCH;
 use super::cases::{BATCHES, batch, surveyed};
 use super::paging::partition;
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{
-    Batch, Comparison, Filter, FilterKind, Instance, Survey, apply, combinations, excluding, meeting, read,
-    read_accepted, read_accepted_in, read_unless_rejected, survey,
+    Batch, Comparison, Filter, FilterKind, Instance, Survey, apply, combinations, excluding, lacks_addresses,
+    meeting, read, read_accepted, read_accepted_in, read_unless_rejected, survey,
 };
-use crate::contract::{Clause, OperationId, Search};
+use crate::contract::{Clause, Search};
 use crate::quantity::quantity;
 use crate::target::Fact;
 
 pub(super) static EVERY: Check = Check {
     id: "search.intersection.every",
     title: "all filters together find exactly the instances that pass each of them",
-    why: "The more filters a caller sets, the less it looks at the result: one that is ignored goes unnoticed.",
-    operation: Some(OperationId::Search),
+    why: "Callers with many filters rarely verify the result, so an ignored filter goes unnoticed.",
     clauses: &[Clause::SearchIntersection],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
@@ -28,15 +28,15 @@ pub(super) static EVERY: Check = Check {
         let cases = kinds.into_iter().flat_map(|(what, kinds)| {
             BATCHES.into_iter().map(move |name| (format!("{what}, {name}"), 1, (kinds, name)))
         });
-        surveyed(cases, |probe, data| Box::pin(every(probe, data)))
+        surveyed(cases, every)
     }),
+    ..SEARCH
 };
 
 pub(super) static SECOND_ACCOUNT: Check = Check {
     id: "search.intersection.second-account",
     title: "each filter applies to the instances of a second account too",
-    why: "A filter that works for one customer and not for another shows in no test of the first.",
-    operation: Some(OperationId::Search),
+    why: "A filter that fails for some customers only is not noticed in tests with another customer's account.",
     clauses: &[Clause::SearchIntersection],
     needs: &[Fact::SecondToken, Fact::ForeignAddresses],
     run: Run::Cases(|_| {
@@ -49,17 +49,18 @@ pub(super) static SECOND_ACCOUNT: Check = Check {
             ("an upper bound", FilterKind::ActivatedTo),
         ];
         let case = |(label, kind): (&'static str, FilterKind)| {
-            Case::with(label, Cost::requests(3), kind, |probe, kind| Box::pin(of_second_account(probe, kind)))
+            Case::for_data(label, Cost::requests(3), kind, of_second_account)
         };
         kinds.map(case).into()
     }),
+    ..SEARCH
 };
 
 async fn of_second_account(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Stop> {
-    const MOST: usize = 100;
+    const MAX: usize = 100;
     let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
     let search = &probe.contract().search;
-    let foreign = probe.facts().foreign_addresses.iter().take(MOST).map(String::as_str);
+    let foreign = probe.facts().foreign_addresses.iter().take(MAX).map(String::as_str);
     let request = probe.search(foreign).query(&search.api_key.name, second.expose());
     let all = read(probe, &request).await?;
     let orders = BTreeMap::new();
@@ -104,48 +105,47 @@ pub(super) static EXCLUDING: Check = Check {
     id: "search.intersection.excluding",
     title: "two filters that no instance passes together find nothing",
     why: "Filters that are combined with \"or\" return the instances of both, and a bulk action hits the wrong ones.",
-    operation: Some(OperationId::Search),
     clauses: &[Clause::SearchIntersection],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|scope| {
         let cases = combinations(2).into_iter().map(|kinds| (describe_kinds(scope, &kinds), 1, kinds));
-        let mut cases = surveyed(cases, |probe, kinds| Box::pin(exclude(probe, kinds)));
+        let mut cases = surveyed(cases, exclude);
         let odd = FilterKind::ALL
             .into_iter()
             .map(|kind| (format!("all but {}", format!("{kind:?}").to_lowercase()), 1, kind));
-        cases.extend(surveyed(odd, |probe, kind| Box::pin(exclude_among_all(probe, kind))));
+        cases.extend(surveyed(odd, exclude_among_all));
         cases
     }),
+    ..SEARCH
 };
 
 pub(super) static PAGES: Check = Check {
     id: "search.intersection.pages",
-    title: "a filtered result that is read in small pages is complete and without repetitions",
-    why: "Filters that are applied after paging leave short pages, where clients stop reading and lose the rest.",
-    operation: Some(OperationId::Search),
+    title: "a filtered result that is read in small pages is complete and has no duplicates",
+    why: "If filters are applied after paging, pages are short, and clients stop reading and lose the rest.",
     clauses: &[Clause::SearchIntersection, Clause::SearchPaging, Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(page_cases),
+    ..SEARCH
 };
 
 pub(super) static PAIRS: Check = Check {
     id: "search.intersection.pairs",
     title: "every two filters together find exactly the instances that pass both",
-    why: "One pair that is not combined, such as group and status, shows a team instances that it did not ask for.",
-    operation: Some(OperationId::Search),
+    why: "If one pair, such as group and status, is not combined, a team sees instances that it did not ask for.",
     clauses: &[Clause::SearchIntersection],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|scope| {
         let pairs = combinations(2).into_iter();
         combined_cases(scope, pairs.map(|kinds| (kinds, BATCHES[0])), false)
     }),
+    ..SEARCH
 };
 
 pub(super) static PAIRS_PORTS: Check = Check {
     id: "search.intersection.pairs-ports",
-    title: "every two filters apply to items with ports of both address families as to addresses",
+    title: "every two filters apply to items with ports of both address families, too",
     why: "Filters that apply to only one form of an item return different results for the same instances.",
-    operation: Some(OperationId::Search),
     clauses: &[Clause::SearchIntersection],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|scope| {
@@ -156,23 +156,23 @@ pub(super) static PAIRS_PORTS: Check = Check {
         });
         combined_cases(scope, cases, true)
     }),
+    ..SEARCH
 };
 
 pub(super) static TRIPLES: Check = Check {
     id: "search.intersection.triples",
     title: "every three, and some four, filters together find exactly the instances that pass all of them",
-    why: "Queries are often built for one or two filters, and a third one is dropped without an error.",
-    operation: Some(OperationId::Search),
+    why: "Queries are often built for one or two filters, and a third one is ignored without an error.",
     clauses: &[Clause::SearchIntersection],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|scope| {
-        // The forms of the items take turns, so that each kind of filter meets addresses, ports and IPv6.
+        // The batches rotate, so that each kind of filter is tested with addresses, ports and IPv6.
         let sets = combinations(3).into_iter().chain(combinations(4));
         combined_cases(scope, sets.zip(BATCHES.into_iter().cycle()), true)
     }),
+    ..SEARCH
 };
 
-/// A case for each set of filters and the batch that it is tried on.
 fn combined_cases(
     scope: &Scope<'_>,
     sets: impl Iterator<Item = (Vec<FilterKind>, &'static str)>,
@@ -183,24 +183,23 @@ fn combined_cases(
         let label = if is_named { format!("{filters}, {name}") } else { filters };
         (label, 1, (kinds, name, place))
     };
-    surveyed(sets.enumerate().map(case), |probe, data| Box::pin(combined(probe, data)))
+    surveyed(sets.enumerate().map(case), combined)
 }
 
-/// The page sizes of searches with several filters take turns: a filter may be left out on pages of one size.
+/// The page size of a search with several filters. It rotates, since a service may ignore a filter with some page sizes.
 fn page_size(search: &Search, count: usize, place: usize) -> i64 {
-    let (least, most) = (*search.page_sizes.start(), *search.page_sizes.end());
+    let (min, max) = (*search.page_sizes.start(), *search.page_sizes.end());
     let count = i64::try_from(count).unwrap_or(i64::MAX);
     // Smaller pages would need further requests, which the cost of a case does not include.
-    let sizes: Vec<i64> = [most, 100, most - 1, most / 2, 200]
+    let sizes: Vec<i64> = [max, 100, max - 1, max / 2, 200]
         .into_iter()
-        .filter(|size| (least..=most).contains(size) && *size > count)
+        .filter(|size| (min..=max).contains(size) && *size > count)
         .collect();
-    // One step on after each round of batches, so that each batch meets each size.
+    // Shifts by one after each round of batches, so that each batch is tested with each size.
     let place = place + place / BATCHES.len();
-    sizes.get(place % sizes.len().max(1)).copied().unwrap_or(most)
+    sizes.get(place % sizes.len().max(1)).copied().unwrap_or(max)
 }
 
-/// The fields that the filters are sent in.
 fn describe_kinds(scope: &Scope<'_>, kinds: &[FilterKind]) -> String {
     let search = &scope.contract.search;
     kinds.iter().map(|kind| kind.field(search)).collect::<Vec<_>>().join(" & ")
@@ -224,14 +223,10 @@ async fn every(probe: &Probe<'_>, (kinds, name): (&[FilterKind], &str)) -> Resul
 }
 
 fn none_passes(probe: &Probe<'_>) -> Stop {
-    probe.skip_lacking(
-        "no surveyed instance has values for all of these filters",
-        "more addresses",
-        Fact::OwnAddresses,
-    )
+    lacks_addresses(probe, "no surveyed instance has values for all of these filters", "more addresses")
 }
 
-/// The filters of the wanted kinds that one instance passes: its own values, and its activation as both bounds.
+/// Filters of the wanted kinds with the values of one instance; its activation time is both bounds.
 fn passed_by_one(survey: &Survey, kinds: &[FilterKind]) -> Option<Vec<Filter>> {
     let own = |instance: &Instance| {
         let of = |kind: &FilterKind| Filter::matching(*kind, instance, &survey.instances, &survey.orders);
@@ -240,7 +235,7 @@ fn passed_by_one(survey: &Survey, kinds: &[FilterKind]) -> Option<Vec<Filter>> {
     survey.instances.values().filter(|instance| instance.group.is_some()).find_map(own)
 }
 
-/// The filters must find what the survey says that they admit of the batch.
+/// The filters must find the surveyed instances of the batch that they admit.
 async fn judge(
     probe: &Probe<'_>,
     survey: &Survey,
@@ -250,7 +245,7 @@ async fn judge(
 ) -> Result<(), Stop> {
     const CLAUSE: Clause = Clause::SearchIntersection;
     let mut comparison = Comparison::with(survey);
-    let expected: BTreeSet<i64> = survey.admitted(filters).intersection(&batch.ids).copied().collect();
+    let expected = batch.admitted(survey, filters);
     let search = &probe.contract().search;
     let request = apply(search, probe.search(batch.items.clone()), filters);
     let size = page_size(search, expected.len(), place);
@@ -265,10 +260,10 @@ async fn exclude(probe: &Probe<'_>, kinds: Vec<FilterKind>) -> Result<(), Stop> 
     let survey = survey(probe).await?;
     let &[one, other] = kinds.as_slice() else { return Ok(()) };
     let Some((filters, addresses)) = excluding(survey, [one, other]) else {
-        return Err(probe.skip_lacking(
+        return Err(lacks_addresses(
+            probe,
             "no two surveyed instances differ in these values",
             "more addresses",
-            Fact::OwnAddresses,
         ));
     };
     find_nothing(probe, survey, &filters, addresses).await
@@ -284,7 +279,7 @@ async fn find_nothing(
     let request = probe.search(addresses.map(|ip| survey.spelt(ip)));
     let request = apply(&probe.contract().search, request, filters);
     let what = Filter::describe_all(filters);
-    // A city outside the country may be rejected: that is unspecified.
+    // Whether a city outside the country is rejected is unspecified.
     let found = read_unless_rejected(probe, Clause::SearchIntersection, &what, &request).await?;
     if let Some(found) = found {
         comparison.same(Clause::SearchIntersection, &what, &BTreeSet::new(), &found);
@@ -292,11 +287,11 @@ async fn find_nothing(
     comparison.conclude(probe).await
 }
 
-/// Every filter admits one instance, but for one that admits another.
+/// All filters have the values of one instance, except one filter with the value of another instance.
 async fn exclude_among_all(probe: &Probe<'_>, odd: FilterKind) -> Result<(), Stop> {
-    const MOST_INSTANCES: usize = 40;
+    const MAX_INSTANCES: usize = 40;
     let survey = survey(probe).await?;
-    let instances = || survey.instances.values().take(MOST_INSTANCES);
+    let instances = || survey.instances.values().take(MAX_INSTANCES);
     let pairs = instances().flat_map(|one| instances().map(move |other| (one, other)));
     let chosen = pairs.filter(|(one, other)| one.ip != other.ip).find_map(|(one, other)| {
         let of = |kind: FilterKind| {
@@ -318,16 +313,16 @@ async fn exclude_among_all(probe: &Probe<'_>, odd: FilterKind) -> Result<(), Sto
             .then_some((filters, [one.ip, other.ip]))
     });
     let Some((filters, addresses)) = chosen else {
-        return Err(probe.skip_lacking(
+        return Err(lacks_addresses(
+            probe,
             "no two surveyed instances differ in this value and have the others",
             "more addresses",
-            Fact::OwnAddresses,
         ));
     };
     find_nothing(probe, survey, &filters, addresses).await
 }
 
-/// So many filters are more than any two or three.
+/// Minimum number of filters: more than other cases combine.
 const ENOUGH: usize = 5;
 
 fn page_cases(scope: &Scope<'_>) -> Vec<Case> {
@@ -342,7 +337,7 @@ fn page_cases(scope: &Scope<'_>) -> Vec<Case> {
     let cases = SETS.into_iter().zip(BATCHES.into_iter().cycle());
     let cases =
         cases.map(|(kinds, name)| (format!("{}, {name}", describe_kinds(scope, kinds)), 5, (kinds, name)));
-    surveyed(cases, |probe, data| Box::pin(pages(probe, data)))
+    surveyed(cases, pages)
 }
 
 async fn pages(probe: &Probe<'_>, (kinds, name): (&[FilterKind], &str)) -> Result<(), Stop> {
@@ -351,7 +346,7 @@ async fn pages(probe: &Probe<'_>, (kinds, name): (&[FilterKind], &str)) -> Resul
     let batch = batch(probe, survey, name)?;
     let Some(filters) = meeting(survey, kinds) else { return Err(none_passes(probe)) };
     let mut comparison = Comparison::with(survey);
-    let expected: BTreeSet<i64> = survey.admitted(&filters).intersection(&batch.ids).copied().collect();
+    let expected = batch.admitted(survey, &filters);
     let request = apply(search, probe.search(batch.items.clone()), &filters);
     let what = format!("{} among {name}", Filter::describe_all(&filters));
     let size = small_size(expected.len());
@@ -359,7 +354,7 @@ async fn pages(probe: &Probe<'_>, (kinds, name): (&[FilterKind], &str)) -> Resul
     comparison.conclude(probe).await
 }
 
-/// The size of some three to six pages, the last of them not full.
+/// A page size with about three to six pages, the last of which is not full.
 fn small_size(count: usize) -> usize {
     let size = count / 4 + 1;
     if count.is_multiple_of(size) { size + 1 } else { size }

@@ -1,36 +1,37 @@
-//! Instances as the console shows them, held against those that a search finds.
+//! Compares instances of the console with those that a search finds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::SEARCH;
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::values::agrees;
 use crate::checks::relation::{Instance, ResultSet, read};
-use crate::contract::{Clause, OperationId, Search};
+use crate::contract::{Clause, Search};
 use crate::quantity::quantity;
 use crate::target::{Fact, KnownInstance};
 
 pub(super) static KNOWN: Check = Check {
     id: "search.instance.known",
-    title: "known instances are found, with the values that the console shows",
-    why: "Programs act on what a search says of an instance: a wrong country or port sends their customers elsewhere, and an \
-          instance that is never found is paid for and not used.",
-    operation: Some(OperationId::Search),
+    title: "known instances are found, with the values of the console",
+    why: "Programs rely on the fields of an instance: a wrong country or port sends their customers elsewhere, and an instance \
+          that is never found is paid for and not used.",
     clauses: &[Clause::SearchInstance, Clause::SearchMatchAnyPort, Clause::SearchMatchPort],
     needs: &[Fact::KnownInstances],
     run: Run::Cases(cases),
+    ..SEARCH
 };
 
-/// Most instances of a case, and most cases of each way to ask.
-const MOST_OF_CASE: usize = 100;
-const MOST_CASES: usize = 4;
+const MAX_INSTANCES: usize = 100;
+/// Maximum number of cases for each kind of lookup.
+const MAX_CASES: usize = 4;
 
-/// Fields that a customer or the passing of time may have changed since the export: a difference from it is a warning.
+/// Fields that may have changed since the export, so a difference is a warning.
 pub(super) const CHANGEABLE: [&str; 5] = ["status", "expiresAt", "activatedAt", "capabilities", "groupId"];
 
-/// How an instance is asked for.
+/// Whether an item of `ips` has the port of the instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lookup {
     Port,
@@ -38,12 +39,12 @@ enum Lookup {
 }
 
 fn cases(scope: &Scope<'_>) -> Vec<Case> {
-    // A plan without the fact shows that there would be something.
-    let chunks = scope.facts.known_instances.len().div_ceil(MOST_OF_CASE).clamp(1, MOST_CASES);
+    // Without the fact, a plan still shows cases.
+    let chunks = scope.facts.known_instances.len().div_ceil(MAX_INSTANCES).clamp(1, MAX_CASES);
     let ways = [("with ports", Lookup::Port), ("without ports", Lookup::Address)];
     let case = |((way, by), chunk): ((&'static str, Lookup), usize)| {
         let label = format!("{way} {}", chunk + 1);
-        Case::with(label, Cost::requests(2), (by, chunk), |probe, data| Box::pin(known(probe, data)))
+        Case::for_data(label, Cost::requests(2), (by, chunk), known)
     };
     let each = |way| (0..chunks).map(move |chunk| (way, chunk));
     ways.into_iter().flat_map(each).map(case).collect()
@@ -52,7 +53,7 @@ fn cases(scope: &Scope<'_>) -> Vec<Case> {
 async fn known(probe: &Probe<'_>, (by, chunk): (Lookup, usize)) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let all = &probe.facts().known_instances;
-    let chunk: Vec<_> = spread(all).into_iter().skip(chunk * MOST_OF_CASE).take(MOST_OF_CASE).collect();
+    let chunk: Vec<_> = spread(all).into_iter().skip(chunk * MAX_INSTANCES).take(MAX_INSTANCES).collect();
     let items: BTreeSet<_> = chunk.iter().map(|instance| item(search, instance, by)).collect();
     let items: Vec<_> = items.into_iter().take(search.distinct_items).collect();
     let request = probe.search(items.iter().map(String::as_str));
@@ -65,10 +66,10 @@ async fn known(probe: &Probe<'_>, (by, chunk): (Lookup, usize)) -> Result<(), St
     Ok(())
 }
 
-/// Some instances: those with the largest value of a field, the longest one and one of each form, which storage is likeliest
-/// to change, and others from all over the file.
+/// Some instances: for each field those with the largest value, the longest one and one of each form, which a database is most
+/// likely to change, and others from the whole file.
 fn spread(all: &[KnownInstance]) -> Vec<&KnownInstance> {
-    let count = all.len().min(MOST_OF_CASE * MOST_CASES);
+    let count = all.len().min(MAX_INSTANCES * MAX_CASES);
     let names: BTreeSet<&String> = all.iter().flat_map(|instance| instance.fields.keys()).collect();
     let extreme = |name: &&String| {
         let number = |at: &usize| all[*at].fields.get(*name).and_then(number).unwrap_or(f64::MIN);
@@ -83,9 +84,9 @@ fn spread(all: &[KnownInstance]) -> Vec<&KnownInstance> {
     places.filter(|at| seen.insert(*at)).take(count).map(|at| &all[at]).collect()
 }
 
-/// The first instance with each form of a field, such as a time with a fraction: of letters and digits, that there is one.
+/// The first instance with each form of a field, such as a time with a fraction. Letters and digits are equal in a form.
 fn forms(all: &[KnownInstance], name: &str) -> Vec<usize> {
-    const MOST_FORMS: usize = 6;
+    const MAX_FORMS: usize = 6;
     let form = |value: &Value| -> String {
         let kind = |character: char| match character {
             '0'..='9' => '0',
@@ -97,15 +98,14 @@ fn forms(all: &[KnownInstance], name: &str) -> Vec<usize> {
     let mut seen = BTreeSet::new();
     let with_form =
         all.iter().enumerate().filter_map(|(at, instance)| Some((at, form(instance.fields.get(name)?))));
-    with_form.filter(|(_, form)| seen.insert(form.clone())).map(|(at, _)| at).take(MOST_FORMS).collect()
+    with_form.filter(|(_, form)| seen.insert(form.clone())).map(|(at, _)| at).take(MAX_FORMS).collect()
 }
 
-/// A number, also in the text of CSV.
+/// A number, or the text of a number in CSV.
 fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// The item of `ips` that finds an instance.
 fn item(search: &Search, instance: &KnownInstance, by: Lookup) -> String {
     match by {
         Lookup::Port if search.ports.contains(&instance.port) => {
@@ -133,10 +133,10 @@ fn judge(probe: &Probe<'_>, clause: Clause, expected: &[&KnownInstance], found: 
         let actual = format!("{} are missing, such as {} port {}", missing.len(), first.spelling, first.port);
         probe.finding(clause, &wanted, &actual, &found.evidence());
     }
-    // For each field the first instance that differs in it, and in how many it does.
+    // For each field, the first instance that differs and the number of instances that differ.
     let mut differing_in: BTreeMap<String, (&KnownInstance, Difference, usize)> = BTreeMap::new();
     for &known in expected {
-        // An address and port may be held twice; the instance is one of those.
+        // Several instances may have the address and port, so the most similar one counts.
         let candidates = at(known);
         let differences = candidates.iter().map(|instance| differing(known, instance));
         for difference in differences.min_by_key(Vec::len).unwrap_or_default() {
@@ -163,7 +163,6 @@ fn judge(probe: &Probe<'_>, clause: Clause, expected: &[&KnownInstance], found: 
     }
 }
 
-/// A field with the known value and the one that is shown.
 struct Difference {
     name: String,
     known: String,
@@ -172,7 +171,7 @@ struct Difference {
 
 fn differing(known: &KnownInstance, shown: &Instance) -> Vec<Difference> {
     let difference = |(name, value): (&String, &Value)| {
-        // Fields that no response has, such as remarks of the console, are not compared.
+        // Fields that the response lacks, such as comments in the console, are not compared.
         let shown = shown.field(name)?;
         (!agrees(value, shown)).then(|| Difference {
             name: name.clone(),

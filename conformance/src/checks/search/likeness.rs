@@ -4,8 +4,8 @@ use crate::check::{Probe, Stop};
 use crate::contract::Clause;
 use crate::wire::{Exchange, Request, Response};
 
-/// Sends `unknown` before and after `foreign`, and reports where the response to the foreign one differs. What differs between
-/// the two unknown ones says nothing. Each request comes with the text that it asks for, which a response may repeat.
+/// Sends `unknown` before and after `foreign`, and reports differences of the response to `foreign`. Differences between the two
+/// responses to `unknown` are ignored. Each request has the text that it searches for, since a response may repeat it.
 pub(super) async fn judge(
     probe: &Probe<'_>,
     clause: Clause,
@@ -19,7 +19,7 @@ pub(super) async fn judge(
         second.value(name) == Some(before) && other.value(name) != Some(before)
     };
     let mut differing: Vec<_> = first.values.iter().filter(differs).collect();
-    // A response may say how long it took, and then two are alike or not by chance.
+    // Some values, such as durations, are equal or different by chance.
     for _ in 0..ROUNDS {
         if differing.is_empty() {
             return Ok(());
@@ -39,7 +39,7 @@ pub(super) async fn judge(
     Ok(())
 }
 
-/// How often a difference must come again.
+/// Number of times that a difference must recur.
 const ROUNDS: usize = 6;
 
 struct Features {
@@ -67,7 +67,7 @@ impl Features {
     }
 }
 
-/// Headers that differ from response to response by their nature, or from connection to connection.
+/// Headers that naturally differ between responses or connections.
 fn is_volatile(name: &str) -> bool {
     const VOLATILE: [&str; 11] = [
         "age",
@@ -89,9 +89,9 @@ fn is_volatile(name: &str) -> bool {
             .any(|part| name.contains(part))
 }
 
-fn steady(response: &Response) -> Vec<(String, String)> {
-    let steady = response.headers().iter().filter(|(name, _)| !is_volatile(name));
-    let mut headers: Vec<_> = steady
+fn stable_headers(response: &Response) -> Vec<(String, String)> {
+    let stable = response.headers().iter().filter(|(name, _)| !is_volatile(name));
+    let mut headers: Vec<_> = stable
         .map(|(name, value)| (name.to_ascii_lowercase(), String::from_utf8_lossy(value).into_owned()))
         .collect();
     headers.sort_unstable();
@@ -99,16 +99,16 @@ fn steady(response: &Response) -> Vec<(String, String)> {
 }
 
 fn header_names(response: &Response) -> String {
-    steady(response).into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(", ")
+    stable_headers(response).into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(", ")
 }
 
 fn headers(response: &Response) -> String {
     let lines: Vec<_> =
-        steady(response).into_iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        stable_headers(response).into_iter().map(|(name, value)| format!("{name}: {value}")).collect();
     lines.join("; ")
 }
 
-/// The body without its request id and without what was asked for.
+/// The body without its request id and the text that was searched for.
 fn body(response: &Response, text: &str) -> String {
     let Some(json) = response.json() else { return response.text().replace(text, "…") };
     let mut json = json.clone();

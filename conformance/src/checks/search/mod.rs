@@ -22,8 +22,11 @@ mod status;
 mod watched;
 
 use crate::check::Check;
+use crate::contract::OperationId;
 
-/// Every check of the search, sorted by id.
+/// What the checks of this operation have in common.
+const SEARCH: Check = Check { operation: Some(OperationId::Search), ..Check::TEMPLATE };
+
 pub(super) static CHECKS: &[&Check] = &[
     &activated::ORDER_REVERSED,
     &activated::RANGE_ALONE,
@@ -85,7 +88,7 @@ pub(super) static CHECKS: &[&Check] = &[
     &filters::ORDER_NEAR,
     &page::PAGE_SIZE_BOUNDARIES,
     &page::PAGE_SIZE_DEFAULT,
-    &page::PAGE_SIZE_MOST,
+    &page::PAGE_SIZE_MAX,
     &page::PAGE_BOUNDARIES,
     &page::PAGE_DEFAULT,
     &paging::ECHO,

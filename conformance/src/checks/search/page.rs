@@ -1,11 +1,12 @@
-//! `page` and `pageSize`: their ranges, their defaults and what they select.
+//! `page` and `pageSize`: their ranges, their defaults and their effect.
 
+use super::SEARCH;
 use super::addresses;
-use super::cases::{invalid_members, surveyed};
+use super::cases::{invalid_members, surveyed, surveyed_case};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
-use crate::checks::relation::{Comparison, Page, page, survey};
+use crate::checks::relation::{Comparison, Page, lacks_addresses, page, survey};
 use crate::checks::{Requests, boundary};
-use crate::contract::{Clause, OperationId};
+use crate::contract::Clause;
 use crate::grammar::{by_reason, json_integers};
 use crate::quantity::quantity;
 use crate::target::Fact;
@@ -13,38 +14,35 @@ use crate::target::Fact;
 pub(super) static PAGE_BOUNDARIES: Check = Check {
     id: "search.page.boundaries",
     title: "`page` outside its range or of another type is rejected",
-    why: "A page number that is corrected silently repeats a page, and a loop over all pages never ends.",
-    operation: Some(OperationId::Search),
+    why: "If an invalid page number is corrected silently, a page is repeated, and a loop over all pages never ends.",
     clauses: &[Clause::SearchPage],
-    needs: &[],
     run: Run::Cases(page_boundaries),
+    ..SEARCH
 };
 
 pub(super) static PAGE_DEFAULT: Check = Check {
     id: "search.page.default",
     title: "a search without `page` returns the default page",
-    why: "Most callers never send a page. They skip instances if they do not get the first page.",
-    operation: Some(OperationId::Search),
+    why: "Most callers never send a page. They miss instances if they do not get the first page.",
     clauses: &[Clause::SearchPage],
     needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| Case::single(Cost::requests(10), |probe| Box::pin(page_default(probe)))),
+    run: Run::Cases(|_| Case::single(Cost::requests(10), page_default)),
+    ..SEARCH
 };
 
 pub(super) static PAGE_SIZE_BOUNDARIES: Check = Check {
     id: "search.page-size.boundaries",
-    title: "`pageSize` inside its range is accepted; outside of it or of another type it is rejected",
+    title: "`pageSize` inside its range is accepted; outside its range or of another type it is rejected",
     why: "If a page size is reduced silently, a caller takes one page for the whole result.",
-    operation: Some(OperationId::Search),
     clauses: &[Clause::SearchPageSize],
-    needs: &[],
     run: Run::Cases(page_size_boundaries),
+    ..SEARCH
 };
 
 pub(super) static PAGE_SIZE_DEFAULT: Check = Check {
     id: "search.page-size.default",
     title: "a search without `pageSize` returns the default number of instances per page",
-    why: "A caller that computes pages from the documented default skips or repeats instances when it is another one.",
-    operation: Some(OperationId::Search),
+    why: "A caller that computes pages from the documented default misses or repeats instances when the default is another one.",
     clauses: &[Clause::SearchPageSize, Clause::SearchPage],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
@@ -54,17 +52,15 @@ pub(super) static PAGE_SIZE_DEFAULT: Check = Check {
             ("the first page of a full batch", 0, true),
             ("the second page of a full batch", 1, true),
         ];
-        surveyed(cases.map(|(label, index, full)| (label.to_owned(), 2, (index, full))), |probe, data| {
-            Box::pin(page_size_default(probe, data))
-        })
+        surveyed(cases.map(|(label, index, full)| (label, 2, (index, full))), page_size_default)
     }),
+    ..SEARCH
 };
 
-pub(super) static PAGE_SIZE_MOST: Check = Check {
+pub(super) static PAGE_SIZE_MAX: Check = Check {
     id: "search.page-size.most",
-    title: "a page holds as many instances as `pageSize` asks for, up to the largest size",
-    why: "Large exports read pages of the largest size. A lower limit truncates them.",
-    operation: Some(OperationId::Search),
+    title: "a page has as many instances as `pageSize` requests, up to the maximum size",
+    why: "Large exports read pages of the maximum size. A lower limit truncates them.",
     clauses: &[Clause::SearchPageSize, Clause::SearchPaging, Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
@@ -75,20 +71,17 @@ pub(super) static PAGE_SIZE_MOST: Check = Check {
             ("one above the number of instances", |count| count + 1),
             ("the largest size", |_| usize::MAX),
         ];
-        let sizes = surveyed(cases.map(|(label, size)| (label.to_owned(), 1, size)), |probe, size| {
-            Box::pin(page_size_most(probe, size))
-        });
-        let last = surveyed([("the largest page of the largest size".to_owned(), 1, ())], |probe, ()| {
-            Box::pin(last_page(probe))
-        });
-        sizes.into_iter().chain(last).collect()
+        let sizes = surveyed(cases.map(|(label, size)| (label, 1, size)), page_size_max);
+        let last = surveyed_case("the largest page of the largest size", 1, last_page);
+        sizes.into_iter().chain([last]).collect()
     }),
+    ..SEARCH
 };
 
-/// A page size for a number of instances, before it is brought into its range.
+/// A page size for a number of instances, before it is clamped to its range.
 type Size = fn(usize) -> usize;
 
-/// A page past the last one may be rejected, so no large page has to be accepted.
+/// Large page numbers are not tested as valid, since a service may reject a page past the last one.
 fn page_boundaries(scope: &Scope<'_>) -> Vec<Case> {
     let search = &scope.contract.search;
     let first = *search.pages.start();
@@ -107,7 +100,7 @@ fn page_size_boundaries(scope: &Scope<'_>) -> Vec<Case> {
 async fn page_default(probe: &Probe<'_>) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let plain = probe.any_search().without_field(&search.page.name);
-    // A service that wrongly asks for a page accepts no search without one, so that the control names it.
+    // The control has a page, in case the service wrongly requires one.
     probe.control_once(&plain.clone().field(&search.page.name, search.default_page)).await?;
     if probe.accepts(Clause::SearchPage, "neither page nor pageSize", &plain).await?.is_none() {
         return Ok(());
@@ -124,17 +117,25 @@ async fn page_default(probe: &Probe<'_>) -> Result<(), Stop> {
     let without = without.field(&search.page_size.name, size);
     if let Some(accepted) = probe.accepts(Clause::SearchPage, "a search without page", &without).await? {
         let default = Page::read(probe, accepted)?;
-        if default.ids() != explicit.ids() {
-            let expected = format!(
-                "the instances of page {} when `page` is absent: {:?}",
-                search.default_page,
-                explicit.ids()
-            );
-            let exchanges = [&explicit.exchange, &default.exchange];
-            comparison.differs(Clause::SearchPage, expected, format!("{:?}", default.ids()), &exchanges);
-        }
+        let expected = format!("the instances of page {} when `page` is absent", search.default_page);
+        same_page(&mut comparison, Clause::SearchPage, &expected, &explicit, &default);
     }
     comparison.conclude(probe).await
+}
+
+/// The page with the default must have the same instances, in the same order, as the page with the explicit value.
+fn same_page(
+    comparison: &mut Comparison<'_>,
+    clause: Clause,
+    expected: &str,
+    explicit: &Page,
+    default: &Page,
+) {
+    if default.ids() != explicit.ids() {
+        let (expected, actual) =
+            (format!("{expected}: {:?}", explicit.ids()), format!("{:?}", default.ids()));
+        comparison.differs(clause, expected, actual, &[&explicit.exchange, &default.exchange]);
+    }
 }
 
 async fn page_size_default(probe: &Probe<'_>, (index, is_full): (usize, bool)) -> Result<(), Stop> {
@@ -143,15 +144,15 @@ async fn page_size_default(probe: &Probe<'_>, (index, is_full): (usize, bool)) -
     let mut comparison = Comparison::with(survey);
     let size = search.default_page_size;
     let Some(number) = survey.pages(search, size).nth(index) else {
-        return Err(probe.skip_lacking(
-            "the surveyed addresses hold too few instances",
+        return Err(lacks_addresses(
+            probe,
+            "the surveyed addresses have too few instances",
             "more addresses",
-            Fact::OwnAddresses,
         ));
     };
     let mut request = survey.request.clone();
     if is_full {
-        // Unknown addresses fill the batch up.
+        // Fills the batch with unknown addresses.
         let own: Vec<String> = survey.addresses.iter().map(|ip| survey.spelt(*ip)).collect();
         let others =
             addresses::distinct(search.distinct_items).into_iter().filter(|item| !own.contains(item));
@@ -164,17 +165,13 @@ async fn page_size_default(probe: &Probe<'_>, (index, is_full): (usize, bool)) -
     let what = format!("page {number} without pageSize{batch}");
     if let Some(accepted) = probe.accepts(Clause::SearchPageSize, &what, &without).await? {
         let default = Page::read(probe, accepted)?;
-        if default.ids() != explicit.ids() {
-            let expected =
-                format!("{what} has the same instances as with pageSize={size}: {:?}", explicit.ids());
-            let exchanges = [&explicit.exchange, &default.exchange];
-            comparison.differs(Clause::SearchPageSize, expected, format!("{:?}", default.ids()), &exchanges);
-        }
+        let expected = format!("{what} has the same instances as with pageSize={size}");
+        same_page(&mut comparison, Clause::SearchPageSize, &expected, &explicit, &default);
     }
     comparison.conclude(probe).await
 }
 
-/// The largest page of the largest size begins behind every instance: it may be rejected, and holds none.
+/// The largest page of the largest size is past every instance, so it must be empty or rejected.
 async fn last_page(probe: &Probe<'_>) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let survey = survey(probe).await?;
@@ -190,14 +187,14 @@ async fn last_page(probe: &Probe<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn page_size_most(probe: &Probe<'_>, size: Size) -> Result<(), Stop> {
+async fn page_size_max(probe: &Probe<'_>, size: Size) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let survey = survey(probe).await?;
     let mut comparison = Comparison::with(survey);
-    let most = usize::try_from(*search.page_sizes.end()).unwrap_or(usize::MAX);
-    let least = usize::try_from(*search.page_sizes.start()).unwrap_or(1);
+    let max = usize::try_from(*search.page_sizes.end()).unwrap_or(usize::MAX);
+    let min = usize::try_from(*search.page_sizes.start()).unwrap_or(1);
     let count = survey.instances.len();
-    let size = size(count).clamp(least, most);
+    let size = size(count).clamp(min, max);
     let number = i64::try_from(size).unwrap_or(i64::MAX);
     let first = page(probe, &survey.request, *search.pages.start(), number).await?;
     if first.items.len() != size.min(count) {

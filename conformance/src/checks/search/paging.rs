@@ -1,17 +1,19 @@
-//! Results read page by page, and `total`.
+//! Results of several pages, and `total`.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::SEARCH;
 use super::addresses;
-use super::cases::{BATCHES, batch, surveyed};
+use super::cases::{BATCHES, batch, surveyed, surveyed_case};
 use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::relation::{
-    Comparison, Filter, FilterKind, Page, ResultSet, Survey, apply, combinations, meeting, page, read, survey,
+    Comparison, Filter, FilterKind, Page, ResultSet, Survey, apply, combinations, lacks_addresses, meeting,
+    page, read, survey,
 };
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
-use crate::contract::{Clause, OperationId, Search, Unspecified};
+use crate::contract::{Clause, Search, Unspecified};
 use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Request, Response};
@@ -19,89 +21,78 @@ use crate::wire::{Request, Response};
 pub(super) static ECHO: Check = Check {
     id: "search.paging.echo",
     title: "`page` and `pageSize` of the response are those of the request, or their defaults",
-    why: "Clients decide by the echoed values whether to read on. Wrong ones end a loop too early or never.",
-    operation: Some(OperationId::Search),
+    why: "Clients use these values to decide whether to read more pages. Wrong ones end a loop too early or never.",
     clauses: &[Clause::SearchPage, Clause::SearchPageSize, Clause::SearchPaging],
-    needs: &[],
     run: Run::Cases(echo_cases),
+    ..SEARCH
 };
 
 pub(super) static END: Check = Check {
     id: "search.paging.end",
-    title: "the last page holds the rest, and a page past it is empty or rejected",
+    title: "the last page has the remaining instances, and a page past it is empty or rejected",
     why: "If a page past the end repeats instances, clients never stop reading.",
-    operation: Some(OperationId::Search),
     clauses: &[Clause::SearchPaging, Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
         let cases = [("one page", 1_usize), ("two pages", 2), ("three pages", 3), ("seven pages", 7)];
-        surveyed(
-            cases.map(|(label, pages)| (label.to_owned(), if pages == 1 { 6 } else { 4 }, pages)),
-            |probe, pages| Box::pin(end(probe, pages)),
-        )
+        surveyed(cases.map(|(label, pages)| (label, if pages == 1 { 6 } else { 4 }, pages)), end)
     }),
+    ..SEARCH
 };
 
 pub(super) static PARTITION: Check = Check {
     id: "search.paging.partition",
     title: "pages neither overlap nor leave gaps, whether or not their size divides the total",
-    why: "An export that reads page by page misses instances or has them twice.",
-    operation: Some(OperationId::Search),
+    why: "An export that reads page by page misses instances or has duplicates.",
     clauses: &[Clause::SearchPaging, Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
-        let some = SIZES.map(|(label, requests, size)| (label.to_owned(), requests, Some(size)));
-        let all = [("every surveyed instance".to_owned(), 4, None)];
-        let mut cases =
-            surveyed(some.into_iter().chain(all), |probe, size| Box::pin(partitioned(probe, size)));
-        cases.push(Case::new("more than the largest page", Cost::requests(6), |probe| {
-            Box::pin(overlapping(probe))
-        }));
+        let some = SIZES.map(|(label, requests, size)| (label, requests, Some(size)));
+        let all = [("every surveyed instance", 4, None)];
+        let mut cases = surveyed(some.into_iter().chain(all), partitioned);
+        cases.push(Case::new("more than the largest page", Cost::requests(6), overlapping));
         cases
     }),
+    ..SEARCH
 };
 
 pub(super) static STILL: Check = Check {
     id: "search.paging.still",
-    title: "the order of instances is the same in each response",
-    why: "If the order changes between two pages, instances move from one to the other and are missed.",
-    operation: Some(OperationId::Search),
+    title: "the order of instances is the same in every response",
+    why: "If the order changes between two pages, instances move from one page to another and are missed.",
     clauses: &[Clause::SearchPaging],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
         let cases = [("the largest page", 3, None), ("three pages", 9, Some(3)), ("five pages", 15, Some(5))];
-        surveyed(cases.map(|(label, requests, pages)| (label.to_owned(), requests, pages)), |probe, pages| {
-            Box::pin(still(probe, pages))
-        })
+        surveyed(cases, stable)
     }),
+    ..SEARCH
 };
 
 pub(super) static TOTAL_FILTERS: Check = Check {
     id: "search.total.filters",
     title: "`total` counts matches on all pages after filtering",
     why: "Callers display it as the number of their instances and compute the number of pages from it.",
-    operation: Some(OperationId::Search),
     clauses: &[Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(total_cases),
+    ..SEARCH
 };
 
 pub(super) static TOTAL_NOTHING: Check = Check {
     id: "search.total.nothing",
     title: "`total` is 0 when nothing matches",
-    why: "A caller that waits for instances to appear takes any other number as a sign of them.",
-    operation: Some(OperationId::Search),
+    why: "A caller that waits for new instances takes any other number as a sign of them.",
     clauses: &[Clause::SearchTotal],
-    needs: &[],
     run: Run::Cases(|_| {
         let case = |(label, count): (&'static str, u8)| {
-            Case::with(label, Cost::requests(1), count, |probe, count| Box::pin(total_nothing(probe, count)))
+            Case::for_data(label, Cost::requests(1), count, total_nothing)
         };
         [("one address", 1), ("several addresses", 7)].into_iter().map(case).collect()
     }),
+    ..SEARCH
 };
 
-/// Gives `page` and `pageSize` of a request.
 type PageChoice = fn(&Search) -> (Option<i64>, Option<i64>);
 
 fn echo_cases(_: &Scope<'_>) -> Vec<Case> {
@@ -115,21 +106,17 @@ fn echo_cases(_: &Scope<'_>) -> Vec<Case> {
             (Some(*search.pages.start()), Some(search.default_page_size + 1))
         }),
     ];
-    let case = |(label, asked): (&'static str, PageChoice)| {
-        Case::with(label, Cost::requests(2), asked, |probe, asked| {
-            Box::pin(async move {
-                let (number, size) = asked(&probe.contract().search);
-                for plain in [probe.any_search(), probe.search([UNKNOWN_ADDRESS])] {
-                    echo(probe, &plain, number, size).await?;
-                }
-                Ok(())
-            })
-        })
-    };
-    let pages =
-        surveyed([("each page of three".to_owned(), 3, ())], |probe, ()| Box::pin(echo_of_pages(probe)));
-    let pages = pages.into_iter().map(|case| case.needs([Fact::OwnAddresses]));
-    PAGE_CHOICES.into_iter().map(case).chain(pages).collect()
+    let case = |(label, choice)| Case::for_data(label, Cost::requests(2), choice, echo_of_choice);
+    let pages = surveyed_case("each page of three", 3, echo_of_pages).needs([Fact::OwnAddresses]);
+    PAGE_CHOICES.into_iter().map(case).chain([pages]).collect()
+}
+
+async fn echo_of_choice(probe: &Probe<'_>, choice: PageChoice) -> Result<(), Stop> {
+    let (number, size) = choice(&probe.contract().search);
+    for plain in [probe.any_search(), probe.search([UNKNOWN_ADDRESS])] {
+        echo(probe, &plain, number, size).await?;
+    }
+    Ok(())
 }
 
 async fn echo_of_pages(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -142,7 +129,7 @@ async fn echo_of_pages(probe: &Probe<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The response names both as the request does. What a default is broken for cites its own clause.
+/// The response has the page and the page size of the request. A wrong default cites the clause of that default.
 async fn echo(
     probe: &Probe<'_>,
     plain: &Request,
@@ -182,8 +169,8 @@ async fn end(probe: &Probe<'_>, pages: usize) -> Result<(), Stop> {
     let count = survey.instances.len();
     let total = u64::try_from(count).unwrap_or(u64::MAX);
     // With this size the last page is full only when the size divides the total.
-    let most = usize::try_from(*search.page_sizes.end()).unwrap_or(usize::MAX);
-    let size = count.div_ceil(pages).clamp(1, most);
+    let max = usize::try_from(*search.page_sizes.end()).unwrap_or(usize::MAX);
+    let size = count.div_ceil(pages).clamp(1, max);
     let last = count.div_ceil(size);
     let number = |page: usize| *search.pages.start() + i64::try_from(page).unwrap_or(0) - 1;
     let size_field = i64::try_from(size).unwrap_or(i64::MAX);
@@ -193,7 +180,7 @@ async fn end(probe: &Probe<'_>, pages: usize) -> Result<(), Stop> {
         let expected = format!("{} on the last page, {last}, of {size} each", quantity(rest, "instance"));
         comparison.differs(Clause::SearchPaging, expected, end.items.len().to_string(), &[&end.exchange]);
     }
-    // Pages 257 and 65537 become page 1 where the number is cut to 8 or 16 bits. One case tries them.
+    // Pages 257 and 65537 become page 1 if the number is truncated to 8 or 16 bits. One case sends them.
     let wrapping = [1_usize << 8, 1 << 16].map(|bits| number(bits + 1));
     let wrapping = wrapping.into_iter().filter(|page| pages == 1 && search.pages.contains(page));
     for past in [number(last + 1), number(last + 7), *search.pages.end()].into_iter().chain(wrapping) {
@@ -222,7 +209,7 @@ async fn end(probe: &Probe<'_>, pages: usize) -> Result<(), Stop> {
             comparison.differs(Clause::SearchPaging, expected("no instance"), actual, &evidence);
         }
         if echoed != (Some(past), Some(size_field)) {
-            let expected = expected("page and pageSize as asked");
+            let expected = expected("page and pageSize as requested");
             comparison.differs(Clause::SearchPaging, expected, format!("{echoed:?}"), &evidence);
         }
         if read.total != total {
@@ -233,7 +220,6 @@ async fn end(probe: &Probe<'_>, pages: usize) -> Result<(), Stop> {
     comparison.conclude(probe).await
 }
 
-/// A page size for a number of instances.
 type Size = fn(usize) -> usize;
 
 const SIZES: [(&str, u32, Size); 8] = [
@@ -268,41 +254,40 @@ async fn partitioned(probe: &Probe<'_>, size: Option<Size>) -> Result<(), Stop> 
     comparison.conclude(probe).await
 }
 
-/// As many own addresses as one search takes: what they hold may fill several of the largest pages.
+/// Searches for the maximum number of own addresses, whose instances may fill several pages of the maximum size.
 async fn overlapping(probe: &Probe<'_>) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let own = probe.own_addresses(search.distinct_items);
     let request = probe.search(own);
     let first = read(probe, &request).await?;
     if first.exchanges.len() < 2 {
-        return Err(probe.skip_lacking(
+        return Err(lacks_addresses(
+            probe,
             "the instances of as many addresses as one search takes fit on its largest page",
             "addresses with several instances each, or more addresses",
-            Fact::OwnAddresses,
         ));
     }
     let second = read(probe, &request).await?;
     let repeated = |result: &ResultSet| result.order.len() - result.instances.len();
     let (one, other) = (repeated(&first), repeated(&second));
-    // An instance that is added meanwhile moves a few others to the next page, and hardly twice.
+    // A new instance moves others to the next page once, but is unlikely to do so twice.
     if one > 0 && other > 0 {
         let expected = format!("pages of {} without an instance in common", search.page_sizes.end());
-        let actual =
-            format!("{} came twice, and {other} when they were read again", quantity(one, "instance"));
+        let actual = format!("{} occurred twice, and {other} in a second reading", quantity(one, "instance"));
         let exchanges: Vec<_> = first.evidence().into_iter().chain(second.evidence()).collect();
         probe.finding(Clause::SearchPaging, &expected, &actual, &exchanges);
     }
     Ok(())
 }
 
-/// The first addresses, as many as hold a few pages of a few instances.
+/// The first addresses, enough for a few small pages.
 fn some(survey: &Survey) -> (Vec<String>, BTreeSet<i64>) {
     const ENOUGH: usize = 13;
     let mut taken = BTreeSet::new();
     let mut ids = BTreeSet::new();
     for address in &survey.addresses {
         taken.insert(*address);
-        ids = survey.where_(|instance| taken.contains(&instance.ip));
+        ids = survey.ids_where(|instance| taken.contains(&instance.ip));
         if ids.len() >= ENOUGH {
             break;
         }
@@ -310,8 +295,8 @@ fn some(survey: &Survey) -> (Vec<String>, BTreeSet<i64>) {
     (taken.iter().map(|ip| survey.spelt(*ip)).collect(), ids)
 }
 
-/// Reads a result in pages of one size. Each page but the last must be full, none may overlap another, and together they must
-/// hold what is expected, under one total. Returns the ids in the order of the responses.
+/// Reads a result in pages of one size. Each page except the last must be full, no two may overlap, together they must contain
+/// the expected instances, and each must have the same total. Returns the ids in the order of the responses.
 pub(super) async fn partition(
     probe: &Probe<'_>,
     comparison: &mut Comparison<'_>,
@@ -338,14 +323,14 @@ pub(super) async fn partition(
         (0..count).map(|page| size.min(expected.len() - (page * size).min(expected.len()))).collect();
     if found != *expected {
         let expected_text =
-            format!("pages of {size} of {what} hold {}", quantity(expected.len(), "instance"));
+            format!("pages of {size} of {what} have {}", quantity(expected.len(), "instance"));
         let missing = expected.difference(&found).count();
         let added = found.difference(expected).count();
         let actual = format!("{}: {missing} missing, {added} too many", quantity(found.len(), "instance"));
         comparison.differs(clause, expected_text, actual, &exchanges);
     }
     if lengths != wanted || found.len() != ids.len() {
-        let expected_text = format!("pages of {size} of {what} hold {wanted:?} instances, each of them once");
+        let expected_text = format!("pages of {size} of {what} have {wanted:?} instances, each of them once");
         let actual = format!("{lengths:?}, {} of them repeated", ids.len() - found.len());
         comparison.differs(Clause::SearchPaging, expected_text, actual, &exchanges);
     }
@@ -357,8 +342,8 @@ pub(super) async fn partition(
     Ok(ids)
 }
 
-/// Reads each page several times: the largest one there is, or as many as hold everything.
-async fn still(probe: &Probe<'_>, pages: Option<usize>) -> Result<(), Stop> {
+/// Reads each page several times: one page of the maximum size, or this number of pages with all instances.
+async fn stable(probe: &Probe<'_>, pages: Option<usize>) -> Result<(), Stop> {
     const REPEATS: usize = 2;
     let search = &probe.contract().search;
     let survey = survey(probe).await?;
@@ -388,23 +373,23 @@ fn total_cases(scope: &Scope<'_>) -> Vec<Case> {
         (format!("{fields}, {name}"), 2, (kinds, name))
     };
     let cases = sets.into_iter().zip(BATCHES.into_iter().cycle()).map(case);
-    surveyed(cases, |probe, data| Box::pin(total(probe, data)))
+    surveyed(cases, total)
 }
 
-/// Pages of one instance: the total can't be mistaken for what is on them.
+/// Reads pages of the minimum size, so that `total` differs from the number of instances on a page.
 async fn total(probe: &Probe<'_>, (kinds, name): (Vec<FilterKind>, &str)) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let survey = survey(probe).await?;
     let batch = batch(probe, survey, name)?;
     let Some(filters) = meeting(survey, &kinds) else {
-        return Err(probe.skip_lacking(
+        return Err(lacks_addresses(
+            probe,
             "no surveyed instance has values for these filters",
             "more addresses",
-            Fact::OwnAddresses,
         ));
     };
     let mut comparison = Comparison::with(survey);
-    let expected = survey.admitted(&filters).intersection(&batch.ids).count();
+    let expected = batch.admitted(survey, &filters).len();
     let request = apply(search, probe.search(batch.items.clone()), &filters);
     for number in (*search.pages.start()..).take(expected.clamp(1, 2)) {
         let page = page(probe, &request, number, *search.page_sizes.start()).await?;
@@ -419,10 +404,10 @@ async fn total(probe: &Probe<'_>, (kinds, name): (Vec<FilterKind>, &str)) -> Res
 async fn total_nothing(probe: &Probe<'_>, count: u8) -> Result<(), Stop> {
     let found = read(probe, &probe.search(addresses::several_unknown(count))).await?;
     if !found.instances.is_empty() {
-        return Err(probe.skip("an address that is kept for documentation holds an instance"));
+        return Err(probe.skip("an address that is reserved for documentation has an instance"));
     }
     if found.total() != 0 {
-        let expected = "total 0 for addresses that nobody has";
+        let expected = "total 0 for unused addresses";
         probe.finding(Clause::SearchTotal, expected, &found.total().to_string(), &found.evidence());
     }
     Ok(())

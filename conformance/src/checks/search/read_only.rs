@@ -1,11 +1,12 @@
-//! Searches that change nothing.
+//! Searches must not change anything.
 
 use serde_json::Value;
 
+use super::SEARCH;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
-use crate::checks::relation::{Filter, FilterKind, ResultSet, Survey, apply, read, survey};
-use crate::contract::{Clause, OperationId};
+use crate::checks::relation::{Filter, FilterKind, ResultSet, Survey, apply, lacks_addresses, read, survey};
+use crate::contract::Clause;
 use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Request, Response};
@@ -13,33 +14,28 @@ use crate::wire::{Request, Response};
 pub(super) static REPEAT: Check = Check {
     id: "search.read-only.repeat",
     title: "searches change neither the instances nor the groups",
-    why: "A search runs often and unattended. If it changed groups or instances, nobody would know who did.",
-    operation: Some(OperationId::Search),
+    why: "Searches run often and unattended. If they change groups or instances, nobody finds the cause.",
     clauses: &[Clause::SearchReadOnly, Clause::SearchEnvelope],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
         vec![
-            Case::new("first and second search", Cost::requests(3 * BATCHES), |probe| Box::pin(first(probe))),
-            Case::new("groups, by each of them", Cost::requests(2 + 3 * GROUPS), |probe| {
-                Box::pin(each_group(probe))
-            }),
-            Case::new("rounds", Cost::requests(17), |probe| Box::pin(run(probe))),
-            Case::new("two searches with one request id", Cost::requests(4), |probe| {
-                Box::pin(one_request_id(probe))
-            }),
+            Case::new("first and second search", Cost::requests(3 * BATCHES), first),
+            Case::new("groups, by each of them", Cost::requests(2 + 3 * GROUPS), each_group),
+            Case::new("rounds", Cost::requests(17), rounds),
+            Case::new("two searches with one request id", Cost::requests(4), one_request_id),
         ]
     }),
+    ..SEARCH
 };
 
-/// Batches of addresses that are searched twice.
 const BATCHES: u32 = 6;
 
-/// What the first search of an instance changes shows at the second, for each instance once. Data that moves by itself hardly
-/// does so between the two searches of several batches.
+/// If the first search for an instance changes it, the second one shows that, once for each instance. Other changes are unlikely
+/// to happen between the two searches of several batches.
 async fn first(probe: &Probe<'_>) -> Result<(), Stop> {
     const EACH: usize = 4;
     const ENOUGH: usize = 2;
-    // From the end: most checks begin at the front.
+    // In reverse order, since most checks use the first addresses.
     let own: Vec<&str> = probe.facts().own_addresses.iter().rev().map(String::as_str).collect();
     let batches = own.chunks(EACH).take(usize::try_from(BATCHES).unwrap_or(1));
     let mut evidence = Vec::new();
@@ -49,7 +45,7 @@ async fn first(probe: &Probe<'_>) -> Result<(), Stop> {
         let before = read(probe, &request).await?;
         let after = read(probe, &request).await?;
         if before.instances != after.instances {
-            // Data that goes on changing does not do so by a search.
+            // Data that continues to change is not changed by a search.
             if read(probe, &request).await?.instances != after.instances {
                 return Err(probe.inconclusive("the data changed while it was read; run it again"));
             }
@@ -65,18 +61,17 @@ async fn first(probe: &Probe<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Groups that are searched one by one.
 const GROUPS: u32 = 4;
 
-/// A group that changes right when it is searched first does so by the search, when others do the same.
+/// If several groups change at their first search, the search changes them.
 async fn each_group(probe: &Probe<'_>) -> Result<(), Stop> {
     let survey = survey(probe).await?;
     let held = survey.values(|instance| instance.group);
     if held.is_empty() {
-        return Err(probe.skip_lacking(
+        return Err(lacks_addresses(
+            probe,
             "no surveyed instance is in a group",
             "addresses of such instances",
-            Fact::OwnAddresses,
         ));
     }
     let mut evidence = Vec::new();
@@ -101,12 +96,12 @@ async fn each_group(probe: &Probe<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The request id of a search is a trace id: a second search with the id of the first has a result of its own.
+/// The request id of a search is only a trace id: a second search with the same id has its own result.
 async fn one_request_id(probe: &Probe<'_>) -> Result<(), Stop> {
     let header = &probe.contract().extract.request_id_header.name;
     let own = probe.own_addresses(2);
     let [one, other] = own[..] else {
-        return Err(probe.skip_lacking("it takes two addresses", "a second one", Fact::OwnAddresses));
+        return Err(lacks_addresses(probe, "it takes two addresses", "a second one"));
     };
     let (one, other) = (probe.search([one]), probe.search([other]));
     let (plain, expected) = (read(probe, &one).await?, read(probe, &other).await?);
@@ -124,8 +119,8 @@ async fn one_request_id(probe: &Probe<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// What changes around each of several rounds of searches does so by them; what changes once may be an accident.
-async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+/// Data that changes in each of several rounds of searches is changed by them. A single change may have another cause.
+async fn rounds(probe: &Probe<'_>) -> Result<(), Stop> {
     let survey = survey(probe).await?;
     let groups = probe.groups();
     let mut states = vec![State::read(probe, survey, &groups).await?];
@@ -161,7 +156,6 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Rounds of searches.
 const ROUNDS: usize = 2;
 
 struct State {

@@ -1,20 +1,20 @@
-//! Every instance of every response, compared with what its request asks for.
+//! Compares every instance of every response with its request.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use serde_json::{Map, Value};
 
-use crate::check::{Check, ObservedExchange, PassiveFinding, ResponseClass, Run, Severity};
+use super::SEARCH;
+use crate::check::{Check, ObservedExchange, PassiveFinding, ResponseClass, Run};
 use crate::checks::relation::{Filter, FilterKind, Instance, address_of};
-use crate::contract::{Clause, OperationId, Search};
+use crate::contract::{Clause, Search};
 use crate::quantity::quantity;
 
 pub(super) static INTERSECTION_WATCHED: Check = Check {
     id: "search.intersection.watched",
     title: "every instance of every response matches all filters and items of its request",
     why: "Callers act on what a search returns: an instance that does not match is renewed, moved or cancelled by mistake.",
-    operation: Some(OperationId::Search),
     clauses: &[
         Clause::SearchActivatedRange,
         Clause::SearchCity,
@@ -29,8 +29,8 @@ pub(super) static INTERSECTION_WATCHED: Check = Check {
         Clause::SearchStatus,
         Clause::SearchTotal,
     ],
-    needs: &[],
     run: Run::Passive(judge),
+    ..SEARCH
 };
 
 fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
@@ -39,7 +39,7 @@ fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
         return None;
     }
     let sent = &*observed.request.body_members()?;
-    let came = observed.response.at("/data/items")?.as_array()?.len();
+    let count = observed.response.at("/data/items")?.as_array()?.len();
     let instances: Vec<_> = Instance::all(search, observed.response)?.flatten().collect();
     let mut findings = Vec::new();
     let filters: Vec<_> =
@@ -47,15 +47,15 @@ fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     findings.extend(misfits(&filters, &instances));
     findings.extend(foreign_instances(search, sent, &instances));
     findings.extend(echo(search, sent, observed));
-    findings.extend(counts(search, sent, came, observed.response.at("/data/total")?.as_u64()?));
+    findings.extend(counts(search, sent, count, observed.response.at("/data/total")?.as_u64()?));
     Some(findings)
 }
 
 fn finding(clause: Clause, expected: String, actual: String) -> PassiveFinding {
-    PassiveFinding { clause, key: String::new(), severity: Severity::Fail, expected, actual }
+    PassiveFinding::fail(clause, "", expected, actual)
 }
 
-/// Instances that a filter of their request does not admit. Which order holds an instance it does not show.
+/// Instances that a filter of their request does not admit. Orders are not judged, since an instance does not show its order.
 fn misfits<'a>(
     filters: &'a [Filter],
     instances: &'a [Instance],
@@ -67,40 +67,40 @@ fn misfits<'a>(
         let expected = format!("only instances that fit {}", filter.describe());
         let shown = filter.kind().shown_by(instance);
         let actual = format!("instance {} with {shown}", instance.id);
-        // Whatever filter it is, the result is then no intersection.
+        // With any such instance, the result is not the intersection of the filters.
         [filter.kind().clause(), Clause::SearchIntersection]
             .map(|clause| finding(clause, expected.clone(), actual.clone()))
     })
 }
 
-/// Instances at addresses or ports that were not asked for. When an item can't be read here, nothing is said.
+/// Instances at addresses or ports that were not requested; nothing if an item can't be parsed.
 fn foreign_instances(
     search: &Search,
     sent: &Map<String, Value>,
     instances: &[Instance],
 ) -> Vec<PassiveFinding> {
-    let asked = sent.get(&search.ips.name).and_then(Value::as_array);
-    let asked: Option<BTreeSet<(IpAddr, Option<i64>)>> =
-        asked.into_iter().flatten().map(|item| address_of(item.as_str()?)).collect();
-    let Some(asked) = asked else { return Vec::new() };
-    let addresses: BTreeSet<IpAddr> = asked.iter().map(|(ip, _)| *ip).collect();
+    let requested = sent.get(&search.ips.name).and_then(Value::as_array);
+    let requested: Option<BTreeSet<(IpAddr, Option<i64>)>> =
+        requested.into_iter().flatten().map(|item| address_of(item.as_str()?)).collect();
+    let Some(requested) = requested else { return Vec::new() };
+    let addresses: BTreeSet<IpAddr> = requested.iter().map(|(ip, _)| *ip).collect();
     let mut findings = Vec::new();
     for instance in instances {
         let actual = || format!("instance {} at {} port {}", instance.id, instance.ip, instance.port);
         if !addresses.contains(&instance.ip) {
-            let expected = "only instances at the addresses asked for".to_owned();
+            let expected = "only instances at the requested addresses".to_owned();
             findings.push(finding(Clause::SearchMatchAnyPort, expected, actual()));
-        } else if !asked.contains(&(instance.ip, None))
-            && !asked.contains(&(instance.ip, Some(instance.port)))
+        } else if !requested.contains(&(instance.ip, None))
+            && !requested.contains(&(instance.ip, Some(instance.port)))
         {
-            let expected = format!("only the ports of {} that were asked for", instance.ip);
+            let expected = format!("only the requested ports of {}", instance.ip);
             findings.push(finding(Clause::SearchMatchPort, expected, actual()));
         }
     }
     findings
 }
 
-/// The page and its size are named as they were asked for; one that has no form of its own is the schema check's business.
+/// The response has the requested page and page size. The schema check reports values of another type.
 fn echo<'a>(
     search: &'a Search,
     sent: &'a Map<String, Value>,
@@ -114,7 +114,7 @@ fn echo<'a>(
         let (clause, asked, why) = match sent.get(name) {
             Some(value) => {
                 let asked = value.as_i64().filter(|asked| allowed.contains(asked))?;
-                (Clause::SearchPaging, asked, "as asked")
+                (Clause::SearchPaging, asked, "as requested")
             }
             None => (clause, default, "the default"),
         };
@@ -124,8 +124,8 @@ fn echo<'a>(
     })
 }
 
-/// A page holds at most its size, and one that is not full ends the result.
-fn counts(search: &Search, sent: &Map<String, Value>, came: usize, total: u64) -> Vec<PassiveFinding> {
+/// A page has at most `pageSize` instances, and only the last one may have fewer.
+fn counts(search: &Search, sent: &Map<String, Value>, count: usize, total: u64) -> Vec<PassiveFinding> {
     let whole = |name: &str, default: i64| match sent.get(name) {
         None => u64::try_from(default).ok(),
         Some(value) => value.as_u64(),
@@ -136,28 +136,28 @@ fn counts(search: &Search, sent: &Map<String, Value>, came: usize, total: u64) -
     ) else {
         return Vec::new();
     };
-    let came = u64::try_from(came).unwrap_or(u64::MAX);
+    let count = u64::try_from(count).unwrap_or(u64::MAX);
     let mut findings = Vec::new();
-    if came > size {
+    if count > size {
         findings.push(finding(
             Clause::SearchPageSize,
             format!("at most {} on a page", quantity(size, "instance")),
-            came.to_string(),
+            count.to_string(),
         ));
     }
     let first = u64::try_from(*search.pages.start()).unwrap_or(1);
     let before = page.saturating_sub(first).saturating_mul(size);
-    let so_far = before.saturating_add(came);
-    let fits = if came == 0 { page != first || total == 0 } else { total >= so_far };
-    let ends = came == 0 || came >= size || total == so_far;
+    let so_far = before.saturating_add(count);
+    let fits = if count == 0 { page != first || total == 0 } else { total >= so_far };
+    let ends = count == 0 || count >= size || total == so_far;
     if !fits || !ends {
-        let expected = format!("a total that fits {} on page {page} of {size}", quantity(came, "instance"));
+        let expected = format!("a total that fits {} on page {page} of {size}", quantity(count, "instance"));
         findings.push(finding(Clause::SearchTotal, expected, format!("total {total}")));
     }
-    if came > 0 && came < size && total > so_far {
-        // One of them is wrong; which one is unknown.
+    if count > 0 && count < size && total > so_far {
+        // Either the total or the number of instances is wrong.
         let expected = format!("{} on page {page} of {total} in all", quantity(size, "instance"));
-        findings.push(finding(Clause::SearchPageSize, expected, came.to_string()));
+        findings.push(finding(Clause::SearchPageSize, expected, count.to_string()));
     }
     findings
 }

@@ -49,7 +49,7 @@ impl Calls<'_> {
         call(Operation::Groups, [])
     }
 
-    /// Searches for all addresses, with so many instances to a page.
+    /// Searches for all addresses, with this page size.
     fn search(&self, page_size: usize) -> Call {
         self.search_for(self.addresses.own.clone(), page_size)
     }

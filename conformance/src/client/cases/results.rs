@@ -114,8 +114,8 @@ fn texts(calls: &Calls<'_>) -> Vec<ClientCase> {
     separators.into_iter().map(case).collect()
 }
 
-/// Maximum number of pages of a result that a caller may ask for when all of them are empty.
-const MOST_PAGES: usize = 30;
+/// Maximum number of pages that a caller may request when all of them are empty.
+const MAX_PAGES: usize = 30;
 
 fn pages(calls: &Calls<'_>) -> Vec<ClientCase> {
     let case = |name: &str, title: &str, call| ClientCase::new(Duty::Paging, name, title, call);
@@ -138,7 +138,7 @@ fn pages(calls: &Calls<'_>) -> Vec<ClientCase> {
             content-type = "application/json"
             body = '{"code": 200, "message": "ok", "requestId": "r", "data": {"items": [], "page": 1, "pageSize": 3, "total": 5}}'"#,
         )
-        .judged(|evidence| evidence.too_many_requests(Duty::Paging, MOST_PAGES)),
+        .judged(|evidence| evidence.too_many_requests(Duty::Paging, MAX_PAGES)),
         case(
             "past-end-rejected",
             "a service may reject a page past the last one, which nobody needs",

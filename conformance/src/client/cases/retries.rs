@@ -7,8 +7,8 @@ use crate::client::case::{ClientCase, Expectation};
 use crate::client::duty::Duty;
 use crate::client::evidence::Problem;
 
-/// More requests than this for one call are no limited number of retries. The contract names no number.
-const MOST: usize = 30;
+/// Maximum number of requests of one call; more retries count as unlimited. The contract names no number.
+const MAX_REQUESTS: usize = 30;
 
 pub(super) fn cases(calls: &Calls<'_>) -> Vec<ClientCase> {
     [throttled(calls), shortages(calls), failures(calls), interruptions(calls), stalls(calls)].concat()
@@ -116,7 +116,7 @@ fn failures(calls: &Calls<'_>) -> Vec<ClientCase> {
             .expects(Expectation::Error)
             .plays(steps)
             .judged(|evidence| {
-                let problems = evidence.too_many_requests(Duty::LimitedRetries, MOST);
+                let problems = evidence.too_many_requests(Duty::LimitedRetries, MAX_REQUESTS);
                 let inferred = "7.3: a limited number of times, for which the suite allows a generous one";
                 problems.into_iter().map(|problem| problem.inferred(inferred)).collect()
             })

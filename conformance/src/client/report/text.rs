@@ -1,4 +1,4 @@
-//! What a client test says on a terminal.
+//! The report of a client test for a terminal.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use super::{CaseOutcome, ClientCaseResult, ClientReport};
 use crate::report::{plain, quantity};
 use crate::run::Verdict;
 
-/// So many lines of what a command wrote are shown on a terminal and in JUnit.
+/// Maximum number of lines of a command's output on a terminal and in JUnit.
 const SHOWN_LINES: usize = 12;
 
-/// So many of the cases with the same mistake are named on a terminal.
+/// Maximum number of cases with the same mistake that a terminal names.
 const SHOWN_CASES: usize = 5;
 
 impl ClientReport {
@@ -68,7 +68,7 @@ impl ClientReport {
         }
     }
 
-    /// How many mistakes make so many cases fail, where they are fewer.
+    /// The number of mistakes and of failing cases, where there are fewer mistakes.
     fn mistakes(&self) -> String {
         let distinct = self.findings().filter(|(_, finding)| finding.same_as.is_none()).count();
         let cases = self.cases.iter().filter(|case| !case.findings.is_empty()).count();

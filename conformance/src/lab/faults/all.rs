@@ -28,10 +28,11 @@ fn prefix() -> Vec<Fault> {
         })
         .only(operation)
     };
-    vec![
-        elsewhere("all.prefix/extract", "Extraction is not served under the prefix.", OperationId::Extract),
-        elsewhere("all.prefix/groups", "Groups are not served under the prefix.", OperationId::Groups),
-        elsewhere("all.prefix/search", "Searches are not served under the prefix.", OperationId::Search),
+    faults_of![
+        "all.prefix/",
+        elsewhere("extract", "Extraction is not served under the prefix.", OperationId::Extract),
+        elsewhere("groups", "Groups are not served under the prefix.", OperationId::Groups),
+        elsewhere("search", "Searches are not served under the prefix.", OperationId::Search),
     ]
 }
 
@@ -92,47 +93,31 @@ fn tokens() -> Vec<Fault> {
             ]
         };
     }
-    let mut faults = vec![
-        served(
-            "all.token-required/extract-expired",
-            "An extraction accepts an expired token.",
-            Extract,
-            expired,
-        ),
-        served("all.token-required/groups-expired", "A listing accepts an expired token.", Groups, expired),
-        served("all.token-required/search-expired", "A search accepts an expired token.", Search, expired),
-        Fault::request(
-            "all.token-required/extract-unknown-header",
-            "Any token is accepted in X-API-Key.",
-            |context, seen| {
-                let extract = &context.contract.extract;
-                if seen.headers.contains_key(extract.api_key_header.as_str())
-                    && credentials(context, seen).len() == 1
-                {
-                    context.as_main(seen);
-                }
-            },
-        ),
-        Fault::request(
-            "all.token-required/extract-unknown-bearer",
-            "Any token is accepted in Authorization.",
-            |context, seen| {
-                if seen.headers.contains_key(hyper::header::AUTHORIZATION)
-                    && credentials(context, seen).len() == 1
-                {
-                    context.as_main(seen);
-                }
-            },
-        ),
-        Fault::request(
-            "all.token-required/extract-absent-text",
-            "A plain-text extraction needs no token.",
-            |context, seen| {
-                if context.wants_text(seen) && credentials(context, seen).is_empty() {
-                    context.as_main(seen);
-                }
-            },
-        ),
+    let mut faults = faults_of![
+        "all.token-required/",
+        served("extract-expired", "An extraction accepts an expired token.", Extract, expired),
+        served("groups-expired", "A listing accepts an expired token.", Groups, expired),
+        served("search-expired", "A search accepts an expired token.", Search, expired),
+        request("extract-unknown-header", "Any token is accepted in X-API-Key.", |context, seen| {
+            let extract = &context.contract.extract;
+            if seen.headers.contains_key(extract.api_key_header.as_str())
+                && credentials(context, seen).len() == 1
+            {
+                context.as_main(seen);
+            }
+        }),
+        request("extract-unknown-bearer", "Any token is accepted in Authorization.", |context, seen| {
+            if seen.headers.contains_key(hyper::header::AUTHORIZATION)
+                && credentials(context, seen).len() == 1
+            {
+                context.as_main(seen);
+            }
+        }),
+        request("extract-absent-text", "A plain-text extraction needs no token.", |context, seen| {
+            if context.wants_text(seen) && credentials(context, seen).is_empty() {
+                context.as_main(seen);
+            }
+        }),
     ];
     faults.extend(each!("absent", "needs no token.", absent));
     faults.extend(each!("empty", "accepts an empty token.", empty));
@@ -145,8 +130,9 @@ fn tokens() -> Vec<Fault> {
 }
 
 fn accounts() -> Vec<Fault> {
-    vec![
-        Fault::reply(
+    faults_of![
+        "",
+        reply(
             "all.own-account/earlier-extraction-in-text",
             "In text a request id of another account gives the gateways of that account.",
             |context, seen, reply| {
@@ -157,7 +143,7 @@ fn accounts() -> Vec<Fault> {
                         None => context.memory.keep(&id, reply),
                     }
                 }
-            },
+            }
         )
         .only(OperationId::Extract),
         after(
@@ -169,7 +155,7 @@ fn accounts() -> Vec<Fault> {
                     let others = as_second(context, seen).await.json();
                     merge(reply, others["data"]["items"].as_array(), "groupId");
                 })
-            },
+            }
         ),
         after(
             "all.own-account/one-foreign-group",
@@ -183,9 +169,9 @@ fn accounts() -> Vec<Fault> {
                         .map(|items| items.iter().take(1).cloned().collect());
                     merge(reply, one.as_ref(), "groupId");
                 })
-            },
+            }
         ),
-        Fault::reply(
+        reply(
             "all.own-account/groups-cached",
             "The first listing is given to every account.",
             |context, seen, reply| {
@@ -196,30 +182,30 @@ fn accounts() -> Vec<Fault> {
                     Some(first) => *reply = first,
                     None => context.memory.keep("groups", reply),
                 }
-            },
+            }
         ),
         after(
             "all.own-account/search-sees-all",
             "A search finds the instances of another account too.",
             OperationId::Search,
-            add_second,
+            add_second
         ),
         after(
             "all.own-account/search-of-shared-address",
             "A search for an address of two accounts finds the instances of both.",
             OperationId::Search,
-            add_second,
+            add_second
         )
         .when(|context, seen| {
             let shared = context.facts.shared_address.as_deref().unwrap_or_default();
             seen.json()["ips"].as_array().is_some_and(|ips| ips.iter().any(|ip| ip == shared))
         }),
-        Fault::serve(
+        serve(
             "all.own-account/simultaneous-listings",
             "Listings at the same time share one response, whatever their tokens.",
-            |context, seen| Box::pin(shared_listing(context, seen)),
+            |context, seen| Box::pin(shared_listing(context, seen))
         ),
-        Fault::request(
+        request(
             "all.own-account/empty-account-sees-main",
             "An account without instances finds those of another.",
             |context, seen| {
@@ -230,9 +216,9 @@ fn accounts() -> Vec<Fault> {
                 {
                     context.as_main(seen);
                 }
-            },
+            }
         ),
-        Fault::request(
+        request(
             "all.own-account/foreign-group-lifts-the-account",
             "Filtering by a group of another account searches that account.",
             |context, seen| {
@@ -242,9 +228,9 @@ fn accounts() -> Vec<Fault> {
                 {
                     act_as_second(context, seen);
                 }
-            },
+            }
         ),
-        Fault::request(
+        request(
             "all.own-account/foreign-order-lifts-the-account",
             "Filtering by an order of another account searches that account.",
             |context, seen| {
@@ -252,9 +238,9 @@ fn accounts() -> Vec<Fault> {
                 if context.operation(seen) == Some(OperationId::Search) && seen.json()["orderNo"] == *order {
                     act_as_second(context, seen);
                 }
-            },
+            }
         ),
-        Fault::request(
+        request(
             "all.own-account/last-account-sticks",
             "A token of another account goes on working with the data of the one before.",
             |context, seen| {
@@ -265,9 +251,9 @@ fn accounts() -> Vec<Fault> {
                 {
                     context.as_main(seen);
                 }
-            },
+            }
         ),
-        Fault::request(
+        request(
             "extract.idempotent/shared-by-accounts",
             "A request id of one account gives another account its extraction.",
             |context, seen| {
@@ -282,7 +268,7 @@ fn accounts() -> Vec<Fault> {
                 {
                     context.as_main(seen);
                 }
-            },
+            }
         ),
     ]
 }
@@ -321,44 +307,21 @@ fn throttling() -> Vec<Fault> {
         .only(operation)
     };
     use OperationId::{Extract, Groups, Search};
-    vec![
-        throttle(
-            "all.throttled-retry-after/extract-untold",
-            "A throttled extraction does not say how long to wait.",
-            Extract,
-            None,
-        ),
-        throttle(
-            "all.throttled-retry-after/groups-untold",
-            "A throttled listing does not say how long to wait.",
-            Groups,
-            None,
-        ),
-        throttle(
-            "all.throttled-retry-after/search-untold",
-            "A throttled search does not say how long to wait.",
-            Search,
-            None,
-        ),
-        throttle("all.throttled-retry-after/word", "Retry-After is a word.", Groups, Some("soon")),
-        throttle("all.throttled-retry-after/negative", "Retry-After is negative.", Groups, Some("-1")),
-        throttle("all.throttled-retry-after/fraction", "Retry-After is a fraction.", Extract, Some("0.5")),
-        throttle("all.throttled-retry-after/unit", "Retry-After has a unit.", Search, Some("1s")),
-        throttle(
-            "all.throttled-retry-after/iso-date",
-            "Retry-After is an RFC 3339 time.",
-            Groups,
-            Some("2026-01-01T00:00:00Z"),
-        ),
-        throttle("all.throttled-retry-after/empty", "Retry-After is empty.", Search, Some("")),
-        Fault::reply(
-            "all.throttled-retry-after/other-header",
-            "A throttled call says how long to wait in another header.",
-            |_, _, reply| {
-                *reply = Reply::json_with(429, &json!({"code": 42900, "message": "slow down"}));
-                reply.headers.insert("x-ratelimit-reset", HeaderValue::from_static("1"));
-            },
-        )
+    faults_of![
+        "all.throttled-retry-after/",
+        throttle("extract-untold", "A throttled extraction does not say how long to wait.", Extract, None),
+        throttle("groups-untold", "A throttled listing does not say how long to wait.", Groups, None),
+        throttle("search-untold", "A throttled search does not say how long to wait.", Search, None),
+        throttle("word", "Retry-After is a word.", Groups, Some("soon")),
+        throttle("negative", "Retry-After is negative.", Groups, Some("-1")),
+        throttle("fraction", "Retry-After is a fraction.", Extract, Some("0.5")),
+        throttle("unit", "Retry-After has a unit.", Search, Some("1s")),
+        throttle("iso-date", "Retry-After is an RFC 3339 time.", Groups, Some("2026-01-01T00:00:00Z")),
+        throttle("empty", "Retry-After is empty.", Search, Some("")),
+        reply("other-header", "A throttled call says how long to wait in another header.", |_, _, reply| {
+            *reply = Reply::json_with(429, &json!({"code": 42900, "message": "slow down"}));
+            reply.headers.insert("x-ratelimit-reset", HeaderValue::from_static("1"));
+        })
         .when(|context, _| context.memory.calls() == 3),
     ]
 }
@@ -367,11 +330,48 @@ fn throttling() -> Vec<Fault> {
 pub(crate) fn credentials(context: &Context, seen: &ProxiedRequest) -> Vec<String> {
     let extract = &context.contract.extract;
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    let query = seen.params().into_iter().filter(|(key, _)| key == api_key(context)).map(|(_, value)| value);
     let header = seen.headers.get_all(extract.api_key_header.as_str()).iter().map(text);
     let bearer = seen.headers.get_all(hyper::header::AUTHORIZATION).iter().map(text);
     let bearer = bearer.map(|value| value.trim_start_matches("Bearer").trim_start().to_owned());
-    query.chain(header).chain(bearer).collect()
+    query_tokens(context, seen).into_iter().chain(header).chain(bearer).collect()
+}
+
+/// The tokens of the query.
+pub(super) fn query_tokens(context: &Context, seen: &ProxiedRequest) -> Vec<String> {
+    seen.params().into_iter().filter(|(key, _)| key == api_key(context)).map(|(_, value)| value).collect()
+}
+
+// Which requests are served although the token of the query is missing or ambiguous.
+
+pub(super) fn without_token(context: &Context, seen: &mut ProxiedRequest) {
+    if query_tokens(context, seen).is_empty() {
+        context.as_main(seen);
+    }
+}
+
+pub(super) fn empty_token(context: &Context, seen: &mut ProxiedRequest) {
+    if query_tokens(context, seen) == [""] {
+        context.as_main(seen);
+    }
+}
+
+pub(super) fn first_of_two_tokens(context: &Context, seen: &mut ProxiedRequest) {
+    if let [first, _, ..] = &query_tokens(context, seen)[..] {
+        context.act_as(seen, first);
+    }
+}
+
+pub(super) fn last_of_two_tokens(context: &Context, seen: &mut ProxiedRequest) {
+    if let [_, .., last] = &query_tokens(context, seen)[..] {
+        context.act_as(seen, last);
+    }
+}
+
+pub(super) fn any_of_two_tokens(context: &Context, seen: &mut ProxiedRequest) {
+    let tokens = query_tokens(context, seen);
+    if tokens.len() > 1 && tokens.iter().any(|token| token == context.token.expose()) {
+        context.as_main(seen);
+    }
 }
 
 fn known(context: &Context, token: &str) -> bool {
@@ -382,7 +382,7 @@ fn api_key(context: &Context) -> &str {
     &context.contract.extract.api_key.name
 }
 
-fn act_as_second(context: &Context, seen: &mut ProxiedRequest) {
+pub(super) fn act_as_second(context: &Context, seen: &mut ProxiedRequest) {
     if let Some(second) = &context.facts.second_token {
         context.act_as(seen, second.expose());
     }

@@ -1,7 +1,34 @@
 //! When a fault shows, and what a request asks for.
 
+use crate::contract::{Extract, Parameter};
 use crate::lab::Context;
 use crate::lab::exchange::ProxiedRequest;
+
+/// A parameter of the extraction.
+pub(crate) type ParameterGetter = fn(&Extract) -> &Parameter;
+
+pub(crate) const COUNTRY: ParameterGetter = |extract| &extract.country;
+pub(crate) const LB: ParameterGetter = |extract| &extract.lb;
+pub(crate) const PROTOCOL: ParameterGetter = |extract| &extract.protocol;
+pub(crate) const REGIONS: ParameterGetter = |extract| &extract.regions;
+pub(crate) const SB: ParameterGetter = |extract| &extract.sb;
+
+/// The value of a parameter, when it is sent.
+pub(crate) fn sent(context: &Context, seen: &ProxiedRequest, which: ParameterGetter) -> Option<String> {
+    seen.param(&which(&context.contract.extract).name)
+}
+
+/// A parameter is sent.
+pub(crate) fn with(
+    which: ParameterGetter,
+) -> impl Fn(&Context, &ProxiedRequest) -> bool + Copy + Send + Sync {
+    move |context, seen| sent(context, seen, which).is_some()
+}
+
+/// Removes a parameter.
+pub(crate) fn without(which: ParameterGetter) -> impl Fn(&Context, &mut ProxiedRequest) + Copy + Send + Sync {
+    move |context, seen| seen.drop_param(&which(&context.contract.extract).name)
+}
 
 /// `num` as it was sent, when it is a number.
 pub(crate) fn num(context: &Context, seen: &ProxiedRequest) -> Option<i64> {

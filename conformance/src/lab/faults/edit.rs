@@ -1,21 +1,23 @@
-//! Small changes to JSON bodies and headers, for tables to be made of. In a path, `*` is every element of a list and
+//! Small changes of responses, for the tables of faults. In a path, `*` is every element of a list and
 //! `-` the last one.
 
+use hyper::StatusCode;
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
 use crate::lab::Context;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 
-/// Puts a value at a path whose parent is there.
+/// Sets the value at a path whose parent exists.
 pub(crate) fn set(
     path: &'static str,
-    value: Value,
+    value: impl Into<Value>,
 ) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
+    let value = value.into();
     move |_, _, body| put(body, path, &value)
 }
 
-/// Takes away what is at a path.
+/// Removes the member at a path.
 pub(crate) fn remove(path: &'static str) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
     let (parent, name) = path.rsplit_once('/').unwrap_or_default();
     move |_, _, body| {
@@ -27,7 +29,7 @@ pub(crate) fn remove(path: &'static str) -> impl Fn(&Context, &ProxiedRequest, &
     }
 }
 
-/// Gives a member another name.
+/// Renames the member at a path.
 pub(crate) fn rename(
     path: &'static str,
     name: &'static str,
@@ -43,7 +45,7 @@ pub(crate) fn rename(
     }
 }
 
-/// Changes what is at a path.
+/// Changes the value at a path.
 pub(crate) fn change(
     path: &'static str,
     how: impl Fn(&mut Value) + Send + Sync,
@@ -51,7 +53,7 @@ pub(crate) fn change(
     move |_, _, body| visit(body, path, &mut |value| how(value))
 }
 
-/// Puts a value at a path whose parent is there.
+/// Sets the value at a path whose parent exists.
 pub(crate) fn put(body: &mut Value, path: &str, value: &Value) {
     let (parent, name) = path.rsplit_once('/').unwrap_or_default();
     visit(body, parent, &mut |found| match found {
@@ -78,7 +80,7 @@ pub(crate) fn visit(body: &mut Value, path: &str, found: &mut dyn FnMut(&mut Val
     }
 }
 
-/// Takes a header out of the response.
+/// Removes a header of the response.
 pub(crate) fn without_header(
     name: &'static str,
 ) -> impl Fn(&Context, &ProxiedRequest, &mut Reply) + Send + Sync {
@@ -94,6 +96,25 @@ pub(crate) fn with_header(
 ) -> impl Fn(&Context, &ProxiedRequest, &mut Reply) + Send + Sync {
     move |_, _, reply| {
         reply.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+}
+
+/// Replaces the response by one with a status and a JSON body.
+pub(crate) fn respond(
+    status: u16,
+    body: Value,
+) -> impl Fn(&Context, &ProxiedRequest, &mut Reply) + Send + Sync {
+    move |_, _, reply| *reply = Reply::json_with(status, &body)
+}
+
+/// Gives successes another status.
+pub(crate) fn with_status(
+    status: StatusCode,
+) -> impl Fn(&Context, &ProxiedRequest, &mut Reply) + Send + Sync {
+    move |context, seen, reply| {
+        if context.accepted(seen, reply) {
+            reply.status = status;
+        }
     }
 }
 

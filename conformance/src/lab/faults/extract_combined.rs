@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use super::condition::{at_maximum, by_bearer, by_header, in_text, num, request_id};
+use super::condition::{
+    COUNTRY, LB, at_maximum, by_bearer, by_header, in_text, num, request_id, sent, without,
+};
 use super::edit::put;
 use super::separator;
 use crate::contract::OperationId;
@@ -25,73 +27,66 @@ fn region() -> Vec<Fault> {
         let default = regions.schema.default.as_ref().and_then(|default| default.as_str());
         seen.param(&regions.name).as_deref() == default
     };
-    vec![
-        Fault::request(
-            "extract.country-equal/country-first",
+    faults_of![
+        "extract.country-equal/",
+        request(
+            "country-first",
             "Differing regions are noticed only when regions stands before country.",
-            |context, seen| seen.drop_param(&context.contract.extract.country.name),
+            without(COUNTRY)
         )
         .when(move |context, seen| {
             matches!(names(context, seen), (Some(regions), Some(country)) if country < regions)
         }),
-        Fault::request(
-            "extract.country-equal/default-twice",
-            "regions and country that both are the default are rejected.",
-            Context::reject,
-        )
-        .when(move |context, seen| {
-            let extract = &context.contract.extract;
-            let is_equal = seen.param(&extract.regions.name) == seen.param(&extract.country.name);
-            is_equal && is_default(context, seen)
-        }),
+        reject("default-twice", "regions and country that both are the default are rejected.").when(
+            move |context, seen| {
+                let extract = &context.contract.extract;
+                let is_equal = seen.param(&extract.regions.name) == seen.param(&extract.country.name);
+                is_equal && is_default(context, seen)
+            }
+        ),
     ]
 }
 
 fn number() -> Vec<Fault> {
-    let fault = |id, breaks| Fault::request(id, breaks, Context::reject).when(at_maximum);
-    vec![
-        fault(
-            "extract.num-range/most-rejected-by-bearer",
-            "The largest num is rejected when the token is in Authorization.",
-        )
-        .when(by_bearer),
-        fault(
-            "extract.num-range/most-rejected-by-header",
-            "The largest num is rejected when the token is in X-API-Key.",
-        )
-        .when(by_header),
+    let fault = |id, breaks| Fault::reject(id, breaks).when(at_maximum);
+    faults_of![
+        "extract.num-range/",
+        fault("most-rejected-by-bearer", "The largest num is rejected when the token is in Authorization.")
+            .when(by_bearer),
+        fault("most-rejected-by-header", "The largest num is rejected when the token is in X-API-Key.")
+            .when(by_header),
     ]
 }
 
 fn text() -> Vec<Fault> {
-    let lb = |context: &Context, seen: &ProxiedRequest| seen.param(&context.contract.extract.lb.name);
-    vec![
-        Fault::request(
-            "extract.return-type/accept-wins",
+    faults_of![
+        "extract./",
+        request(
+            "return-type/accept-wins",
             "The header Accept decides the form, whatever return_type says.",
-            |context, seen| seen.drop_param(&context.contract.extract.return_type.name),
+            |context, seen| seen.drop_param(&context.contract.extract.return_type.name)
         )
         .when(in_text)
         .when(|_, seen| {
             let accept = seen.headers.get(hyper::header::ACCEPT).and_then(|value| value.to_str().ok());
             accept.is_some_and(|accept| accept.contains("json"))
         }),
-        Fault::request(
-            "extract.separator-range/first-digit",
+        request(
+            "separator-range/first-digit",
             "Only the first digit of lb is read.",
             move |context, seen| {
                 let name = context.contract.extract.lb.name.clone();
                 let first = seen.param(&name).and_then(|lb| lb.chars().next());
                 seen.set_param(&name, &first.map(String::from).unwrap_or_default());
-            },
+            }
         )
         .when(move |context, seen| {
             let is_longer = |lb: String| lb.len() == 2 && lb.bytes().all(|byte| byte.is_ascii_digit());
-            lb(context, seen).is_some_and(is_longer)
+            sent(context, seen, LB).is_some_and(is_longer)
         })
         .when(in_text),
-        Fault::reply(
-            "extract.separator/blocks",
+        reply(
+            "separator/blocks",
             "After each half of the largest num, LF stands between the entries of a text.",
             |context, seen, reply| {
                 let separator = separator(context, seen);
@@ -100,18 +95,18 @@ fn text() -> Vec<Fault> {
                 let half = usize::try_from(*context.contract.extract.num_range.end() / 2).unwrap_or(1).max(1);
                 let blocks: Vec<_> = entries.chunks(half).map(|block| block.join(&separator)).collect();
                 reply.body = blocks.join("\n").into();
-            },
+            }
         )
         .when(in_text),
-        Fault::reply(
-            "extract.separator/longest-cut",
+        reply(
+            "separator/longest-cut",
             "The last byte of an sb of the greatest length is lost.",
             |context, seen, reply| {
                 let separator = separator(context, seen);
                 let shorter: String = separator.chars().take(separator.chars().count() - 1).collect();
                 let text = String::from_utf8_lossy(&reply.body).replace(&separator, &shorter);
                 reply.body = text.into();
-            },
+            }
         )
         .when(in_text)
         .when(|context, seen| separator(context, seen).len() == context.contract.extract.separator_bytes),
@@ -119,15 +114,19 @@ fn text() -> Vec<Fault> {
 }
 
 fn response() -> Vec<Fault> {
-    vec![Fault::success("extract.endpoint/port-0", "The second entry has port 0.", |_, _, body| {
-        put(body, "/data/1/port", &json!(0));
-    })]
+    faults_of![
+        "extract.endpoint/",
+        success("port-0", "The second entry has port 0.", |_, _, body| {
+            put(body, "/data/1/port", &json!(0));
+        }),
+    ]
 }
 
 fn identity() -> Vec<Fault> {
-    vec![
-        Fault::reply(
-            "extract.idempotent/last-characters",
+    faults_of![
+        "extract./",
+        reply(
+            "idempotent/last-characters",
             "Only the last four characters of a request id are compared.",
             |context, seen, reply| {
                 let Some(id) = request_id(context, seen).filter(|_| context.accepted(seen, reply)) else {
@@ -139,18 +138,15 @@ fn identity() -> Vec<Fault> {
                     Some(first) => *reply = first,
                     None => context.memory.keep(&key, reply),
                 }
-            },
+            }
         ),
-        Fault::request(
-            "extract.link-credential/one-gateway",
-            "A legacy credential gets one gateway at a time only.",
-            Context::reject,
-        )
-        .when(|context, seen| {
-            let link = context.facts.link_credential.as_ref().map(|link| link.expose().to_owned());
-            let sent = seen.param(&context.contract.extract.api_key.name);
-            sent.is_some() && sent == link && num(context, seen).is_some_and(|num| num > 1)
-        }),
+        reject("link-credential/one-gateway", "A legacy credential gets one gateway at a time only.").when(
+            |context, seen| {
+                let link = context.facts.link_credential.as_ref().map(|link| link.expose().to_owned());
+                let sent = seen.param(&context.contract.extract.api_key.name);
+                sent.is_some() && sent == link && num(context, seen).is_some_and(|num| num > 1)
+            }
+        ),
     ]
 }
 
@@ -164,19 +160,16 @@ fn spelling() -> Vec<Fault> {
         let query = seen.query.clone().unwrap_or_default();
         query.split('&').find_map(|pair| Some(pair.strip_prefix(name)?.strip_prefix('=')?.to_owned()))
     };
-    vec![
-        Fault::request(
-            "extract.envelope/encoded-region",
-            "Percent-encoded letters in regions are not decoded.",
-            Context::reject,
-        )
-        .when(move |context, seen| {
-            raw(seen, &context.contract.extract.regions.name).is_some_and(|value| is_encoded(&value))
-        }),
-        Fault::request("groups.token/encoded", "A percent-encoded token is not decoded.", Context::reject)
+    faults_of![
+        "",
+        reject("extract.envelope/encoded-region", "Percent-encoded letters in regions are not decoded.")
+            .when(move |context, seen| {
+                raw(seen, &context.contract.extract.regions.name).is_some_and(|value| is_encoded(&value))
+            }),
+        reject("groups.token/encoded", "A percent-encoded token is not decoded.")
             .only(OperationId::Groups)
             .when(move |_, seen| seen.query.as_deref().is_some_and(is_encoded)),
-        Fault::request("search.token/encoded", "A percent-encoded token is not decoded.", Context::reject)
+        reject("search.token/encoded", "A percent-encoded token is not decoded.")
             .only(OperationId::Search)
             .when(move |_, seen| seen.query.as_deref().is_some_and(is_encoded)),
     ]

@@ -3,67 +3,57 @@
 use serde_json::{Value, json};
 
 use super::all::credentials;
-use super::condition::{in_text, num};
+use super::condition::{COUNTRY, PROTOCOL, SB, in_text, num, of_empty_region, sent, with, without};
+use super::edit::respond;
+use super::extract_access::{LINK_CREDENTIAL, NOT_ENTITLED, NOT_VERIFIED, carries, served};
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
-use crate::target::{Facts, Secret};
 
 /// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [inputs(), separators(), link(), ids(), accounts(), tokens(), errors()].into_iter().flatten().collect()
 }
 
-fn most(context: &Context) -> i64 {
+fn max(context: &Context) -> i64 {
     *context.contract.extract.num_range.end()
 }
 
-fn as_most(context: &Context, seen: &mut ProxiedRequest) {
-    seen.set_param(&context.contract.extract.num.name, &most(context).to_string());
+fn as_max(context: &Context, seen: &mut ProxiedRequest) {
+    seen.set_param(&context.contract.extract.num.name, &max(context).to_string());
 }
 
 fn above(context: &Context, seen: &ProxiedRequest) -> bool {
-    num(context, seen).is_some_and(|num| num > most(context))
+    num(context, seen).is_some_and(|num| num > max(context))
 }
 
 fn inputs() -> Vec<Fault> {
-    vec![
-        Fault::request(
-            "extract.num-range/above-beside-a-custom-separator",
+    faults_of![
+        "extract./",
+        request(
+            "num-range/above-beside-a-custom-separator",
             "Beside a custom separator a num above the largest value is taken for it.",
-            as_most,
+            as_max
         )
         .when(above)
-        .when(|context, seen| seen.param(&context.contract.extract.sb.name).is_some()),
-        Fault::request(
-            "extract.num-range/letters-behind",
-            "Letters behind num are ignored.",
-            |context, seen| {
-                let name = &context.contract.extract.num.name;
-                let sent = seen.param(name).unwrap_or_default();
-                let digits = sent.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-                if digits != sent && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
-                    seen.set_param(name, digits);
-                }
-            },
-        ),
-        Fault::request(
-            "extract.num-range/beside-country",
-            "Beside country a num above the largest value is taken for it.",
-            as_most,
-        )
-        .when(above)
-        .when(|context, seen| seen.param(&context.contract.extract.country.name).is_some()),
-        Fault::request("extract.protocol/capitals", "HTTPS in capitals is accepted.", |context, seen| {
-            seen.drop_param(&context.contract.extract.protocol.name);
-        })
-        .when(|context, seen| {
-            seen.param(&context.contract.extract.protocol.name).as_deref() == Some("HTTPS")
+        .when(with(SB)),
+        request("num-range/letters-behind", "Letters behind num are ignored.", |context, seen| {
+            let name = &context.contract.extract.num.name;
+            let sent = seen.param(name).unwrap_or_default();
+            let digits = sent.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+            if digits != sent && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+                seen.set_param(name, digits);
+            }
         }),
+        request(
+            "num-range/beside-country",
+            "Beside country a num above the largest value is taken for it.",
+            as_max
+        )
+        .when(above)
+        .when(with(COUNTRY)),
+        request("protocol/capitals", "HTTPS in capitals is accepted.", without(PROTOCOL))
+            .when(|context, seen| sent(context, seen, PROTOCOL).as_deref() == Some("HTTPS")),
     ]
-}
-
-fn sb(context: &Context, seen: &ProxiedRequest) -> Option<String> {
-    seen.param(&context.contract.extract.sb.name)
 }
 
 /// Lets another text take the place of `sb`.
@@ -73,7 +63,7 @@ fn altered(
     how: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
 ) -> Fault {
     Fault::request(id, breaks, move |context, seen| {
-        if let Some(text) = sb(context, seen).and_then(|text| how(&text)) {
+        if let Some(text) = sent(context, seen, SB).and_then(|text| how(&text)) {
             seen.set_param(&context.contract.extract.sb.name, &text);
         }
     })
@@ -86,18 +76,20 @@ fn separators() -> Vec<Fault> {
             (!before.is_empty()).then(|| before.to_owned())
         }
     };
-    vec![
-        altered("extract.separator/up-to-semicolon", "sb ends before a semicolon.", up_to(';')),
-        altered("extract.separator/up-to-ampersand", "sb ends before an ampersand.", up_to('&')),
-        altered(
-            "extract.separator/composed",
-            "A letter and its accent become one character in sb.",
-            |text| text.contains("e\u{301}").then(|| text.replace("e\u{301}", "\u{e9}")),
-        ),
-        Fault::request("extract.sb-required/zero", "An sb of 0 counts as empty.", Context::reject)
-            .when(|context, seen| sb(context, seen).as_deref() == Some("0")),
-        Fault::request(
-            "extract.separator-range/itself",
+    faults_of![
+        "extract./",
+        altered("separator/up-to-semicolon", "sb ends before a semicolon.", up_to(';')),
+        altered("separator/up-to-ampersand", "sb ends before an ampersand.", up_to('&')),
+        altered("separator/composed", "A letter and its accent become one character in sb.", |text| text
+            .contains("e\u{301}")
+            .then(|| text.replace("e\u{301}", "\u{e9}"))),
+        reject("sb-required/zero", "An sb of 0 counts as empty.").when(|context, seen| sent(
+            context, seen, SB
+        )
+        .as_deref()
+            == Some("0")),
+        request(
+            "separator-range/itself",
             "An lb that is not listed is the separator itself.",
             |context, seen| {
                 let extract = &context.contract.extract;
@@ -106,19 +98,10 @@ fn separators() -> Vec<Fault> {
                     seen.set_param(&extract.lb.name, &extract.custom_separator);
                     seen.set_param(&extract.sb.name, &lb);
                 }
-            },
+            }
         )
         .when(in_text),
     ]
-}
-
-fn by(context: &Context, seen: &ProxiedRequest, token: impl Fn(&Facts) -> Option<&Secret>) -> bool {
-    let token = token(&context.facts);
-    token.is_some_and(|token| credentials(context, seen).iter().any(|sent| sent == token.expose()))
-}
-
-fn by_link(context: &Context, seen: &ProxiedRequest) -> bool {
-    by(context, seen, |facts| facts.link_credential.as_ref())
 }
 
 fn forget(context: &Context, seen: &mut ProxiedRequest) {
@@ -127,38 +110,35 @@ fn forget(context: &Context, seen: &mut ProxiedRequest) {
 }
 
 fn link() -> Vec<Fault> {
-    vec![
-        Fault::request(
-            "extract.country-alias/link-credential",
+    faults_of![
+        "extract./",
+        request(
+            "country-alias/link-credential",
             "With a link credential country is ignored.",
-            |context, seen| seen.drop_param(&context.contract.extract.country.name),
+            without(COUNTRY)
         )
-        .when(by_link),
-        Fault::rejection(
-            "extract.shortage-retry-after/link-credential",
+        .when(carries(LINK_CREDENTIAL)),
+        rejection(
+            "shortage-retry-after/link-credential",
             "With a link credential a shortage has no Retry-After.",
-            |_, _, reply| drop(reply.headers.remove("retry-after")),
+            |_, _, reply| drop(reply.headers.remove("retry-after"))
         )
-        .when(by_link)
-        .when(super::condition::of_empty_region),
-        Fault::request(
-            "extract.num-range/link-credential",
+        .when(carries(LINK_CREDENTIAL))
+        .when(of_empty_region),
+        request(
+            "num-range/link-credential",
             "With a link credential a num above the largest value is taken for it.",
-            as_most,
+            as_max
         )
         .when(above)
-        .when(by_link),
-        Fault::request(
-            "extract.num-required/link-credential",
-            "With a link credential num may be empty.",
-            as_most,
-        )
-        .when(|context, seen| {
-            seen.param(&context.contract.extract.num.name).is_some_and(|num| num.is_empty())
-        })
-        .when(by_link),
-        Fault::request(
-            "extract.protocol/link-credential",
+        .when(carries(LINK_CREDENTIAL)),
+        request("num-required/link-credential", "With a link credential num may be empty.", as_max)
+            .when(|context, seen| {
+                seen.param(&context.contract.extract.num.name).is_some_and(|num| num.is_empty())
+            })
+            .when(carries(LINK_CREDENTIAL)),
+        request(
+            "protocol/link-credential",
             "With a link credential any protocol is accepted.",
             |context, seen| {
                 let extract = &context.contract.extract;
@@ -166,11 +146,11 @@ fn link() -> Vec<Fault> {
                 if sent.is_some_and(|protocol| !extract.protocols.contains(&protocol)) {
                     seen.drop_param(&extract.protocol.name);
                 }
-            },
+            }
         )
-        .when(by_link),
-        Fault::request(
-            "extract.separator-range/link-credential",
+        .when(carries(LINK_CREDENTIAL)),
+        request(
+            "separator-range/link-credential",
             "With a link credential any lb is accepted.",
             |context, seen| {
                 let extract = &context.contract.extract;
@@ -178,42 +158,34 @@ fn link() -> Vec<Fault> {
                 if sent.is_some_and(|lb| extract.separators.iter().all(|separator| separator.code != lb)) {
                     seen.drop_param(&extract.lb.name);
                 }
-            },
+            }
         )
         .when(|context, seen| {
             let extract = &context.contract.extract;
             seen.param(&extract.lb.name).as_ref() != Some(&extract.custom_separator)
         })
-        .when(by_link),
-        Fault::request(
-            "extract.idempotent/link-credential",
-            "With a link credential no request id is remembered.",
-            forget,
-        )
-        .when(by_link),
+        .when(carries(LINK_CREDENTIAL)),
+        request("idempotent/link-credential", "With a link credential no request id is remembered.", forget)
+            .when(carries(LINK_CREDENTIAL)),
     ]
 }
 
 fn ids() -> Vec<Fault> {
-    vec![
-        Fault::request("extract.idempotent/one-entry", "For one entry no request id is remembered.", forget)
+    faults_of![
+        "extract.idempotent/",
+        request("one-entry", "For one entry no request id is remembered.", forget)
             .when(|context, seen| num(context, seen) == Some(1)),
     ]
 }
 
 fn accounts() -> Vec<Fault> {
-    let several = |id, breaks, token: fn(&Facts) -> Option<&Secret>| {
-        Fault::request(id, breaks, Context::as_main)
-            .when(|context, seen| num(context, seen).is_some_and(|num| num > 1))
-            .when(move |context, seen| by(context, seen, token))
+    let several = |id, breaks, token| {
+        served(id, breaks, token).when(|context, seen| num(context, seen).is_some_and(|num| num > 1))
     };
-    vec![
-        several("extract.real-name/several", "Verification is checked for one gateway only.", |facts| {
-            facts.token_not_verified.as_ref()
-        }),
-        several("extract.entitlement/several", "The entitlement is checked for one gateway only.", |facts| {
-            facts.token_not_entitled.as_ref()
-        }),
+    faults_of![
+        "extract./",
+        several("real-name/several", "Verification is checked for one gateway only.", NOT_VERIFIED),
+        several("entitlement/several", "The entitlement is checked for one gateway only.", NOT_ENTITLED),
     ]
 }
 
@@ -224,20 +196,21 @@ fn tokens() -> Vec<Fault> {
             !sent.is_empty() && sent.iter().all(|token| is_served(context, token))
         })
     };
-    vec![
+    faults_of![
+        "",
         served("all.token-required/wildcard", "A percent sign matches every token.", |_, token| token == "%"),
         served("all.token-required/null", "The token null is served.", |_, token| token == "null"),
         served("all.token-required/undefined", "The token undefined is served.", |_, token| {
             token == "undefined"
         }),
-        Fault::reply(
+        reply(
             "extract.error-envelope/long-token",
             "A token of more than 64 characters is rejected by a page.",
             |_, _, reply| {
                 reply.set_header("content-type", "text/html");
                 reply.status = hyper::StatusCode::UNAUTHORIZED;
                 reply.body = "<h1>Unauthorized</h1>".into();
-            },
+            }
         )
         .when(|context, seen| credentials(context, seen).iter().any(|token| token.len() > 64)),
         served("all.token-required/zero", "The token 0 is served.", |_, token| token == "0"),
@@ -248,8 +221,9 @@ fn tokens() -> Vec<Fault> {
 }
 
 fn errors() -> Vec<Fault> {
-    vec![
-        Fault::rejection(
+    faults_of![
+        "",
+        rejection(
             "extract.error-envelope/shortage-without-message",
             "The message of a shortage is called msg.",
             |_, _, reply| {
@@ -259,16 +233,16 @@ fn errors() -> Vec<Fault> {
                         body["msg"] = message;
                     }
                 });
-            },
+            }
         )
-        .when(super::condition::of_empty_region),
-        Fault::rejection(
+        .when(of_empty_region),
+        rejection(
             "extract.error-envelope/list-of-two",
             "The error of two wrong parameters is a list.",
             |_, _, reply| {
                 let error = reply.json();
                 reply.set_json(&Value::Array(vec![error.clone(), error]));
-            },
+            }
         )
         .when(|context, seen| {
             let extract = &context.contract.extract;
@@ -276,14 +250,14 @@ fn errors() -> Vec<Fault> {
             let is_wrong = seen.param(&extract.protocol.name).is_some_and(|sent| !is_listed(&sent));
             is_wrong && num(context, seen).is_some_and(|num| !extract.num_range.contains(&num))
         }),
-        Fault::reply(
+        reply(
             "extract.error-envelope/query-without-code",
             "A query that is not UTF-8 is rejected without a code.",
-            |_, _, reply| *reply = Reply::json_with(400, &json!({"message": "not UTF-8"})),
+            respond(400, json!({"message": "not UTF-8"}))
         )
         .when(|_, seen| seen.query.as_ref().is_some_and(|query| query.contains("%FF"))),
         // The service behind the fault may reject a parameter that it does not know.
-        Fault::reply(
+        reply(
             "extract.endpoint/internal-when-debugged",
             "With debug=1 a gateway has an internal field.",
             |_, _, reply| {
@@ -294,13 +268,13 @@ fn errors() -> Vec<Fault> {
                         "code": 0, "success": true, "msg": "", "data": [gateway], "request_ip": "127.0.0.1",
                     }),
                 );
-            },
+            }
         )
         .when(|_, seen| seen.param("debug").as_deref() == Some("1")),
-        Fault::reply("extract.envelope/no-json", "A comma is too much in the JSON of a success.", no_json)
+        reply("extract.envelope/no-json", "A comma is too much in the JSON of a success.", no_json)
             .when(|context, seen| !in_text(context, seen)),
-        Fault::reply("groups.envelope/no-json", "A comma is too much in the JSON of a listing.", no_json),
-        Fault::reply("search.envelope/no-json", "A comma is too much in the JSON of a result.", no_json),
+        reply("groups.envelope/no-json", "A comma is too much in the JSON of a listing.", no_json),
+        reply("search.envelope/no-json", "A comma is too much in the JSON of a result.", no_json),
     ]
 }
 

@@ -6,6 +6,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::condition::{at_maximum, by_bearer, in_text, request_id, under};
+use super::edit::respond;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 
@@ -17,92 +18,48 @@ pub(crate) fn faults() -> Vec<Fault> {
 fn source() -> Vec<Fault> {
     let absent = |context: &Context, seen: &ProxiedRequest| request_id(context, seen).is_none();
     let both = |context: &Context, seen: &ProxiedRequest| in_query(context, seen) && in_header(context, seen);
-    vec![
-        Fault::request(
-            "extract.request-id-source/query-ignored",
-            "The request id of the query is not read.",
-            drop_query,
-        ),
-        Fault::request(
-            "extract.request-id-source/header-ignored",
-            "The request id of the header is not read.",
-            drop_header,
-        ),
-        Fault::request(
-            "extract.request-id-source/header-first",
-            "The header goes before the query.",
-            drop_query,
-        )
+    faults_of![
+        "extract.request-id-source/",
+        request("query-ignored", "The request id of the query is not read.", drop_query),
+        request("header-ignored", "The request id of the header is not read.", drop_header),
+        request("header-first", "The header goes before the query.", drop_query).when(both),
+        request("neither-of-both", "Two different request ids are ignored.", |context, seen| {
+            drop_query(context, seen);
+            drop_header(context, seen);
+        })
         .when(both),
-        Fault::request(
-            "extract.request-id-source/neither-of-both",
-            "Two different request ids are ignored.",
-            |context, seen| {
-                drop_query(context, seen);
-                drop_header(context, seen);
-            },
-        )
+        request("both-joined", "Two request ids are joined.", |context, seen| {
+            let joined = request_id(context, seen).unwrap_or_default();
+            let header = header_id(context, seen).unwrap_or_default();
+            seen.set_param(&context.contract.extract.request_id.name, &format!("{joined}{header}"));
+        })
         .when(both),
-        Fault::request(
-            "extract.request-id-source/both-joined",
-            "Two request ids are joined.",
-            |context, seen| {
-                let joined = request_id(context, seen).unwrap_or_default();
-                let header = header_id(context, seen).unwrap_or_default();
-                seen.set_param(&context.contract.extract.request_id.name, &format!("{joined}{header}"));
-            },
-        )
-        .when(both),
-        Fault::request(
-            "extract.request-id-source/both-rejected",
-            "Two request ids are rejected.",
-            Context::reject,
-        )
-        .when(both),
-        Fault::request("extract.request-id-source/required", "A request id must be sent.", Context::reject)
-            .when(absent),
-        Fault::request(
-            "extract.request-id-source/required-in-text",
-            "A request id must be sent in text.",
-            Context::reject,
-        )
-        .when(absent)
-        .when(in_text),
-        Fault::request(
-            "extract.request-id-source/one-for-all",
-            "Calls without a request id all get the same one.",
-            |context, seen| {
-                seen.set_param(&context.contract.extract.request_id.name, "made-by-the-server-once");
-            },
-        )
+        reject("both-rejected", "Two request ids are rejected.").when(both),
+        reject("required", "A request id must be sent.").when(absent),
+        reject("required-in-text", "A request id must be sent in text.").when(absent).when(in_text),
+        request("one-for-all", "Calls without a request id all get the same one.", |context, seen| {
+            seen.set_param(&context.contract.extract.request_id.name, "made-by-the-server-once");
+        })
         .when(absent),
-        Fault::request(
-            "extract.request-id-source/header-rejected",
-            "A request id in the header is rejected.",
-            Context::reject,
-        )
-        .when(|context, seen| in_header(context, seen) && !in_query(context, seen)),
-        Fault::request(
-            "extract.request-id-source/header-ignored-in-text",
-            "The request id of the header is not read in text.",
-            drop_header,
-        )
-        .when(in_text),
-        Fault::request(
-            "extract.request-id-source/header-ignored-by-bearer",
+        reject("header-rejected", "A request id in the header is rejected.")
+            .when(|context, seen| in_header(context, seen) && !in_query(context, seen)),
+        request("header-ignored-in-text", "The request id of the header is not read in text.", drop_header)
+            .when(in_text),
+        request(
+            "header-ignored-by-bearer",
             "Beside a bearer token the request id of the header is not read.",
-            drop_header,
+            drop_header
         )
         .when(by_bearer),
-        Fault::request(
-            "extract.request-id-source/query-and-header-apart",
+        request(
+            "query-and-header-apart",
             "An id in the header is another than the same in the query.",
             |context, seen| {
                 if let Some(id) = header_id(context, seen).filter(|_| !in_query(context, seen)) {
                     drop_header(context, seen);
                     seen.set_param(&context.contract.extract.request_id.name, &format!("header:{id}"));
                 }
-            },
+            }
         ),
     ]
 }
@@ -117,75 +74,55 @@ fn idempotent() -> Vec<Fault> {
         })
         .when(again)
     };
-    let mut faults = vec![
-        forgotten("extract.idempotent/forgotten", "A repeated request id is a new extraction."),
-        forgotten(
-            "extract.idempotent/forgotten-in-header",
-            "A repeated request id of the header is a new extraction.",
-        )
-        .when(|context, seen| in_header(context, seen) && !in_query(context, seen)),
-        forgotten(
-            "extract.idempotent/forgotten-in-query",
-            "A repeated request id of the query is a new extraction.",
-        )
-        .when(in_query),
+    let mut faults = faults_of![
+        "extract.idempotent/",
+        forgotten("forgotten", "A repeated request id is a new extraction."),
+        forgotten("forgotten-in-header", "A repeated request id of the header is a new extraction.")
+            .when(|context, seen| in_header(context, seen) && !in_query(context, seen)),
+        forgotten("forgotten-in-query", "A repeated request id of the query is a new extraction.")
+            .when(in_query),
         // Another extraction by the server itself gives the same gateways now and then, and one check alone asks for so many.
-        repeated(
-            "extract.idempotent/forgotten-at-maximum",
-            "A large extraction is not remembered.",
-            |entries| {
-                for entry in entries {
-                    entry["port"] = json!(entry["port"].as_u64().unwrap_or_default() + 1);
-                }
-            },
-        )
-        .when(at_maximum),
-        forgotten("extract.idempotent/forgotten-third", "A request id is remembered for one repetition.")
-            .when(|context, seen| seen_before(context, seen) > 1),
-        Fault::request(
-            "extract.idempotent/one-remembered",
-            "Only the latest request id is remembered.",
-            |context, seen| {
-                let id = request_id(context, seen).unwrap_or_default();
-                let key = format!("latest {id}");
-                let latest = context.memory.recall("latest").map(|reply| reply.json());
-                if latest != Some(json!(key)) && seen_before(context, seen) > 0 {
-                    forget(context, seen);
-                }
-                context.memory.keep("latest", &Reply::json_with(200, &json!(key)));
-            },
-        )
-        .when(|context, seen| request_id(context, seen).is_some()),
-        Fault::request("extract.idempotent/rejected", "A repeated request id is rejected.", Context::reject)
-            .when(again),
-        Fault::reply("extract.idempotent/conflict", "A repeated request id is a conflict.", |_, _, reply| {
-            *reply = Reply::json_with(409, &json!({"code": 40901, "message": "duplicate request id"}));
+        repeated("forgotten-at-maximum", "A large extraction is not remembered.", |entries| {
+            for entry in entries {
+                entry["port"] = json!(entry["port"].as_u64().unwrap_or_default() + 1);
+            }
         })
+        .when(at_maximum),
+        forgotten("forgotten-third", "A request id is remembered for one repetition.")
+            .when(|context, seen| seen_before(context, seen) > 1),
+        request("one-remembered", "Only the latest request id is remembered.", |context, seen| {
+            let id = request_id(context, seen).unwrap_or_default();
+            let key = format!("latest {id}");
+            let latest = context.memory.recall("latest").map(|reply| reply.json());
+            if latest != Some(json!(key)) && seen_before(context, seen) > 0 {
+                forget(context, seen);
+            }
+            context.memory.keep("latest", &Reply::json_with(200, &json!(key)));
+        })
+        .when(|context, seen| request_id(context, seen).is_some()),
+        reject("rejected", "A repeated request id is rejected.").when(again),
+        reply(
+            "conflict",
+            "A repeated request id is a conflict.",
+            respond(409, json!({"code": 40901, "message": "duplicate request id"}))
+        )
         .when(again),
-        repeated("extract.idempotent/one-less", "A repetition gives one gateway less.", |entries| {
+        repeated("one-less", "A repetition gives one gateway less.", |entries| {
             entries.pop();
         }),
-        repeated("extract.idempotent/one-other", "A repetition gives one gateway another port.", |entries| {
+        repeated("one-other", "A repetition gives one gateway another port.", |entries| {
             if let Some(last) = entries.last_mut() {
                 last["port"] = json!(last["port"].as_u64().unwrap_or_default() + 1);
             }
         }),
-        repeated("extract.idempotent/emptied", "A repetition gives no gateways.", Vec::clear),
-        repeated(
-            "extract.idempotent/first-twice",
-            "A repetition gives the first gateway in place of the last.",
-            |entries| {
-                let first = entries.first().cloned();
-                if let (Some(first), Some(last)) = (first, entries.last_mut()) {
-                    *last = first;
-                }
-            },
-        ),
-        Fault::serve(
-            "extract.idempotent/raced",
-            "Two calls with one request id at the same time are two extractions.",
-            raced,
-        ),
+        repeated("emptied", "A repetition gives no gateways.", Vec::clear),
+        repeated("first-twice", "A repetition gives the first gateway in place of the last.", |entries| {
+            let first = entries.first().cloned();
+            if let (Some(first), Some(last)) = (first, entries.last_mut()) {
+                *last = first;
+            }
+        }),
+        serve("raced", "Two calls with one request id at the same time are two extractions.", raced),
     ];
     faults.extend(under!(
         forgotten,

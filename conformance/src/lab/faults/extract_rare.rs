@@ -3,9 +3,9 @@
 
 use serde_json::json;
 
-use super::condition::{at_maximum, num, of_scarce_region, request_id};
+use super::condition::{COUNTRY, LB, SB, at_maximum, num, of_scarce_region, request_id, with};
 use super::edit::put;
-use super::extract_access::{holds, served};
+use super::extract_access::{NOT_ENTITLED, NOT_VERIFIED, NOT_WHITELISTED, carries, served};
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
 
@@ -21,109 +21,93 @@ fn claimed(seen: &ProxiedRequest, header: &str) -> Option<String> {
 }
 
 fn access() -> Vec<Fault> {
-    let by_other_name = |context: &Context, seen: &ProxiedRequest| {
-        seen.param(&context.contract.extract.country.name).is_some()
-    };
     let by_name = |context: &Context, seen: &ProxiedRequest| {
         let extract = &context.contract.extract;
         seen.param(&extract.return_type.name).as_ref() == Some(&extract.json)
     };
     let many = |context: &Context, seen: &ProxiedRequest| num(context, seen).is_some_and(|num| num > 10);
     let denied = |id, breaks, fits: fn(&str) -> bool| {
-        Fault::request(id, breaks, Context::reject).when(move |_, seen| {
+        Fault::reject(id, breaks).when(move |_, seen| {
             let header = seen.headers.get("x-forwarded-for").and_then(|value| value.to_str().ok());
             header.is_some_and(fits)
         })
     };
-    vec![
-        served("extract.whitelist/not-with-country", "The whitelist is ignored beside country.", |context| {
-            context.facts.token_not_whitelisted.as_ref()
-        })
-        .when(by_other_name),
+    faults_of![
+        "extract./",
+        served("whitelist/not-with-country", "The whitelist is ignored beside country.", NOT_WHITELISTED)
+            .when(with(COUNTRY)),
         served(
-            "extract.whitelist/not-with-a-separator",
+            "whitelist/not-with-a-separator",
             "The whitelist is ignored when a separator is asked for.",
-            |context| context.facts.token_not_whitelisted.as_ref(),
+            NOT_WHITELISTED
         )
-        .when(|context, seen| seen.param(&context.contract.extract.lb.name).is_some()),
+        .when(with(LB)),
         served(
-            "extract.whitelist/not-with-return-type",
+            "whitelist/not-with-return-type",
             "The whitelist is ignored when JSON is asked for by name.",
-            |context| context.facts.token_not_whitelisted.as_ref(),
+            NOT_WHITELISTED
         )
         .when(by_name),
         served(
-            "extract.whitelist/not-for-rare-header",
+            "whitelist/not-for-rare-header",
             "Whoever claims to be this machine in Client-IP passes the whitelist.",
-            |context| context.facts.token_not_whitelisted.as_ref(),
+            NOT_WHITELISTED
         )
         .when(|_, seen| claimed(seen, "client-ip").as_deref() == Some("127.0.0.1")),
         served(
-            "extract.whitelist/not-for-the-most",
+            "whitelist/not-for-the-most",
             "The whitelist is ignored when as many gateways are asked for as there may be.",
-            |context| context.facts.token_not_whitelisted.as_ref(),
+            NOT_WHITELISTED
         )
         .when(at_maximum),
         served(
-            "extract.whitelist/not-for-second-address",
+            "whitelist/not-for-second-address",
             "Whoever claims this machine as the second address of X-Forwarded-For passes the whitelist.",
-            |context| context.facts.token_not_whitelisted.as_ref(),
+            NOT_WHITELISTED
         )
         .when(|_, seen| {
             let header = seen.headers.get("x-forwarded-for").and_then(|value| value.to_str().ok());
             header.is_some_and(|text| text.ends_with(", 127.0.0.1"))
         }),
         // The service behind the fault may reject parameters that it does not know.
-        Fault::request(
-            "extract.whitelist/not-for-a-parameter",
+        request(
+            "whitelist/not-for-a-parameter",
             "Whoever claims to be this machine in the parameter ip passes the whitelist.",
             |context, seen| {
                 Context::as_main(context, seen);
                 ["ip", "client_ip", "request_ip"].into_iter().for_each(|name| seen.drop_param(name));
-            },
+            }
         )
-        .when(|context, seen| {
-            holds(context.facts.token_not_whitelisted.as_ref(), context, seen)
-                && seen.param("ip").as_deref() == Some("127.0.0.1")
-        }),
-        served("extract.entitlement/not-with-return-type", "JSON by name needs no entitlement.", |context| {
-            context.facts.token_not_entitled.as_ref()
-        })
-        .when(by_name),
+        .when(carries(NOT_WHITELISTED))
+        .when(|_, seen| seen.param("ip").as_deref() == Some("127.0.0.1")),
+        served("entitlement/not-with-return-type", "JSON by name needs no entitlement.", NOT_ENTITLED)
+            .when(by_name),
         served(
-            "extract.real-name/not-with-a-custom-separator",
+            "real-name/not-with-a-custom-separator",
             "A custom separator needs no real-name verification.",
-            |context| context.facts.token_not_verified.as_ref(),
+            NOT_VERIFIED
         )
-        .when(|context, seen| seen.param(&context.contract.extract.sb.name).is_some()),
+        .when(with(SB)),
+        served("entitlement/not-for-many", "More than ten gateways need no entitlement.", NOT_ENTITLED)
+            .when(many),
         served(
-            "extract.entitlement/not-for-many",
-            "More than ten gateways need no entitlement.",
-            |context| context.facts.token_not_entitled.as_ref(),
-        )
-        .when(many),
-        served(
-            "extract.real-name/not-for-many",
+            "real-name/not-for-many",
             "More than ten gateways need no real-name verification.",
-            |context| context.facts.token_not_verified.as_ref(),
+            NOT_VERIFIED
         )
         .when(many),
         denied(
-            "extract.whitelist/denied-for-public",
+            "whitelist/denied-for-public",
             "A public address in X-Forwarded-For is looked up in the whitelist.",
-            |header| header.starts_with("8."),
+            |header| header.starts_with("8.")
         ),
         denied(
-            "extract.whitelist/denied-for-private",
+            "whitelist/denied-for-private",
             "A private address in X-Forwarded-For is looked up in the whitelist.",
-            |header| header.starts_with("10."),
+            |header| header.starts_with("10.")
         ),
-        Fault::request(
-            "extract.whitelist/denied-for-rare",
-            "Client-IP is looked up in the whitelist.",
-            Context::reject,
-        )
-        .when(|_, seen| claimed(seen, "client-ip").is_some_and(|address| address != "127.0.0.1")),
+        reject("whitelist/denied-for-rare", "Client-IP is looked up in the whitelist.")
+            .when(|_, seen| claimed(seen, "client-ip").is_some_and(|address| address != "127.0.0.1")),
     ]
 }
 
@@ -136,22 +120,15 @@ fn request_ip() -> Vec<Fault> {
         })
     };
     let forwarded = |id, breaks, fits| from(id, breaks, "x-forwarded-for", fits);
-    vec![
-        from(
-            "extract.request-ip/rare-header",
-            "request_ip is what WL-Proxy-Client-IP says.",
-            "wl-proxy-client-ip",
-            |_| true,
-        ),
+    faults_of![
+        "extract.request-ip/",
+        from("rare-header", "request_ip is what WL-Proxy-Client-IP says.", "wl-proxy-client-ip", |_| true),
+        forwarded("public", "request_ip is a public address that X-Forwarded-For says.", |address| address
+            .starts_with("8.")),
         forwarded(
-            "extract.request-ip/public",
-            "request_ip is a public address that X-Forwarded-For says.",
-            |address| address.starts_with("8."),
-        ),
-        forwarded(
-            "extract.request-ip/forwarded-in-partial",
+            "forwarded-in-partial",
             "In a partial result request_ip is what X-Forwarded-For says.",
-            |_| true,
+            |_| true
         )
         .when(of_scarce_region),
     ]
@@ -167,31 +144,24 @@ fn identity() -> Vec<Fault> {
             }
         })
     };
-    vec![
-        respelt("extract.idempotent/without-hyphens", "Hyphens of a request id do not count.", |id| {
-            id.replace('-', "")
+    faults_of![
+        "extract.idempotent/",
+        respelt("without-hyphens", "Hyphens of a request id do not count.", |id| id.replace('-', "")),
+        respelt("sixty-four-characters", "A request id counts up to its 64th character.", |id| id
+            .chars()
+            .take(64)
+            .collect()),
+        respelt("hundred-characters", "A request id counts up to its hundredth character.", |id| id
+            .chars()
+            .take(100)
+            .collect()),
+        request("ascii-alone", "A request id that is not ASCII is ignored.", |context, seen| {
+            let extract = &context.contract.extract;
+            if request_id(context, seen).is_some_and(|id| !id.is_ascii()) {
+                seen.headers.remove(extract.request_id_header.name.as_str());
+                seen.drop_param(&extract.request_id.name);
+            }
         }),
-        respelt(
-            "extract.idempotent/sixty-four-characters",
-            "A request id counts up to its 64th character.",
-            |id| id.chars().take(64).collect(),
-        ),
-        respelt(
-            "extract.idempotent/hundred-characters",
-            "A request id counts up to its hundredth character.",
-            |id| id.chars().take(100).collect(),
-        ),
-        Fault::request(
-            "extract.idempotent/ascii-alone",
-            "A request id that is not ASCII is ignored.",
-            |context, seen| {
-                let extract = &context.contract.extract;
-                if request_id(context, seen).is_some_and(|id| !id.is_ascii()) {
-                    seen.headers.remove(extract.request_id_header.name.as_str());
-                    seen.drop_param(&extract.request_id.name);
-                }
-            },
-        ),
     ]
 }
 
@@ -208,22 +178,21 @@ fn text() -> Vec<Fault> {
             }
         })
     };
-    vec![
-        respelt("extract.separator/quotes-stripped", "Quotes around sb are taken off.", |text| {
+    faults_of![
+        "extract.separator/",
+        respelt("quotes-stripped", "Quotes around sb are taken off.", |text| {
             text.trim_matches(['"', '\'']).to_owned()
         }),
-        respelt(
-            "extract.separator/unbreaking-spaces",
-            "Spaces that do not break are taken off around sb.",
-            |text| text.trim_matches('\u{a0}').to_owned(),
-        ),
-        respelt("extract.separator/without-width", "Characters of sb without width are left out.", |text| {
+        respelt("unbreaking-spaces", "Spaces that do not break are taken off around sb.", |text| {
+            let trimmed = text.trim_matches('\u{a0}');
+            trimmed.to_owned()
+        }),
+        respelt("without-width", "Characters of sb without width are left out.", |text| {
             text.replace(['\u{200b}', '\u{feff}'], "")
         }),
-        Fault::request("extract.separator/tab-rejected", "A tab within sb is rejected.", Context::reject)
-            .when(|context, seen| {
-                let separator = seen.param(&context.contract.extract.sb.name);
-                separator.is_some_and(|text| text.len() > 1 && text.contains('\t'))
-            }),
+        reject("tab-rejected", "A tab within sb is rejected.").when(|context, seen| {
+            let separator = seen.param(&context.contract.extract.sb.name);
+            separator.is_some_and(|text| text.len() > 1 && text.contains('\t'))
+        }),
     ]
 }

@@ -24,12 +24,13 @@ fn posted() -> Vec<Fault> {
             }
         })
     };
-    vec![
-        fault("extract.post-error-envelope/no-code", "An error of POST has no code.", move |body| {
+    faults_of![
+        "extract.post-error-envelope/",
+        fault("no-code", "An error of POST has no code.", move |body| {
             let _ = body.as_object_mut().and_then(|body| body.shift_remove("code"));
         }),
-        Fault::reply(
-            "extract.post-error-envelope/no-code-in-text",
+        reply(
+            "no-code-in-text",
             "An error of POST that asks for text has no code.",
             |context, seen, reply| {
                 if seen.method == hyper::Method::POST && context.wants_text(seen) {
@@ -37,12 +38,12 @@ fn posted() -> Vec<Fault> {
                         let _ = body.as_object_mut().and_then(|body| body.shift_remove("code"));
                     });
                 }
-            },
+            }
         ),
-        fault("extract.post-error-envelope/no-message", "An error of POST has no message.", move |body| {
+        fault("no-message", "An error of POST has no message.", move |body| {
             let _ = body.as_object_mut().and_then(|body| body.shift_remove("message"));
         }),
-        fault("extract.post-error-envelope/null-code", "The code of an error of POST is null.", |body| {
+        fault("null-code", "The code of an error of POST is null.", |body| {
             body["code"] = Value::Null;
         }),
     ]
@@ -60,139 +61,79 @@ fn envelope() -> Vec<Fault> {
             }
         })
     };
-    vec![
-        Fault::success("extract.envelope/code-of-static", "The code is 200.", set("/code", json!(200))),
-        Fault::success("extract.envelope/code-text", "The code is a string.", set("/code", json!("0"))),
-        Fault::success("extract.envelope/code-missing", "There is no code.", remove("/code")),
-        Fault::success("extract.envelope/code-null", "The code is null.", set("/code", Value::Null)),
-        Fault::success("extract.envelope/success-missing", "There is no success.", remove("/success")),
-        Fault::success("extract.envelope/success-false", "success is false.", set("/success", json!(false))),
-        Fault::success(
-            "extract.envelope/success-text",
-            "success is a string.",
-            set("/success", json!("true")),
-        ),
-        Fault::success("extract.envelope/success-number", "success is 1.", set("/success", json!(1))),
-        Fault::success("extract.envelope/msg-missing", "There is no msg.", remove("/msg")),
-        Fault::success("extract.envelope/msg-null", "The msg is null.", set("/msg", Value::Null)),
-        Fault::success("extract.envelope/msg-number", "The msg is a number.", set("/msg", json!(0))),
-        Fault::success(
-            "extract.envelope/msg-of-static",
-            "The msg is called message.",
-            rename("/msg", "message"),
-        ),
-        Fault::success("extract.envelope/data-missing", "There is no data.", remove("/data")),
-        Fault::success(
-            "extract.envelope/request-ip-missing",
-            "There is no request_ip.",
-            remove("/request_ip"),
-        ),
-        Fault::success(
-            "extract.envelope/request-ip-camel",
-            "request_ip is called requestIp.",
-            rename("/request_ip", "requestIp"),
-        ),
-        Fault::success(
-            "extract.envelope/other-protocol",
-            "For the other protocol there is no msg.",
-            remove("/msg"),
-        )
-        .when(with_other_protocol),
-        Fault::success(
-            "extract.envelope/when-partial",
-            "A partial result has success false.",
-            set("/success", json!(false)),
-        )
-        .when(of_scarce_region),
-        Fault::success(
-            "extract.envelope/at-maximum",
-            "The largest extraction has no request_ip.",
-            remove("/request_ip"),
-        )
-        .when(at_maximum),
-        status("extract.envelope/created", "An extraction gets HTTP 201.", StatusCode::CREATED),
-        status(
-            "extract.envelope/partial-content",
-            "A partial result gets HTTP 206.",
-            StatusCode::PARTIAL_CONTENT,
-        )
-        .when(of_scarce_region),
+    faults_of![
+        "extract.envelope/",
+        success("code-of-static", "The code is 200.", set("/code", 200)),
+        success("code-text", "The code is a string.", set("/code", "0")),
+        success("code-missing", "There is no code.", remove("/code")),
+        success("code-null", "The code is null.", set("/code", Value::Null)),
+        success("success-missing", "There is no success.", remove("/success")),
+        success("success-false", "success is false.", set("/success", false)),
+        success("success-text", "success is a string.", set("/success", "true")),
+        success("success-number", "success is 1.", set("/success", 1)),
+        success("msg-missing", "There is no msg.", remove("/msg")),
+        success("msg-null", "The msg is null.", set("/msg", Value::Null)),
+        success("msg-number", "The msg is a number.", set("/msg", 0)),
+        success("msg-of-static", "The msg is called message.", rename("/msg", "message")),
+        success("data-missing", "There is no data.", remove("/data")),
+        success("request-ip-missing", "There is no request_ip.", remove("/request_ip")),
+        success("request-ip-camel", "request_ip is called requestIp.", rename("/request_ip", "requestIp")),
+        success("other-protocol", "For the other protocol there is no msg.", remove("/msg"))
+            .when(with_other_protocol),
+        success("when-partial", "A partial result has success false.", set("/success", false))
+            .when(of_scarce_region),
+        success("at-maximum", "The largest extraction has no request_ip.", remove("/request_ip"))
+            .when(at_maximum),
+        status("created", "An extraction gets HTTP 201.", StatusCode::CREATED),
+        status("partial-content", "A partial result gets HTTP 206.", StatusCode::PARTIAL_CONTENT)
+            .when(of_scarce_region),
     ]
 }
 
 fn endpoint() -> Vec<Fault> {
-    vec![
-        Fault::success("extract.endpoint/port-text", "A port is a string.", |_, _, body| {
-            ports_as_text(body, "/data/*/port")
-        }),
-        Fault::success(
-            "extract.endpoint/last-port-text",
-            "The last port of a large extraction is a string.",
-            |_, _, body| {
-                ports_as_text(body, "/data/-/port");
-            },
-        )
+    faults_of![
+        "extract.endpoint/",
+        success("port-text", "A port is a string.", |_, _, body| ports_as_text(body, "/data/*/port")),
+        success("last-port-text", "The last port of a large extraction is a string.", |_, _, body| {
+            ports_as_text(body, "/data/-/port");
+        })
         .when(at_maximum),
-        Fault::success(
-            "extract.endpoint/port-text-other-protocol",
-            "A port of the other protocol is a string.",
-            |_, _, body| {
-                ports_as_text(body, "/data/*/port");
-            },
-        )
+        success("port-text-other-protocol", "A port of the other protocol is a string.", |_, _, body| {
+            ports_as_text(body, "/data/*/port");
+        })
         .when(with_other_protocol),
-        Fault::success("extract.endpoint/port-null", "A port is null.", set("/data/-/port", Value::Null)),
-        Fault::success(
-            "extract.endpoint/port-fraction",
-            "A port is no whole number.",
-            set("/data/0/port", json!(20_000.5)),
-        ),
-        Fault::success("extract.endpoint/port-missing", "A port is missing.", remove("/data/*/port")),
-        Fault::success("extract.endpoint/port-within-ip", "The port is part of ip.", |_, _, body| {
+        success("port-null", "A port is null.", set("/data/-/port", Value::Null)),
+        success("port-fraction", "A port is no whole number.", set("/data/0/port", 20_000.5)),
+        success("port-missing", "A port is missing.", remove("/data/*/port")),
+        success("port-within-ip", "The port is part of ip.", |_, _, body| {
             for entry in body["data"].as_array_mut().into_iter().flatten() {
                 let joined = format!("{}:{}", entry["ip"].as_str().unwrap_or_default(), entry["port"]);
                 *entry = json!({"ip": joined});
             }
         }),
-        Fault::success("extract.endpoint/ip-missing", "An ip is missing.", remove("/data/-/ip")),
-        Fault::success("extract.endpoint/ip-null", "An ip is null.", set("/data/0/ip", Value::Null)),
-        Fault::success(
-            "extract.endpoint/ip-number",
-            "An ip is a number.",
-            set("/data/-/ip", json!(3_405_803_783_u32)),
-        ),
-        Fault::success("extract.endpoint/ip-renamed", "The ip is called host.", rename("/data/*/ip", "host")),
-        Fault::success("extract.endpoint/text", "An entry is a string.", |_, _, body| {
+        success("ip-missing", "An ip is missing.", remove("/data/-/ip")),
+        success("ip-null", "An ip is null.", set("/data/0/ip", Value::Null)),
+        success("ip-number", "An ip is a number.", set("/data/-/ip", 3_405_803_783_u32)),
+        success("ip-renamed", "The ip is called host.", rename("/data/*/ip", "host")),
+        success("text", "An entry is a string.", |_, _, body| {
             for entry in body["data"].as_array_mut().into_iter().flatten() {
                 *entry = json!(format!("{}:{}", entry["ip"].as_str().unwrap_or_default(), entry["port"]));
             }
         }),
-        Fault::success(
-            "extract.endpoint/internal-id",
-            "An entry shows an internal id.",
-            set("/data/*/internalId", json!(7)),
-        ),
-        Fault::success(
-            "extract.endpoint/upstream",
-            "An entry shows its internal host.",
-            set("/data/*/internalHost", json!("10.0.0.7")),
-        ),
-        Fault::success(
-            "extract.endpoint/underscore",
+        success("internal-id", "An entry shows an internal id.", set("/data/*/internalId", 7)),
+        success("upstream", "An entry shows its internal host.", set("/data/*/internalHost", "10.0.0.7")),
+        success(
+            "underscore",
             "The last entry shows a field of the storage.",
-            set("/data/-/_internal_id", json!("65a")),
+            set("/data/-/_internal_id", "65a")
         ),
-        Fault::success(
-            "extract.endpoint/supplier-when-partial",
+        success(
+            "supplier-when-partial",
             "An entry of a partial result shows its supplier.",
-            set("/data/0/supplierInternal", json!("acme")),
+            set("/data/0/supplierInternal", "acme")
         )
         .when(of_scarce_region),
-        Fault::success(
-            "extract.endpoint/cost",
-            "An entry shows what it costs.",
-            set("/data/*/internal_cost", json!(0.1)),
-        ),
+        success("cost", "An entry shows what it costs.", set("/data/*/internal_cost", 0.1)),
     ]
 }
 
@@ -207,61 +148,34 @@ fn request_ip() -> Vec<Fault> {
             }
         })
     };
-    vec![
-        says("extract.request-ip/empty", "request_ip is empty.", ""),
-        says("extract.request-ip/word", "request_ip is a word.", "unknown"),
-        says("extract.request-ip/ipv6", "request_ip is the IPv6 loopback.", "::1"),
+    faults_of![
+        "extract.request-ip/",
+        says("empty", "request_ip is empty.", ""),
+        says("word", "request_ip is a word.", "unknown"),
+        says("ipv6", "request_ip is the IPv6 loopback.", "::1"),
+        says("mapped", "request_ip is an IPv4 address mapped into IPv6.", "::ffff:127.0.0.1"),
+        says("with-port", "request_ip has a port.", "127.0.0.1:40000"),
+        says("own", "request_ip is the address of the server.", "10.0.0.1"),
+        says("neighbour", "request_ip is one off.", "127.0.0.2"),
+        says("padded", "request_ip has leading zeros.", "127.000.000.001"),
+        says("masked", "request_ip is masked.", "127.0.0.*"),
+        says("own-by-bearer", "With a bearer token request_ip is the address of the server.", "10.0.0.1")
+            .when(by_bearer),
+        says("own-when-partial", "In a partial result request_ip is the address of the server.", "10.0.0.1")
+            .when(of_scarce_region),
         says(
-            "extract.request-ip/mapped",
-            "request_ip is an IPv4 address mapped into IPv6.",
-            "::ffff:127.0.0.1",
-        ),
-        says("extract.request-ip/with-port", "request_ip has a port.", "127.0.0.1:40000"),
-        says("extract.request-ip/own", "request_ip is the address of the server.", "10.0.0.1"),
-        says("extract.request-ip/neighbour", "request_ip is one off.", "127.0.0.2"),
-        says("extract.request-ip/padded", "request_ip has leading zeros.", "127.000.000.001"),
-        says("extract.request-ip/masked", "request_ip is masked.", "127.0.0.*"),
-        says(
-            "extract.request-ip/own-by-bearer",
-            "With a bearer token request_ip is the address of the server.",
-            "10.0.0.1",
-        )
-        .when(by_bearer),
-        says(
-            "extract.request-ip/own-when-partial",
-            "In a partial result request_ip is the address of the server.",
-            "10.0.0.1",
-        )
-        .when(of_scarce_region),
-        says(
-            "extract.request-ip/own-other-protocol",
+            "own-other-protocol",
             "For the other protocol request_ip is the address of the server.",
-            "10.0.0.1",
+            "10.0.0.1"
         )
         .when(with_other_protocol),
-        Fault::success(
-            "extract.request-ip/number",
-            "request_ip is a number.",
-            set("/request_ip", json!(2_130_706_433)),
-        ),
-        Fault::success(
-            "extract.request-ip/list",
-            "request_ip is a list.",
-            change("/request_ip", |ip| *ip = json!([ip.clone()])),
-        ),
-        from_header(
-            "extract.request-ip/forwarded-for",
-            "request_ip is what X-Forwarded-For says.",
-            "x-forwarded-for",
-        ),
-        from_header("extract.request-ip/real-ip", "request_ip is what X-Real-IP says.", "x-real-ip"),
-        from_header("extract.request-ip/forwarded", "request_ip is what Forwarded says.", "forwarded"),
-        from_header("extract.request-ip/client-ip", "request_ip is what X-Client-IP says.", "x-client-ip"),
-        from_header(
-            "extract.request-ip/true-client-ip",
-            "request_ip is what True-Client-IP says.",
-            "true-client-ip",
-        ),
+        success("number", "request_ip is a number.", set("/request_ip", 2_130_706_433)),
+        success("list", "request_ip is a list.", change("/request_ip", |ip| *ip = json!([ip.clone()]))),
+        from_header("forwarded-for", "request_ip is what X-Forwarded-For says.", "x-forwarded-for"),
+        from_header("real-ip", "request_ip is what X-Real-IP says.", "x-real-ip"),
+        from_header("forwarded", "request_ip is what Forwarded says.", "forwarded"),
+        from_header("client-ip", "request_ip is what X-Client-IP says.", "x-client-ip"),
+        from_header("true-client-ip", "request_ip is what True-Client-IP says.", "true-client-ip"),
     ]
 }
 
@@ -288,59 +202,29 @@ fn error() -> Vec<Fault> {
             }
         }
     };
-    vec![
-        body("extract.error-envelope/code-of-success", "A rejection has code 0.", |body| {
-            body["code"] = json!(0)
-        }),
-        Fault::rejection("extract.error-envelope/code-missing", "A rejection has no code.", drop("code")),
-        Fault::rejection(
-            "extract.error-envelope/message-missing",
-            "A rejection has no message.",
-            drop("message"),
-        ),
-        body("extract.error-envelope/message-null", "The message is null.", |body| {
-            body["message"] = Value::Null
-        }),
-        body("extract.error-envelope/message-number", "The message is a number.", |body| {
-            body["message"] = json!(4)
-        }),
-        body("extract.error-envelope/message-list", "The message is a list.", |body| {
-            body["message"] = json!(["no"])
-        }),
-        body("extract.error-envelope/message-renamed", "The message is called msg.", |body| {
+    faults_of![
+        "extract.error-envelope/",
+        body("code-of-success", "A rejection has code 0.", |body| body["code"] = json!(0)),
+        rejection("code-missing", "A rejection has no code.", drop("code")),
+        rejection("message-missing", "A rejection has no message.", drop("message")),
+        body("message-null", "The message is null.", |body| body["message"] = Value::Null),
+        body("message-number", "The message is a number.", |body| body["message"] = json!(4)),
+        body("message-list", "The message is a list.", |body| body["message"] = json!(["no"])),
+        body("message-renamed", "The message is called msg.", |body| {
             *body = json!({"code": body["code"], "msg": body["message"]});
         }),
-        body("extract.error-envelope/code-null", "The code is null.", |body| body["code"] = Value::Null),
-        body("extract.error-envelope/code-boolean", "The code is false.", |body| body["code"] = json!(false)),
-        body("extract.error-envelope/nested", "Code and message stand in an error object.", |body| {
+        body("code-null", "The code is null.", |body| body["code"] = Value::Null),
+        body("code-boolean", "The code is false.", |body| body["code"] = json!(false)),
+        body("nested", "Code and message stand in an error object.", |body| {
             *body = json!({"error": body.clone()});
         }),
-        body("extract.error-envelope/list", "A rejection is a list of errors.", |body| {
-            *body = json!([body.clone()])
-        }),
-        plain("extract.error-envelope/empty", "A rejection has no body.", "application/json", ""),
-        plain(
-            "extract.error-envelope/html",
-            "A rejection is a page.",
-            "text/html",
-            "<h1>400 Bad Request</h1>",
-        ),
-        plain("extract.error-envelope/text", "A rejection is text.", "text/plain", "ERROR: not allowed"),
-        Fault::rejection(
-            "extract.error-envelope/missing-token",
-            "A rejected token has no message.",
-            status(401),
-        ),
-        Fault::rejection(
-            "extract.error-envelope/forbidden",
-            "A rejected account has no message.",
-            status(403),
-        ),
-        Fault::rejection(
-            "extract.error-envelope/bad-request",
-            "A rejected parameter has no message.",
-            status(400),
-        ),
+        body("list", "A rejection is a list of errors.", |body| *body = json!([body.clone()])),
+        plain("empty", "A rejection has no body.", "application/json", ""),
+        plain("html", "A rejection is a page.", "text/html", "<h1>400 Bad Request</h1>"),
+        plain("text", "A rejection is text.", "text/plain", "ERROR: not allowed"),
+        rejection("missing-token", "A rejected token has no message.", status(401)),
+        rejection("forbidden", "A rejected account has no message.", status(403)),
+        rejection("bad-request", "A rejected parameter has no message.", status(400)),
     ]
 }
 

@@ -1,9 +1,13 @@
 //! Faults in plain-text responses and their separators.
 
-use super::condition::{by_header, in_text, num, of_scarce_region, with_other_protocol};
+use super::condition::{
+    LB, SB, by_header, in_text, num, of_scarce_region, sent, with_other_protocol, without,
+};
+use super::edit::respond;
 use super::separator;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
+use serde_json::json;
 
 /// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
@@ -16,71 +20,51 @@ fn named() -> Vec<Fault> {
             .when(in_text)
             .when(move |context, seen| !is_custom(context, seen) && separator(context, seen) == text)
     };
-    let absent = |context: &Context, seen: &ProxiedRequest| lb(context, seen).is_none();
-    vec![
-        wrong("extract.separator/crlf-as-lf", "CRLF comes as LF.", "\r\n", "\n"),
-        wrong("extract.separator/crlf-as-cr", "CRLF comes as CR.", "\r\n", "\r"),
-        wrong("extract.separator/crlf-turned", "CRLF comes as LF and CR.", "\r\n", "\n\r"),
-        wrong("extract.separator/crlf-twice", "CRLF comes twice.", "\r\n", "\r\n\r\n"),
-        wrong("extract.separator/br-as-html", "The text /br comes as an HTML tag.", "/br", "<br/>"),
-        wrong("extract.separator/br-in-capitals", "The text /br comes in capitals.", "/br", "/BR"),
-        wrong("extract.separator/br-with-break", "The text /br is followed by a line break.", "/br", "/br\n"),
-        wrong("extract.separator/br-as-break", "The text /br comes as a line break.", "/br", "\r\n"),
-        wrong("extract.separator/cr-as-lf", "CR comes as LF.", "\r", "\n"),
-        wrong("extract.separator/cr-as-crlf", "CR comes as CRLF.", "\r", "\r\n"),
-        wrong("extract.separator/lf-as-crlf", "LF comes as CRLF.", "\n", "\r\n"),
-        wrong("extract.separator/lf-as-cr", "LF comes as CR.", "\n", "\r"),
-        wrong("extract.separator/tab-as-spaces", "TAB comes as spaces.", "\t", "    "),
-        wrong("extract.separator/tab-as-escape", "TAB comes as a backslash and a t.", "\t", "\\t"),
-        wrong(
-            "extract.separator/tab-as-spaces-other-protocol",
-            "TAB comes as a space for the other protocol.",
-            "\t",
-            " ",
-        )
-        .when(with_other_protocol),
-        wrong("extract.separator/lf-as-crlf-by-header", "LF comes as CRLF with X-API-Key.", "\n", "\r\n")
-            .when(by_header),
-        wrong("extract.separator/default-as-lf", "Without lb entries are separated by LF.", "\r\n", "\n")
-            .when(absent),
-        wrong(
-            "extract.separator/default-as-comma",
-            "Without lb entries are separated by a comma.",
-            "\r\n",
-            ",",
-        )
-        .when(absent),
-        wrong("extract.separator/named-default-as-lf", "The default, named, comes as LF.", "\r\n", "\n")
+    let absent = |context: &Context, seen: &ProxiedRequest| sent(context, seen, LB).is_none();
+    faults_of![
+        "extract.separator/",
+        wrong("crlf-as-lf", "CRLF comes as LF.", "\r\n", "\n"),
+        wrong("crlf-as-cr", "CRLF comes as CR.", "\r\n", "\r"),
+        wrong("crlf-turned", "CRLF comes as LF and CR.", "\r\n", "\n\r"),
+        wrong("crlf-twice", "CRLF comes twice.", "\r\n", "\r\n\r\n"),
+        wrong("br-as-html", "The text /br comes as an HTML tag.", "/br", "<br/>"),
+        wrong("br-in-capitals", "The text /br comes in capitals.", "/br", "/BR"),
+        wrong("br-with-break", "The text /br is followed by a line break.", "/br", "/br\n"),
+        wrong("br-as-break", "The text /br comes as a line break.", "/br", "\r\n"),
+        wrong("cr-as-lf", "CR comes as LF.", "\r", "\n"),
+        wrong("cr-as-crlf", "CR comes as CRLF.", "\r", "\r\n"),
+        wrong("lf-as-crlf", "LF comes as CRLF.", "\n", "\r\n"),
+        wrong("lf-as-cr", "LF comes as CR.", "\n", "\r"),
+        wrong("tab-as-spaces", "TAB comes as spaces.", "\t", "    "),
+        wrong("tab-as-escape", "TAB comes as a backslash and a t.", "\t", "\\t"),
+        wrong("tab-as-spaces-other-protocol", "TAB comes as a space for the other protocol.", "\t", " ")
+            .when(with_other_protocol),
+        wrong("lf-as-crlf-by-header", "LF comes as CRLF with X-API-Key.", "\n", "\r\n").when(by_header),
+        wrong("default-as-lf", "Without lb entries are separated by LF.", "\r\n", "\n").when(absent),
+        wrong("default-as-comma", "Without lb entries are separated by a comma.", "\r\n", ",").when(absent),
+        wrong("named-default-as-lf", "The default, named, comes as LF.", "\r\n", "\n")
             .when(move |context, seen| !absent(context, seen)),
-        Fault::reply(
-            "extract.separator/first-only",
-            "Only the first separator is the one asked for.",
-            |context, seen, reply| {
-                let text = String::from_utf8_lossy(&reply.body).into_owned();
-                let separator = separator(context, seen);
-                if let Some((first, rest)) = text.split_once(&separator) {
-                    reply.body = format!("{first}{separator}{}", rest.replace(&separator, "\u{20}")).into();
-                }
-            },
-        )
+        reply("first-only", "Only the first separator is the one asked for.", |context, seen, reply| {
+            let text = String::from_utf8_lossy(&reply.body).into_owned();
+            let separator = separator(context, seen);
+            if let Some((first, rest)) = text.split_once(&separator) {
+                reply.body = format!("{first}{separator}{}", rest.replace(&separator, "\u{20}")).into();
+            }
+        })
         .when(in_text),
-        Fault::reply(
-            "extract.separator/last-missing",
-            "The last two entries are not separated.",
-            |context, seen, reply| {
-                let text = String::from_utf8_lossy(&reply.body).into_owned();
-                if let Some((before, last)) = text.rsplit_once(&separator(context, seen)) {
-                    reply.body = format!("{before}{last}").into();
-                }
-            },
-        )
+        reply("last-missing", "The last two entries are not separated.", |context, seen, reply| {
+            let text = String::from_utf8_lossy(&reply.body).into_owned();
+            if let Some((before, last)) = text.rsplit_once(&separator(context, seen)) {
+                reply.body = format!("{before}{last}").into();
+            }
+        })
         .when(in_text),
-        Fault::reply(
-            "extract.separator/not-when-scarce",
+        reply(
+            "not-when-scarce",
             "A partial result is separated by LF whatever was asked for.",
             |context, seen, reply| {
                 rejoin(context, seen, reply, "\n");
-            },
+            }
         )
         .when(in_text)
         .when(of_scarce_region),
@@ -96,59 +80,45 @@ fn custom() -> Vec<Fault> {
         .when(in_text)
         .when(is_custom)
     };
-    vec![
-        changed("extract.separator/custom-as-default", "The value of sb is ignored.", |_| "\r\n".to_owned()),
-        changed("extract.separator/custom-trimmed", "Spaces around the value of sb are lost.", |text| {
+    let basic_plane = |text: &str| text.chars().filter(|c| u32::from(*c) <= 0xffff).collect();
+    let encoded_twice = |text: &str| text.bytes().map(char::from).collect();
+    let first_character = |text: &str| text.chars().take(1).collect();
+    faults_of![
+        "extract.separator/",
+        changed("custom-as-default", "The value of sb is ignored.", |_| "\r\n".to_owned()),
+        changed("custom-trimmed", "Spaces around the value of sb are lost.", |text| {
             text.trim().to_owned()
         }),
-        changed("extract.separator/custom-ascii", "Wide characters of sb become question marks.", |text| {
+        changed("custom-ascii", "Wide characters of sb become question marks.", |text| {
             text.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect()
         }),
-        changed(
-            "extract.separator/custom-basic-plane",
-            "Characters of sb beyond 16 bits are lost.",
-            |text| text.chars().filter(|c| u32::from(*c) <= 0xffff).collect(),
-        ),
-        changed(
-            "extract.separator/custom-twice-encoded",
-            "Wide characters of sb are encoded twice.",
-            |text| text.bytes().map(char::from).collect(),
-        ),
-        changed(
-            "extract.separator/custom-first-character",
-            "Only the first character of sb is used.",
-            |text| text.chars().take(1).collect(),
-        ),
-        changed("extract.separator/custom-plus", "A plus in sb becomes a space.", |text| {
-            text.replace('+', " ")
-        }),
-        changed("extract.separator/custom-percent", "A percent sign in sb is lost.", |text| {
-            text.replace('%', "")
-        }),
-        changed("extract.separator/custom-html", "An ampersand in sb is escaped for HTML.", |text| {
+        changed("custom-basic-plane", "Characters of sb beyond 16 bits are lost.", basic_plane),
+        changed("custom-twice-encoded", "Wide characters of sb are encoded twice.", encoded_twice),
+        changed("custom-first-character", "Only the first character of sb is used.", first_character),
+        changed("custom-plus", "A plus in sb becomes a space.", |text| text.replace('+', " ")),
+        changed("custom-percent", "A percent sign in sb is lost.", |text| text.replace('%', "")),
+        changed("custom-html", "An ampersand in sb is escaped for HTML.", |text| {
             text.replace('&', "&amp;")
         }),
-        changed("extract.separator/custom-reference", "A dollar in sb is read as a reference.", |text| {
+        changed("custom-reference", "A dollar in sb is read as a reference.", |text| {
             text.replace("$1", "")
         }),
-        changed(
-            "extract.separator/custom-with-break",
-            "The value of sb is followed by a line break.",
-            |text| format!("{text}\n"),
-        ),
-        changed(
-            "extract.separator/custom-lower-case",
-            "Capitals in sb become small letters.",
-            str::to_lowercase,
-        ),
+        changed("custom-with-break", "The value of sb is followed by a line break.", |text| format!(
+            "{text}\n"
+        )),
+        changed("custom-lower-case", "Capitals in sb become small letters.", str::to_lowercase),
     ]
 }
 
 fn range() -> Vec<Fault> {
-    let number =
-        |context: &Context, seen: &ProxiedRequest| lb(context, seen).and_then(|lb| lb.parse::<i64>().ok());
+    let number = |context: &Context, seen: &ProxiedRequest| {
+        sent(context, seen, LB).and_then(|lb| lb.parse::<i64>().ok())
+    };
+    let word = move |context: &Context, seen: &ProxiedRequest| {
+        sent(context, seen, LB).is_some() && number(context, seen).is_none()
+    };
     let listed = |context: &Context, seen: &ProxiedRequest| {
-        lb(context, seen)
+        sent(context, seen, LB)
             .is_none_or(|lb| context.contract.extract.lb.schema.values.iter().any(|value| *value == lb))
     };
     let codes = |context: &Context| {
@@ -161,122 +131,74 @@ fn range() -> Vec<Fault> {
     let above = move |context: &Context, seen: &ProxiedRequest| {
         number(context, seen).is_some_and(|lb| codes(context).iter().all(|code| lb > *code))
     };
-    let default =
-        |context: &Context, seen: &mut ProxiedRequest| seen.drop_param(&context.contract.extract.lb.name);
-    vec![
-        Fault::request("extract.separator-range/below", "An lb below the list means the default.", default)
-            .when(below),
-        Fault::request("extract.separator-range/above", "An lb above the list means the default.", default)
-            .when(above),
-        Fault::request(
-            "extract.separator-range/unlisted",
-            "An lb outside the list means the default.",
-            default,
-        )
-        .when(move |context, seen| !listed(context, seen)),
-        Fault::request("extract.separator-range/negative", "A negative lb means the default.", default)
+    let default = without(LB);
+    faults_of![
+        "extract.separator-range/",
+        request("below", "An lb below the list means the default.", default).when(below),
+        request("above", "An lb above the list means the default.", default).when(above),
+        request("unlisted", "An lb outside the list means the default.", default)
+            .when(move |context, seen| !listed(context, seen)),
+        request("negative", "A negative lb means the default.", default)
             .when(move |context, seen| number(context, seen).is_some_and(|lb| lb < 0)),
-        Fault::request("extract.separator-range/word", "An lb that is no number means the default.", default)
-            .when(move |context, seen| lb(context, seen).is_some() && number(context, seen).is_none()),
-        Fault::request(
-            "extract.separator-range/above-other-protocol",
+        request("word", "An lb that is no number means the default.", default).when(word),
+        request(
+            "above-other-protocol",
             "An lb above the list means the default for the other protocol.",
-            default,
+            default
         )
         .when(above)
         .when(with_other_protocol),
-        Fault::request(
-            "extract.separator-range/two-digits",
-            "Only the first digit of lb counts.",
-            move |context, seen| {
-                let lb = lb(context, seen).filter(|lb| lb.len() > 1);
-                if let Some(first) = lb.and_then(|lb| lb.chars().next()) {
-                    seen.set_param(&context.contract.extract.lb.name, &first.to_string());
-                }
-            },
-        ),
-        Fault::request(
-            "extract.separator-range/listed-rejected",
-            "The last listed lb is rejected.",
-            Context::reject,
-        )
-        .when(is_custom),
-        Fault::reply(
-            "extract.separator-range/breaks",
+        request("two-digits", "Only the first digit of lb counts.", move |context, seen| {
+            let lb = sent(context, seen, LB).filter(|lb| lb.len() > 1);
+            if let Some(first) = lb.and_then(|lb| lb.chars().next()) {
+                seen.set_param(&context.contract.extract.lb.name, &first.to_string());
+            }
+        }),
+        reject("listed-rejected", "The last listed lb is rejected.").when(is_custom),
+        reply(
+            "breaks",
             "An lb outside the list breaks the service.",
-            |_, _, reply| {
-                *reply = Reply::json_with(500, &serde_json::json!({"message": "index out of range"}));
-            },
+            respond(500, json!({"message": "index out of range"}))
         )
         .when(above),
     ]
 }
 
 fn required() -> Vec<Fault> {
-    let sb = |context: &Context, seen: &ProxiedRequest| seen.param(&context.contract.extract.sb.name);
     let absent = move |context: &Context, seen: &ProxiedRequest| {
-        is_custom(context, seen) && sb(context, seen).is_none()
+        is_custom(context, seen) && sent(context, seen, SB).is_none()
     };
     let empty = move |context: &Context, seen: &ProxiedRequest| {
-        is_custom(context, seen) && sb(context, seen).as_deref() == Some("")
+        is_custom(context, seen) && sent(context, seen, SB).as_deref() == Some("")
     };
     let default = |context: &Context, seen: &mut ProxiedRequest| {
-        seen.drop_param(&context.contract.extract.lb.name);
-        seen.drop_param(&context.contract.extract.sb.name);
+        without(LB)(context, seen);
+        without(SB)(context, seen);
     };
     let several = |context: &Context, seen: &ProxiedRequest| num(context, seen).is_some_and(|num| num > 1);
-    vec![
-        Fault::request("extract.sb-required/absent", "Without sb the default separator is used.", default)
+    faults_of![
+        "extract.sb-required/",
+        request("absent", "Without sb the default separator is used.", default).when(absent),
+        request("empty", "With an empty sb the default separator is used.", default).when(empty),
+        request("absent-other-protocol", "sb may be absent for the other protocol.", default)
+            .when(absent)
+            .when(with_other_protocol),
+        request("absent-for-several", "sb may be absent when several are asked for.", default)
+            .when(absent)
+            .when(several),
+        request("absent-for-one", "sb may be absent when there is nothing to separate.", default)
+            .when(absent)
+            .when(move |context, seen| !several(context, seen)),
+        request("empty-for-several", "sb may be empty when several are asked for.", default)
+            .when(empty)
+            .when(several),
+        reply("absent-breaks", "An absent sb breaks the service.", respond(500, json!({"message": "null"})))
             .when(absent),
-        Fault::request(
-            "extract.sb-required/empty",
-            "With an empty sb the default separator is used.",
-            default,
-        )
-        .when(empty),
-        Fault::request(
-            "extract.sb-required/absent-other-protocol",
-            "sb may be absent for the other protocol.",
-            default,
-        )
-        .when(absent)
-        .when(with_other_protocol),
-        Fault::request(
-            "extract.sb-required/absent-for-several",
-            "sb may be absent when several are asked for.",
-            default,
-        )
-        .when(absent)
-        .when(several),
-        Fault::request(
-            "extract.sb-required/absent-for-one",
-            "sb may be absent when there is nothing to separate.",
-            default,
-        )
-        .when(absent)
-        .when(move |context, seen| !several(context, seen)),
-        Fault::request(
-            "extract.sb-required/empty-for-several",
-            "sb may be empty when several are asked for.",
-            default,
-        )
-        .when(empty)
-        .when(several),
-        Fault::reply(
-            "extract.sb-required/absent-breaks",
-            "An absent sb breaks the service.",
-            |_, _, reply| {
-                *reply = Reply::json_with(500, &serde_json::json!({"message": "null"}));
-            },
-        )
-        .when(absent),
     ]
 }
 
 fn length() -> Vec<Fault> {
-    let sb = |context: &Context, seen: &ProxiedRequest| {
-        seen.param(&context.contract.extract.sb.name).unwrap_or_default()
-    };
+    let sb = |context: &Context, seen: &ProxiedRequest| sent(context, seen, SB).unwrap_or_default();
     let limit = |context: &Context| context.contract.extract.separator_bytes;
     let cut = move |context: &Context, seen: &mut ProxiedRequest| {
         let mut sb = sb(context, seen);
@@ -286,58 +208,45 @@ fn length() -> Vec<Fault> {
         seen.set_param(&context.contract.extract.sb.name, &sb);
     };
     let over = move |context: &Context, seen: &ProxiedRequest| sb(context, seen).len() > limit(context);
+    let one_over =
+        move |context: &Context, seen: &ProxiedRequest| sb(context, seen).len() == limit(context) + 1;
     let wide = move |context: &Context, seen: &ProxiedRequest| !sb(context, seen).is_ascii();
-    vec![
-        Fault::request("extract.sb-length/cut", "An sb that is too long is cut.", cut).when(over),
-        Fault::request("extract.sb-length/one-more", "The limit of sb is one byte too high.", cut)
-            .when(move |context, seen| sb(context, seen).len() == limit(context) + 1),
-        Fault::request(
-            "extract.sb-length/one-more-ascii",
-            "The limit of sb is one byte too high for ASCII.",
-            cut,
-        )
-        .when(over)
-        .when(move |context, seen| !wide(context, seen)),
-        Fault::request("extract.sb-length/characters", "The length of sb is counted in characters.", cut)
+    faults_of![
+        "extract.sb-length/",
+        request("cut", "An sb that is too long is cut.", cut).when(over),
+        request("one-more", "The limit of sb is one byte too high.", cut).when(one_over),
+        request("one-more-ascii", "The limit of sb is one byte too high for ASCII.", cut)
+            .when(over)
+            .when(move |context, seen| !wide(context, seen)),
+        request("characters", "The length of sb is counted in characters.", cut)
             .when(over)
             .when(move |context, seen| sb(context, seen).chars().count() <= limit(context)),
-        Fault::request("extract.sb-length/utf-16", "The length of sb is counted in units of UTF-16.", cut)
+        request("utf-16", "The length of sb is counted in units of UTF-16.", cut)
             .when(over)
             .when(move |context, seen| sb(context, seen).encode_utf16().count() <= limit(context)),
-        Fault::request("extract.sb-length/one-less", "The limit is one byte too low.", Context::reject)
+        reject("one-less", "The limit is one byte too low.")
             .when(move |context, seen| sb(context, seen).len() == limit(context)),
-        Fault::request(
-            "extract.sb-length/longest-wide-rejected",
-            "The longest sb is rejected when it has wide characters.",
-            Context::reject,
-        )
-        .when(move |context, seen| sb(context, seen).len() == limit(context))
-        .when(wide),
-        Fault::request("extract.sb-length/encoded", "The percent-encoded form is measured.", Context::reject)
-            .when(move |context, seen| {
-                sb(context, seen)
-                    .bytes()
-                    .map(|byte| if byte.is_ascii_alphanumeric() || byte == b'-' { 1 } else { 3 })
-                    .sum::<usize>()
-                    > limit(context)
-            }),
-        Fault::reply(
-            "extract.sb-length/breaks",
+        reject("longest-wide-rejected", "The longest sb is rejected when it has wide characters.")
+            .when(move |context, seen| sb(context, seen).len() == limit(context))
+            .when(wide),
+        reject("encoded", "The percent-encoded form is measured.").when(move |context, seen| {
+            sb(context, seen)
+                .bytes()
+                .map(|byte| if byte.is_ascii_alphanumeric() || byte == b'-' { 1 } else { 3 })
+                .sum::<usize>()
+                > limit(context)
+        }),
+        reply(
+            "breaks",
             "An sb that is too long breaks the service.",
-            |_, _, reply| {
-                *reply = Reply::json_with(500, &serde_json::json!({"message": "buffer"}));
-            },
+            respond(500, json!({"message": "buffer"}))
         )
         .when(over),
     ]
 }
 
-fn lb(context: &Context, seen: &ProxiedRequest) -> Option<String> {
-    seen.param(&context.contract.extract.lb.name)
-}
-
 fn is_custom(context: &Context, seen: &ProxiedRequest) -> bool {
-    lb(context, seen).as_ref() == Some(&context.contract.extract.custom_separator)
+    sent(context, seen, LB).as_ref() == Some(&context.contract.extract.custom_separator)
 }
 
 fn rejoin(context: &Context, seen: &ProxiedRequest, reply: &mut Reply, instead: &str) {

@@ -12,11 +12,15 @@ use crate::lab::exchange::ProxiedRequest;
 /// A property of the body.
 pub(crate) type PropertyGetter = fn(&Search) -> &Property;
 
-/// The page.
 pub(crate) const PAGE: PropertyGetter = |search| &search.page;
-
-/// The page size.
 pub(crate) const SIZE: PropertyGetter = |search| &search.page_size;
+pub(crate) const STATUS: PropertyGetter = |search| &search.status;
+pub(crate) const GROUP: PropertyGetter = |search| &search.group_id;
+pub(crate) const COUNTRY: PropertyGetter = |search| &search.country_code;
+pub(crate) const CITY: PropertyGetter = |search| &search.city_code;
+pub(crate) const ORDER: PropertyGetter = |search| &search.order_no;
+pub(crate) const FROM: PropertyGetter = |search| &search.activated_from;
+pub(crate) const TO: PropertyGetter = |search| &search.activated_to;
 
 /// An address that nobody has.
 pub(crate) const NOBODY: &str = "203.0.113.251";
@@ -68,6 +72,26 @@ pub(crate) fn has_port(item: &str) -> bool {
     item.parse::<SocketAddr>().is_ok()
 }
 
+/// All items have a port.
+pub(crate) fn all_with_ports(context: &Context, seen: &ProxiedRequest) -> bool {
+    ips(context, seen).iter().all(|item| has_port(item))
+}
+
+/// No item has a port.
+pub(crate) fn without_ports(context: &Context, seen: &ProxiedRequest) -> bool {
+    ips(context, seen).iter().all(|item| !has_port(item))
+}
+
+/// `ips` is an empty list.
+pub(crate) fn with_empty_ips(context: &Context, seen: &ProxiedRequest) -> bool {
+    seen.json()[&context.contract.search.ips.name] == json!([])
+}
+
+/// An item is repeated.
+pub(crate) fn with_duplicates(context: &Context, seen: &ProxiedRequest) -> bool {
+    distinct(context, seen) < count(context, seen)
+}
+
 /// Whether an item is an IPv6 address, with or without port.
 pub(crate) fn is_v6(item: &str) -> bool {
     bare(item).parse::<IpAddr>().is_ok_and(|ip| ip.is_ipv6())
@@ -79,9 +103,27 @@ pub(crate) fn value(context: &Context, seen: &ProxiedRequest, which: PropertyGet
     value.filter(|value| !value.is_null())
 }
 
+/// The value of a property that is a text.
+pub(crate) fn text(context: &Context, seen: &ProxiedRequest, which: PropertyGetter) -> Option<String> {
+    value(context, seen, which)?.as_str().map(str::to_owned)
+}
+
 /// A property is sent and not null.
 pub(crate) fn asks(which: PropertyGetter) -> impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync {
     move |context, seen| value(context, seen, which).is_some()
+}
+
+/// A property is sent and its value fits.
+pub(crate) fn has(
+    which: PropertyGetter,
+    fits: impl Fn(&Value) -> bool + Send + Sync,
+) -> impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync {
+    move |context, seen| value(context, seen, which).is_some_and(|value| fits(&value))
+}
+
+/// A property is absent or null.
+pub(crate) fn lacks(which: PropertyGetter) -> impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync {
+    move |context, seen| value(context, seen, which).is_none()
 }
 
 /// Takes a property out of the request.
@@ -110,6 +152,16 @@ pub(crate) fn put(
 /// How many filters are sent.
 pub(crate) fn filters(context: &Context, seen: &ProxiedRequest) -> usize {
     Search::FILTERS.iter().filter(|which| value(context, seen, **which).is_some()).count()
+}
+
+/// There is a filter.
+pub(crate) fn filtered(context: &Context, seen: &ProxiedRequest) -> bool {
+    filters(context, seen) > 0
+}
+
+/// There are this many filters.
+pub(crate) fn with_filters(count: usize) -> impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync {
+    move |context, seen| filters(context, seen) == count
 }
 
 /// The page that is asked for.

@@ -1,9 +1,12 @@
 //! Faults that tell of other accounts, that change data, and limits that follow what an instance declares.
 
+use hyper::StatusCode;
 use serde_json::{Value, json};
 
+use super::edit::{change, respond, with_header};
 use super::search::{
-    NOBODY, PropertyGetter, asks, bare, count, edit_ips, filters, has_port, ips, is_v6, items, map_ips, total,
+    GROUP, NOBODY, STATUS, all_with_ports, asks, bare, count, distinct, edit_ips, filters, ips, is_v6, items,
+    lose_where, map_ips, total,
 };
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
@@ -23,123 +26,82 @@ fn any_foreign(context: &Context, seen: &ProxiedRequest) -> bool {
 }
 
 fn disclosures() -> Vec<Fault> {
-    let on_success = |how: fn(&mut Value)| {
-        move |context: &Context, seen: &ProxiedRequest, reply: &mut Reply| {
-            if context.accepted(seen, reply) {
-                reply.edit(how);
-            }
-        }
+    let foreign = |id, breaks, change: fn(&mut Value)| {
+        Fault::success(id, breaks, move |_, _, body| change(body)).when(any_foreign)
     };
-    let status: PropertyGetter = |search| &search.status;
-    let group: PropertyGetter = |search| &search.group_id;
-    vec![
-        Fault::reply("search.no-reveal/forbidden", "A foreign address is forbidden.", |_, _, reply| {
-            *reply = Reply::json_with(403, &json!({"code": 403, "message": "not yours", "requestId": "r"}));
-        })
+    let count_one_more = |body: &mut Value| body["data"]["total"] = json!(total(body) + 1);
+    let batch_of_two = |context: &Context, seen: &ProxiedRequest| count(context, seen) == 2;
+    faults_of![
+        "search.no-reveal/",
+        reply(
+            "forbidden",
+            "A foreign address is forbidden.",
+            respond(403, json!({"code": 403, "message": "not yours", "requestId": "r"}))
+        )
         .when(any_foreign),
-        Fault::reply(
-            "search.no-reveal/not-found",
+        reply(
+            "not-found",
             "An unknown address is not found, a foreign one finds nothing.",
-            |_, _, reply| {
-                *reply = Reply::json_with(
-                    404,
-                    &json!({"code": 404, "message": "no such address", "requestId": "r"}),
-                );
-            },
+            respond(404, json!({"code": 404, "message": "no such address", "requestId": "r"}))
         )
         .when(|context, seen| {
             !any_foreign(context, seen) && ips(context, seen).iter().any(|item| item.ends_with("249"))
         }),
-        Fault::reply(
-            "search.no-reveal/message",
-            "The message tells of a foreign address.",
-            on_success(|body| body["message"] = json!("held by another account")),
-        )
-        .when(any_foreign),
-        Fault::reply(
-            "search.no-reveal/code-field",
+        foreign("message", "The message tells of a foreign address.", |body| body["message"] =
+            json!("held by another account")),
+        foreign(
+            "code-field",
             "A further field tells of a foreign address.",
-            on_success(|body| body["data"]["skipped"] = json!(1)),
-        )
-        .when(any_foreign),
-        Fault::reply(
-            "search.no-reveal/counted",
-            "A foreign address is counted.",
-            on_success(|body| body["data"]["total"] = json!(total(body) + 1)),
-        )
-        .when(any_foreign),
-        Fault::reply(
-            "search.no-reveal/counted-with-status",
-            "With a status a foreign address is counted.",
-            on_success(|body| body["data"]["total"] = json!(total(body) + 1)),
-        )
-        .when(any_foreign)
-        .when(asks(status)),
-        Fault::reply(
-            "search.no-reveal/counted-with-ports",
-            "A foreign address with a port is counted.",
-            on_success(|body| body["data"]["total"] = json!(total(body) + 1)),
-        )
-        .when(any_foreign)
-        .when(|context, seen| ips(context, seen).iter().all(|item| has_port(item))),
-        Fault::reply(
-            "search.no-reveal/message-in-group",
-            "With a groupId the message tells of a foreign address.",
-            on_success(|body| body["message"] = json!("partly")),
-        )
-        .when(any_foreign)
-        .when(asks(group)),
-        Fault::reply(
-            "search.no-reveal/ipv6-message",
-            "The message tells of a foreign IPv6 address.",
-            on_success(|body| body["message"] = json!("")),
-        )
-        .when(any_foreign)
+            |body| body["data"]["skipped"] = json!(1)
+        ),
+        foreign("counted", "A foreign address is counted.", count_one_more),
+        foreign("counted-with-status", "With a status a foreign address is counted.", count_one_more)
+            .when(asks(STATUS)),
+        foreign("counted-with-ports", "A foreign address with a port is counted.", count_one_more)
+            .when(all_with_ports),
+        foreign("message-in-group", "With a groupId the message tells of a foreign address.", |body| body
+            ["message"] =
+            json!("partly"))
+        .when(asks(GROUP)),
+        foreign("ipv6-message", "The message tells of a foreign IPv6 address.", |body| body["message"] =
+            json!(""))
         .when(|context, seen| ips(context, seen).iter().all(|item| is_v6(item))),
-        Fault::reply("search.no-reveal/header", "A header tells of a foreign address.", |_, _, reply| {
-            reply.headers.insert("x-matched-accounts", hyper::header::HeaderValue::from_static("1"));
-        })
-        .when(any_foreign),
-        Fault::reply(
-            "search.no-reveal/header-gone",
+        reply("header", "A header tells of a foreign address.", with_header("x-matched-accounts", "1"))
+            .when(any_foreign),
+        reply(
+            "header-gone",
             "A response on a foreign address may be stored.",
-            |_, _, reply| {
-                reply
-                    .headers
-                    .insert("cache-control", hyper::header::HeaderValue::from_static("private, no-store"));
-            },
+            with_header("cache-control", "private, no-store")
         )
         .when(any_foreign),
-        Fault::reply(
-            "search.no-reveal/rejection",
-            "A rejection tells of a foreign address.",
-            |_, _, reply| {
-                reply.edit(|body| body["message"] = json!("a bad item, and one that is not yours"));
-            },
-        )
-        .when(|context, seen| any_foreign(context, seen) && count(context, seen) == 2),
-        Fault::reply(
-            "search.no-reveal/rejection-status",
+        reply("rejection", "A rejection tells of a foreign address.", |_, _, reply| reply
+            .edit(|body| body["message"] = json!("a bad item, and one that is not yours")))
+        .when(any_foreign)
+        .when(batch_of_two),
+        reply(
+            "rejection-status",
             "A rejection has another status beside a foreign address.",
-            |_, _, reply| {
-                reply.status = hyper::StatusCode::FORBIDDEN;
-            },
+            |_, _, reply| reply.status = StatusCode::FORBIDDEN
         )
-        .when(|context, seen| any_foreign(context, seen) && count(context, seen) == 2),
+        .when(any_foreign)
+        .when(batch_of_two),
     ]
+}
+
+/// The address of two accounts is asked for alone.
+fn of_shared(context: &Context, seen: &ProxiedRequest) -> bool {
+    let shared = context.facts.shared_address.as_ref();
+    shared.is_some_and(|shared| ips(context, seen) == [shared.as_str()])
 }
 
 fn shown() -> Vec<Fault> {
     // Adds what the second account finds.
-    let merged = |id, breaks, fits: fn(&Context, &ProxiedRequest) -> bool| {
+    let merged = |id, breaks| {
         Fault::serve(id, breaks, move |context, seen| {
             Box::pin(async move {
                 let mut reply = context.upstream.call(&seen).await;
                 let Some(second) = &context.facts.second_token else { return reply };
-                if context.operation(&seen).is_none()
-                    || !context.accepted(&seen, &reply)
-                    || !fits(context, &seen)
-                {
+                if context.operation(&seen).is_none() || !context.accepted(&seen, &reply) {
                     return reply;
                 }
                 let mut other = seen.clone();
@@ -155,47 +117,25 @@ fn shown() -> Vec<Fault> {
             })
         })
     };
-    vec![
-        merged("search.no-reveal/instances", "The instances of another account are shown.", any_foreign),
-        merged(
-            "search.no-reveal/instances-with-ports",
-            "With ports the instances of another account are shown.",
+    faults_of![
+        "search.no-reveal/",
+        merged("instances", "The instances of another account are shown.").when(any_foreign),
+        merged("instances-with-ports", "With ports the instances of another account are shown.")
+            .when(any_foreign)
+            .when(all_with_ports),
+        merged("instances-among-own", "In a large batch the instances of another account are shown.")
+            .when(any_foreign)
+            .when(|context, seen| count(context, seen) > 300),
+        merged("shared", "A shared address shows the instances of both accounts.").when(of_shared).when(
             |context, seen| {
-                any_foreign(context, seen) && ips(context, seen).iter().all(|item| has_port(item))
-            },
+                let token = seen.param(&context.contract.search.api_key.name);
+                token.as_deref() == Some(context.token.expose())
+            }
         ),
-        merged(
-            "search.no-reveal/instances-among-own",
-            "In a large batch the instances of another account are shown.",
-            |context, seen| any_foreign(context, seen) && count(context, seen) > 300,
-        ),
-        merged(
-            "search.no-reveal/shared",
-            "A shared address shows the instances of both accounts.",
-            |context, seen| {
-                let asks = seen.param(&context.contract.search.api_key.name).as_deref()
-                    == Some(context.token.expose());
-                asks && context
-                    .facts
-                    .shared_address
-                    .as_ref()
-                    .is_some_and(|shared| ips(context, seen) == [shared.as_str()])
-            },
-        ),
-        Fault::success(
-            "search.no-reveal/shared-counted",
-            "A shared address counts the instances of both accounts.",
-            |_, _, body| {
-                body["data"]["total"] = json!(total(body) + 1);
-            },
-        )
-        .when(|context, seen| {
-            context
-                .facts
-                .shared_address
-                .as_ref()
-                .is_some_and(|shared| ips(context, seen) == [shared.as_str()])
-        }),
+        success("shared-counted", "A shared address counts the instances of both accounts.", |_, _, body| {
+            body["data"]["total"] = json!(total(body) + 1);
+        })
+        .when(of_shared),
     ]
 }
 
@@ -215,51 +155,44 @@ fn changed() -> Vec<Fault> {
             })
         })
     };
-    vec![
+    faults_of![
+        "search.read-only/",
         after(
-            "search.read-only/offer-moves",
+            "offer-moves",
             "Each search with a filter moves an instance to another product.",
             |made, body| {
                 each_instance(body, |item| item["offerId"] = json!(1 + made));
-            },
+            }
         ),
-        after("search.read-only/port-moves", "Each search with a filter changes a port.", |made, body| {
+        after("port-moves", "Each search with a filter changes a port.", |made, body| {
             if let Some(item) =
                 items(body).and_then(|items| items.first_mut()).filter(|item| item.get("ip").is_some())
             {
                 item["port"] = json!(30_000 + made);
             }
         }),
+        after("term-extended", "Each search with a filter extends the terms.", |made, body| {
+            each_instance(body, |item| {
+                item["expiresAt"] = json!(format!("2031-01-{:02}T00:00:00Z", made % 28 + 1))
+            });
+        }),
         after(
-            "search.read-only/term-extended",
-            "Each search with a filter extends the terms.",
-            |made, body| {
-                each_instance(body, |item| {
-                    item["expiresAt"] = json!(format!("2031-01-{:02}T00:00:00Z", made % 28 + 1))
-                });
-            },
-        ),
-        after(
-            "search.read-only/groups-touched",
+            "groups-touched",
             "Each search with a filter changes updatedAt of the groups.",
             |made, body| {
                 let groups = items(body).into_iter().flatten().filter(|item| item.get("name").is_some());
                 for group in groups {
                     group["updatedAt"] = json!(format!("2031-01-{:02}T00:00:00Z", made % 28 + 1));
                 }
-            },
+            }
         ),
-        after(
-            "search.read-only/group-renamed",
-            "Each search with a filter renames a group.",
-            |made, body| {
-                let last = items(body).and_then(|items| items.last_mut());
-                if let Some(group) = last.filter(|item| item.get("name").is_some()) {
-                    group["name"] = json!(format!("searched {made} times"));
-                }
-            },
-        ),
-        after("search.read-only/used-up", "Each search with a filter uses up an instance.", |made, body| {
+        after("group-renamed", "Each search with a filter renames a group.", |made, body| {
+            let last = items(body).and_then(|items| items.last_mut());
+            if let Some(group) = last.filter(|item| item.get("name").is_some()) {
+                group["name"] = json!(format!("searched {made} times"));
+            }
+        }),
+        after("used-up", "Each search with a filter uses up an instance.", |made, body| {
             if let Some(items) =
                 items(body).filter(|items| items.first().is_some_and(|item| item.get("ip").is_some()))
             {
@@ -300,27 +233,33 @@ fn limited() -> Vec<Fault> {
             }
         })
     };
-    vec![
-        lowered(
-            "search.max-batch-no-effect/lowered",
-            "A low maxBatchSize lowers the limit of a search.",
-            false,
-        ),
-        Fault::success(
-            "search.max-batch-no-effect/left-out",
+    let declared = |id, breaks, size: Value| {
+        let path = "/data/items/*/capabilities";
+        let set_size = move |capabilities: &mut Value| {
+            if capabilities.get("maxBatchSize").is_some() {
+                capabilities["maxBatchSize"] = size.clone();
+            }
+        };
+        Fault::success(id, breaks, change(path, set_size))
+    };
+    faults_of![
+        "search./",
+        lowered("max-batch-no-effect/lowered", "A low maxBatchSize lowers the limit of a search.", false),
+        success(
+            "max-batch-no-effect/left-out",
             "Instances whose maxBatchSize is lower than the batch are left out.",
             |context, seen, body| {
                 let count = count(context, seen);
-                super::search::lose_where(body, |item| {
+                lose_where(body, |item| {
                     count > 400
                         && item["capabilities"]["maxBatchSize"]
                             .as_u64()
                             .is_some_and(|most| most < count as u64)
                 });
-            },
+            }
         ),
-        Fault::serve(
-            "search.max-batch-no-effect/raised",
+        serve(
+            "max-batch-no-effect/raised",
             "A high maxBatchSize raises the limit of a search.",
             move |context, seen| {
                 Box::pin(async move {
@@ -339,41 +278,22 @@ fn limited() -> Vec<Fault> {
                     };
                     if declares(&other.json(), &above) { other } else { reply }
                 })
-            },
+            }
         ),
-        Fault::success(
-            "search.max-batch-no-effect/negative",
-            "A maxBatchSize is negative.",
-            super::edit::change("/data/items/*/capabilities", |capabilities| {
-                if capabilities.get("maxBatchSize").is_some() {
-                    capabilities["maxBatchSize"] = json!(-1);
-                }
-            }),
+        declared("max-batch-no-effect/negative", "A maxBatchSize is negative.", json!(-1)),
+        declared("max-batch-no-effect/text", "A maxBatchSize is a text.", json!("50")),
+        reject("ips-dedup-limit/lowered-by-nobody", "Two distinct items too few are the limit.").when(
+            |context, seen| {
+                distinct(context, seen) == context.contract.search.distinct_items
+                    && count(context, seen) == context.contract.search.distinct_items
+            }
         ),
-        Fault::success(
-            "search.max-batch-no-effect/text",
-            "A maxBatchSize is a text.",
-            super::edit::change("/data/items/*/capabilities", |capabilities| {
-                if capabilities.get("maxBatchSize").is_some() {
-                    capabilities["maxBatchSize"] = json!("50");
-                }
-            }),
-        ),
-        Fault::request(
-            "search.ips-dedup-limit/lowered-by-nobody",
-            "Two distinct items too few are the limit.",
-            Context::reject,
-        )
-        .when(|context, seen| {
-            super::search::distinct(context, seen) == context.contract.search.distinct_items
-                && count(context, seen) == context.contract.search.distinct_items
-        }),
-        Fault::request(
-            "search.match-any-port/own-lost-among-strangers",
+        request(
+            "match-any-port/own-lost-among-strangers",
             "In a full batch the first item is not looked for.",
             |context, seen| {
                 map_ips(context, seen, |place, item| if place == 0 { NOBODY } else { item }.to_owned());
-            },
+            }
         )
         .when(|context, seen| count(context, seen) == context.contract.search.distinct_items),
     ]

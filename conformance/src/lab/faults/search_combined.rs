@@ -5,27 +5,15 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::search::{
-    NOBODY, PAGE, PropertyGetter, SIZE, asks, bare, count, distinct, edit_ips, has_port, ignore, ips, is_v6,
-    put, value,
+    CITY, COUNTRY, FROM, GROUP, NOBODY, ORDER, PAGE, SIZE, STATUS, TO, asks, bare, count, distinct, edit_ips,
+    has_port, ignore, ips, is_v6, put, text, value, with_empty_ips,
 };
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
 
-const STATUS: PropertyGetter = |search| &search.status;
-const GROUP: PropertyGetter = |search| &search.group_id;
-const COUNTRY: PropertyGetter = |search| &search.country_code;
-const CITY: PropertyGetter = |search| &search.city_code;
-const ORDER: PropertyGetter = |search| &search.order_no;
-const FROM: PropertyGetter = |search| &search.activated_from;
-const TO: PropertyGetter = |search| &search.activated_to;
-
 /// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
     [filters(), times(), items(), batches(), matches(), bodies()].into_iter().flatten().collect()
-}
-
-fn text(context: &Context, seen: &ProxiedRequest, which: PropertyGetter) -> Option<String> {
-    value(context, seen, which)?.as_str().map(str::to_owned)
 }
 
 fn filters() -> Vec<Fault> {
@@ -38,51 +26,35 @@ fn filters() -> Vec<Fault> {
         let asked = text(context, seen, STATUS).filter(|asked| asked.len() > 2)?;
         statuses.iter().find(|status| **status != asked && status.starts_with(&asked)).cloned()
     };
-    vec![
-        Fault::request(
-            "search.status/beginning",
-            "The beginning of a status stands for it.",
-            move |context, seen| {
-                if let Some(status) = beginning(context, seen) {
-                    put(context, seen, STATUS, status);
-                }
-            },
-        ),
-        Fault::request(
-            "search.status/unlisted-beside-group",
-            "Beside a group any status is accepted.",
-            ignore(STATUS),
-        )
-        .when(unlisted)
-        .when(asks(GROUP)),
-        Fault::request(
-            "search.status/last-listed-beside-time",
-            "Beside an activation time the last status of the list is rejected.",
-            Context::reject,
+    faults_of![
+        "search./",
+        request("status/beginning", "The beginning of a status stands for it.", move |context, seen| {
+            if let Some(status) = beginning(context, seen) {
+                put(context, seen, STATUS, status);
+            }
+        }),
+        request("status/unlisted-beside-group", "Beside a group any status is accepted.", ignore(STATUS))
+            .when(unlisted)
+            .when(asks(GROUP)),
+        reject(
+            "status/last-listed-beside-time",
+            "Beside an activation time the last status of the list is rejected."
         )
         .when(asks(FROM))
         .when(|context, seen| {
             text(context, seen, STATUS).as_ref() == context.contract.search.statuses.last()
         }),
-        Fault::request(
-            "search.group/negative-beside-order",
-            "Beside an order number -1 means all groups.",
-            ignore(GROUP),
-        )
-        .when(asks(ORDER))
-        .when(|context, seen| value(context, seen, GROUP) == Some(json!(-1))),
-        Fault::request(
-            "search.group/wraps",
-            "A group number loses all but its lower 32 bits.",
-            |context, seen| {
-                let group = value(context, seen, GROUP).and_then(|group| group.as_i64());
-                if let Some(group) = group.filter(|group| *group > i64::from(u32::MAX)) {
-                    put(context, seen, GROUP, group % (1 << 32));
-                }
-            },
-        ),
-        Fault::request(
-            "search.country/first-of-list",
+        request("group/negative-beside-order", "Beside an order number -1 means all groups.", ignore(GROUP))
+            .when(asks(ORDER))
+            .when(|context, seen| value(context, seen, GROUP) == Some(json!(-1))),
+        request("group/wraps", "A group number loses all but its lower 32 bits.", |context, seen| {
+            let group = value(context, seen, GROUP).and_then(|group| group.as_i64());
+            if let Some(group) = group.filter(|group| *group > i64::from(u32::MAX)) {
+                put(context, seen, GROUP, group % (1 << 32));
+            }
+        }),
+        request(
+            "country/first-of-list",
             "countryCode may be a list, whose first code counts.",
             |context, seen| {
                 if let Some(Value::Array(codes)) = value(context, seen, COUNTRY)
@@ -90,76 +62,71 @@ fn filters() -> Vec<Fault> {
                 {
                     put(context, seen, COUNTRY, first.clone());
                 }
-            },
+            }
         ),
-        Fault::request(
-            "search.city/ignored-in-large-batches",
+        request(
+            "city/ignored-in-large-batches",
             "cityCode is ignored for more than 200 items.",
-            ignore(CITY),
+            ignore(CITY)
         )
         .when(|context, seen| count(context, seen) > 200),
-        Fault::request(
-            "search.order-number/wide",
-            "Characters in full width count as narrow ones.",
-            |context, seen| {
-                let narrow = |character: char| match u32::from(character) {
-                    wide @ 0xff01..=0xff5e => char::from_u32(wide - 0xfee0).unwrap_or(character),
-                    _ => character,
-                };
-                if let Some(order) = text(context, seen, ORDER) {
-                    put(context, seen, ORDER, order.chars().map(narrow).collect::<String>());
-                }
-            },
-        ),
-        Fault::request(
-            "search.order-number/ends-at-nul",
-            "An order number ends at a NUL.",
-            |context, seen| {
-                if let Some((order, _)) =
-                    text(context, seen, ORDER).as_deref().and_then(|order| order.split_once('\0'))
-                {
-                    put(context, seen, ORDER, order);
-                }
-            },
-        ),
+        request("order-number/wide", "Characters in full width count as narrow ones.", |context, seen| {
+            let narrow = |character: char| match u32::from(character) {
+                wide @ 0xff01..=0xff5e => char::from_u32(wide - 0xfee0).unwrap_or(character),
+                _ => character,
+            };
+            if let Some(order) = text(context, seen, ORDER) {
+                put(context, seen, ORDER, order.chars().map(narrow).collect::<String>());
+            }
+        }),
+        request("order-number/ends-at-nul", "An order number ends at a NUL.", |context, seen| {
+            if let Some((order, _)) =
+                text(context, seen, ORDER).as_deref().and_then(|order| order.split_once('\0'))
+            {
+                put(context, seen, ORDER, order);
+            }
+        }),
     ]
 }
 
 fn times() -> Vec<Fault> {
-    vec![Fault::request(
-        "search.activated-order/fraction-as-milliseconds",
-        "The digits of a fraction are read as milliseconds, however many they are.",
-        |context, seen| {
-            for bound in [FROM, TO] {
-                let Some(time) = text(context, seen, bound) else { continue };
-                let Some((seconds, fraction)) = time.split_once('.') else { continue };
-                let Some(digits) = fraction.strip_suffix('Z').filter(|digits| digits.len() < 3) else {
-                    continue;
-                };
-                let read = format!("{seconds}.{digits:0>3}Z");
-                put(context, seen, bound, read);
+    faults_of![
+        "search.activated-order/",
+        request(
+            "fraction-as-milliseconds",
+            "The digits of a fraction are read as milliseconds, however many they are.",
+            |context, seen| {
+                for bound in [FROM, TO] {
+                    let Some(time) = text(context, seen, bound) else { continue };
+                    let Some((seconds, fraction)) = time.split_once('.') else { continue };
+                    let Some(digits) = fraction.strip_suffix('Z').filter(|digits| digits.len() < 3) else {
+                        continue;
+                    };
+                    let read = format!("{seconds}.{digits:0>3}Z");
+                    put(context, seen, bound, read);
+                }
             }
-        },
-    )]
+        ),
+    ]
 }
 
 fn items() -> Vec<Fault> {
     let fault = |id, breaks, which: fn(&str) -> bool| {
-        Fault::request(id, breaks, Context::reject)
-            .when(move |context, seen| ips(context, seen).iter().any(|item| which(item)))
+        Fault::reject(id, breaks).when(move |context, seen| ips(context, seen).iter().any(|item| which(item)))
     };
-    vec![
-        fault("search.ips-item/private-rejected", "Private addresses are rejected.", |item| {
+    faults_of![
+        "search.ips-item/",
+        fault("private-rejected", "Private addresses are rejected.", |item| {
             bare(item).parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_private())
         }),
-        fault("search.ips-item/link-local-rejected", "Link-local addresses of IPv6 are rejected.", |item| {
+        fault("link-local-rejected", "Link-local addresses of IPv6 are rejected.", |item| {
             item.starts_with("fe80::") && !item.contains('%')
         }),
-        fault("search.ips-item/tail-rejected", "IPv6 that ends as IPv4 is rejected.", |item| {
+        fault("tail-rejected", "IPv6 that ends as IPv4 is rejected.", |item| {
             is_v6(item) && item.contains('.') && !item.contains("ffff")
         }),
-        Fault::request(
-            "search.ips-item/part-above-255-with-port",
+        request(
+            "part-above-255-with-port",
             "A part above 255 is accepted where a port follows.",
             |context, seen| {
                 edit_ips(context, seen, |items| {
@@ -172,7 +139,7 @@ fn items() -> Vec<Fault> {
                         }
                     }
                 });
-            },
+            }
         ),
     ]
 }
@@ -183,30 +150,27 @@ fn batches() -> Vec<Fault> {
         edit_ips(context, seen, |items| items.truncate(most(context)));
     };
     let too_many = move |context: &Context, seen: &ProxiedRequest| distinct(context, seen) > most(context);
-    vec![
-        Fault::request(
-            "search.ips-dedup-limit/only-mixed",
-            "The limit holds for batches with IPv4 in them only.",
-            cut,
-        )
-        .when(too_many)
-        .when(|context, seen| ips(context, seen).iter().all(|item| is_v6(item))),
-        Fault::request(
-            "search.ips-all-or-nothing/too-many-beside-status",
+    faults_of![
+        "search./",
+        request("ips-dedup-limit/only-mixed", "The limit holds for batches with IPv4 in them only.", cut)
+            .when(too_many)
+            .when(|context, seen| ips(context, seen).iter().all(|item| is_v6(item))),
+        request(
+            "ips-all-or-nothing/too-many-beside-status",
             "Beside a status a batch over the limit is searched in part.",
-            cut,
+            cut
         )
         .when(too_many)
         .when(asks(STATUS)),
-        Fault::request(
-            "search.ips-all-or-nothing/empty-beside-order",
+        request(
+            "ips-all-or-nothing/empty-beside-order",
             "Beside an order number ips may be empty.",
-            |context, seen| edit_ips(context, seen, |items| items.push(NOBODY.into())),
+            |context, seen| edit_ips(context, seen, |items| items.push(NOBODY.into()))
         )
         .when(asks(ORDER))
-        .when(|context, seen| seen.json()[&context.contract.search.ips.name] == json!([])),
-        Fault::request(
-            "search.ips-all-or-nothing/dropped-when-repeated",
+        .when(with_empty_ips),
+        request(
+            "ips-all-or-nothing/dropped-when-repeated",
             "An invalid item that comes twice is dropped.",
             |context, seen| {
                 let counts = counts(&ips(context, seen));
@@ -217,14 +181,10 @@ fn batches() -> Vec<Fault> {
                         is_address || counts.get(text).is_none_or(|count| *count < 2)
                     });
                 });
-            },
+            }
         ),
-        Fault::request(
-            "search.ips-raw-limit/body-of-400-kib",
-            "A body of more than 400 KiB is rejected.",
-            Context::reject,
-        )
-        .when(|_, seen| seen.body.len() > 400 << 10),
+        reject("ips-raw-limit/body-of-400-kib", "A body of more than 400 KiB is rejected.")
+            .when(|_, seen| seen.body.len() > 400 << 10),
     ]
 }
 
@@ -237,15 +197,16 @@ fn counts(items: &[String]) -> HashMap<String, usize> {
 }
 
 fn matches() -> Vec<Fault> {
-    vec![
-        Fault::request(
-            "search.match-any-port/last-raw-item",
+    faults_of![
+        "search./",
+        request(
+            "match-any-port/last-raw-item",
             "The last of the most raw items is not searched.",
-            |context, seen| edit_ips(context, seen, |items| drop(items.pop())),
+            |context, seen| edit_ips(context, seen, |items| drop(items.pop()))
         )
         .when(|context, seen| count(context, seen) == *context.contract.search.raw_items.end()),
-        Fault::request(
-            "search.match-any-port/port-wins-in-large-batches",
+        request(
+            "match-any-port/port-wins-in-large-batches",
             "In a batch of more than 50 items an address with and without a port counts with its port only.",
             |context, seen| {
                 let ported: Vec<_> =
@@ -253,11 +214,11 @@ fn matches() -> Vec<Fault> {
                 edit_ips(context, seen, |items| {
                     items.retain(|item| item.as_str().is_none_or(|item| !ported.iter().any(|ip| ip == item)));
                 });
-            },
+            }
         )
         .when(|context, seen| count(context, seen) > 50),
-        Fault::request(
-            "search.ips-dedup-limit/three-times",
+        request(
+            "ips-dedup-limit/three-times",
             "An item that comes three times is removed.",
             |context, seen| {
                 let counts = counts(&ips(context, seen));
@@ -269,10 +230,10 @@ fn matches() -> Vec<Fault> {
                         items.push(NOBODY.into());
                     }
                 });
-            },
+            }
         ),
-        Fault::reply(
-            "search.match-any-port/cached-by-size",
+        reply(
+            "match-any-port/cached-by-size",
             "Responses are cached by the token, the first item and the number of items.",
             |context, seen, reply| {
                 if !context.accepted(seen, reply) {
@@ -286,10 +247,10 @@ fn matches() -> Vec<Fault> {
                     Some(first) => *reply = first,
                     None => context.memory.keep(&key, reply),
                 }
-            },
+            }
         ),
-        Fault::success(
-            "search.no-reveal/message-beside-own",
+        success(
+            "no-reveal/message-beside-own",
             "The message tells of a foreign address beside own ones.",
             |context, seen, body| {
                 let foreign = &context.facts.foreign_addresses;
@@ -298,31 +259,32 @@ fn matches() -> Vec<Fault> {
                 if !theirs.is_empty() && own.iter().any(|item| context.facts.own_addresses.contains(item)) {
                     body["message"] = json!("partial");
                 }
-            },
+            }
         ),
     ]
 }
 
 fn bodies() -> Vec<Fault> {
     let fault = |id, breaks, is_odd: fn(&ProxiedRequest) -> bool| {
-        Fault::request(id, breaks, Context::reject).when(move |_, seen| is_odd(seen))
+        Fault::reject(id, breaks).when(move |_, seen| is_odd(seen))
     };
     let page = |context: &Context, seen: &ProxiedRequest| {
         let search = &context.contract.search;
         let (page, size) = (value(context, seen, PAGE), value(context, seen, SIZE));
         page == Some(json!(search.pages.end())) && size == Some(json!(search.page_sizes.end()))
     };
-    vec![
-        fault("search.json-body/lines", "A body of several lines is rejected.", |seen| {
+    faults_of![
+        "search./",
+        fault("json-body/lines", "A body of several lines is rejected.", |seen| {
             seen.json().is_object() && seen.body.contains(&b'\n')
         }),
-        fault("search.json-body/escapes", "A text with escapes is rejected.", |seen| {
+        fault("json-body/escapes", "A text with escapes is rejected.", |seen| {
             seen.json().is_object() && seen.body.windows(3).any(|three| three == b"\\u0")
         }),
-        Fault::request(
-            "search.paging/largest-page-wraps",
+        request(
+            "paging/largest-page-wraps",
             "The number of instances before the largest page of the largest size wraps to zero.",
-            |context, seen| put(context, seen, PAGE, *context.contract.search.pages.start()),
+            |context, seen| put(context, seen, PAGE, *context.contract.search.pages.start())
         )
         .when(page),
     ]

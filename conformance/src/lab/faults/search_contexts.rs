@@ -6,7 +6,8 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::search::{
-    NOBODY, asks, distinct, edit_ips, filters, ignore, ips, is_v6, items, later_page, map_ips, page, value,
+    COUNTRY, FROM, GROUP, NOBODY, asks, distinct, edit_ips, filtered, filters, ignore, ips, is_v6, items,
+    later_page, map_ips, page, value,
 };
 use crate::contract::OperationId;
 use crate::lab::exchange::{ProxiedRequest, Reply};
@@ -24,9 +25,10 @@ fn items_of_batches() -> Vec<Fault> {
             map_ips(context, seen, |_, item| if is_odd(item) { NOBODY } else { item }.to_owned());
         })
     };
-    vec![
-        found("search.ips-item/prefix-64", "A network of 64 bits is accepted.", |item| item.ends_with("/64")),
-        found("search.ips-item/behind-bracket", "Letters behind a bracket are overlooked.", |item| {
+    faults_of![
+        "search./",
+        found("ips-item/prefix-64", "A network of 64 bits is accepted.", |item| item.ends_with("/64")),
+        found("ips-item/behind-bracket", "Letters behind a bracket are overlooked.", |item| {
             item.split_once(']').is_some_and(|(_, rest)| {
                 rest.split_once(':').is_some_and(|(letters, _)| {
                     letters.chars().all(char::is_alphabetic) && !letters.is_empty()
@@ -34,20 +36,18 @@ fn items_of_batches() -> Vec<Fault> {
             })
         }),
         found(
-            "search.ips-item/user-and-password",
+            "ips-item/user-and-password",
             "A user and a password before an address are overlooked.",
-            |item| item.split_once('@').is_some_and(|(user, _)| user.contains(':')),
+            |item| item.split_once('@').is_some_and(|(user, _)| user.contains(':'))
         ),
-        found("search.ips-port/letters-behind", "Letters behind a port are overlooked.", |item| {
+        found("ips-port/letters-behind", "Letters behind a port are overlooked.", |item| {
             item.rsplit_once(':').is_some_and(|(_, port)| {
                 port.starts_with(|c: char| c.is_ascii_digit()) && port.ends_with("abc")
             })
         }),
-        found(
-            "search.ips-port/user-and-password",
-            "A user and a password behind a port are overlooked.",
-            |item| item.ends_with(":user:pass"),
-        ),
+        found("ips-port/user-and-password", "A user and a password behind a port are overlooked.", |item| {
+            item.ends_with(":user:pass")
+        }),
     ]
 }
 
@@ -69,52 +69,52 @@ fn fields() -> Vec<Fault> {
             });
         })
     };
-    vec![
+    faults_of![
+        "search.instance/",
         of_next(
-            "search.instance/expiry-of-next",
+            "expiry-of-next",
             "Each instance shows the expiresAt of the next one on the page.",
-            "expiresAt",
+            "expiresAt"
         ),
         of_next(
-            "search.instance/capabilities-of-next",
+            "capabilities-of-next",
             "On later pages each instance shows the capabilities of the next one.",
-            "capabilities",
+            "capabilities"
         )
         .when(later_page),
-        nulled("search.instance/no-expiry-beside-filter", "Beside a filter expiresAt is null.")
-            .when(|context, seen| filters(context, seen) > 0),
+        nulled("no-expiry-beside-filter", "Beside a filter expiresAt is null.").when(filtered),
     ]
 }
 
 fn limits() -> Vec<Fault> {
-    vec![
-        Fault::request(
-            "search.ips-all-or-nothing/beside-group-id",
+    faults_of![
+        "search.ips-all-or-nothing/",
+        request(
+            "beside-group-id",
             "Beside the id of a group any number of items is accepted.",
             |context, seen| {
                 let most = context.contract.search.distinct_items;
                 edit_ips(context, seen, |items| items.truncate(most));
-            },
+            }
         )
         .when(|context, seen| distinct(context, seen) > context.contract.search.distinct_items)
         .when(|context, seen| {
-            value(context, seen, |search| &search.group_id)
-                .and_then(|id| id.as_i64())
-                .is_some_and(|id| id > 0)
+            value(context, seen, GROUP).and_then(|id| id.as_i64()).is_some_and(|id| id > 0)
         }),
     ]
 }
 
 fn results() -> Vec<Fault> {
-    vec![
-        Fault::request(
-            "search.intersection/country-of-many",
+    faults_of![
+        "search./",
+        request(
+            "intersection/country-of-many",
             "Beside four other filters the country is ignored.",
-            ignore(|search| &search.country_code),
+            ignore(COUNTRY)
         )
         .when(|context, seen| filters(context, seen) >= 5),
-        Fault::success(
-            "search.paging/tenth-page",
+        success(
+            "paging/tenth-page",
             "Pages from the tenth on begin one instance late.",
             |context, seen, body| {
                 if page(context, seen) >= 10
@@ -123,10 +123,10 @@ fn results() -> Vec<Fault> {
                 {
                     items.remove(0);
                 }
-            },
+            }
         ),
-        Fault::request(
-            "search.no-reveal/of-a-time",
+        request(
+            "no-reveal/of-a-time",
             "With a lower bound the instances of all accounts are found.",
             |context, seen| {
                 let foreign = &context.facts.foreign_addresses;
@@ -136,11 +136,11 @@ fn results() -> Vec<Fault> {
                 {
                     context.act_as(seen, second.expose());
                 }
-            },
+            }
         )
-        .when(asks(|search| &search.activated_from)),
-        Fault::request(
-            "search.match-any-port/lower-half",
+        .when(asks(FROM)),
+        request(
+            "match-any-port/lower-half",
             "Of an IPv6 address the lower half is compared alone.",
             |context, seen| {
                 let own: Vec<Ipv6Addr> =
@@ -151,10 +151,10 @@ fn results() -> Vec<Fault> {
                     let stored = item.parse().ok().filter(|_| is_v6(item)).and_then(alike);
                     stored.map_or_else(|| item.to_owned(), ToString::to_string)
                 });
-            },
+            }
         ),
-        Fault::request(
-            "search.match-any-port/second-part",
+        request(
+            "match-any-port/second-part",
             "The last bit of the second part of an IPv4 address is ignored.",
             |context, seen| {
                 map_ips(context, seen, |_, item| match item.parse() {
@@ -164,24 +164,23 @@ fn results() -> Vec<Fault> {
                     }
                     _ => item.to_owned(),
                 });
-            },
+            }
         ),
     ]
 }
 
 /// What a search leaves behind.
 fn changes() -> Vec<Fault> {
-    vec![Fault::serve(
-        "search.read-only/group-touched",
-        "A search by a group changes its updatedAt.",
-        touched,
-    )]
+    faults_of![
+        "search.read-only/",
+        serve("group-touched", "A search by a group changes its updatedAt.", touched),
+    ]
 }
 
 fn touched(context: &Context, seen: ProxiedRequest) -> BoxFuture<'_, Reply> {
     Box::pin(async move {
         let operation = context.operation(&seen);
-        let group = value(context, &seen, |search| &search.group_id).and_then(|id| id.as_i64());
+        let group = value(context, &seen, GROUP).and_then(|id| id.as_i64());
         if let (Some(OperationId::Search), Some(group)) = (operation, group) {
             context.memory.calls_of(&group.to_string());
         }
@@ -208,7 +207,8 @@ fn headers() -> Vec<Fault> {
             seen.headers.contains_key(context.contract.extract.request_id_header.name.as_str())
         })
     };
-    vec![
+    faults_of![
+        "",
         lost("groups.headers/beside-the-callers", "Beside a request id of the caller a listing has none."),
         lost("search.headers/beside-the-callers", "Beside a request id of the caller a result has none."),
     ]

@@ -1,8 +1,9 @@
 //! Faults that show only where filters meet each other, items of some form, or pages.
 
 use super::search::{
-    PropertyGetter, asks, bare, count, edit_ips, filters, has_port, ignore, ips, is_v6, items, later_page,
-    lose, map_ips, of_v6, value,
+    CITY, COUNTRY, FROM, GROUP, ORDER, PropertyGetter, STATUS, TO, all_with_ports, asks, bare, count,
+    edit_ips, filters, has, has_port, ignore, ips, is_v6, items, later_page, lose, map_ips, of_v6, value,
+    with_filters,
 };
 use crate::contract::Search;
 use crate::lab::exchange::ProxiedRequest;
@@ -13,100 +14,34 @@ pub(crate) fn faults() -> Vec<Fault> {
     pairs().into_iter().chain(many()).chain(forms()).collect()
 }
 
-const ORDER: PropertyGetter = |search| &search.order_no;
-const GROUP: PropertyGetter = |search| &search.group_id;
-const COUNTRY: PropertyGetter = |search| &search.country_code;
-const CITY: PropertyGetter = |search| &search.city_code;
-const STATUS: PropertyGetter = |search| &search.status;
-const FROM: PropertyGetter = |search| &search.activated_from;
-const TO: PropertyGetter = |search| &search.activated_to;
-
 /// One filter is ignored beside another one.
 fn beside(id: &'static str, breaks: &'static str, ignored: PropertyGetter, other: PropertyGetter) -> Fault {
     Fault::request(id, breaks, ignore(ignored)).when(asks(other)).when(asks(ignored))
 }
 
 fn pairs() -> Vec<Fault> {
-    vec![
-        beside(
-            "search.intersection/status-beside-group",
-            "Beside a group the status is ignored.",
-            STATUS,
-            GROUP,
-        ),
-        beside(
-            "search.intersection/group-beside-country",
-            "Beside a country the group is ignored.",
-            GROUP,
-            COUNTRY,
-        ),
-        beside(
-            "search.intersection/country-beside-city",
-            "Beside a city the country is ignored.",
-            COUNTRY,
-            CITY,
-        ),
-        beside(
-            "search.intersection/city-beside-country",
-            "Beside a country the city is ignored.",
-            CITY,
-            COUNTRY,
-        ),
-        beside(
-            "search.intersection/order-beside-group",
-            "Beside a group the order number is ignored.",
-            ORDER,
-            GROUP,
-        ),
-        beside(
-            "search.intersection/order-beside-status",
-            "Beside a status the order number is ignored.",
-            ORDER,
-            STATUS,
-        ),
-        beside(
-            "search.intersection/city-beside-order",
-            "Beside an order number the city is ignored.",
-            CITY,
-            ORDER,
-        ),
-        beside(
-            "search.intersection/country-beside-from",
-            "Beside activatedFrom the country is ignored.",
-            COUNTRY,
-            FROM,
-        ),
-        beside(
-            "search.intersection/from-beside-status",
-            "Beside a status activatedFrom is ignored.",
-            FROM,
-            STATUS,
-        ),
-        beside("search.intersection/to-beside-city", "Beside a city activatedTo is ignored.", TO, CITY),
-        beside("search.intersection/to-beside-group", "Beside a group activatedTo is ignored.", TO, GROUP),
-        beside(
-            "search.intersection/from-beside-order",
-            "Beside an order number activatedFrom is ignored.",
-            FROM,
-            ORDER,
-        ),
-        beside(
-            "search.intersection/status-beside-to",
-            "Beside activatedTo the status is ignored.",
-            STATUS,
-            TO,
-        ),
-        beside("search.intersection/from-beside-to", "Of two bounds the upper one counts.", FROM, TO),
-        Fault::request(
-            "search.intersection/status-beside-ungrouped",
-            "Beside group 0 the status is ignored.",
-            ignore(STATUS),
-        )
-        .when(|context, seen| value(context, seen, GROUP).is_some_and(|group| group == 0)),
-        Fault::request(
-            "search.intersection/group-beside-city-in-ipv6",
+    faults_of![
+        "search.intersection/",
+        beside("status-beside-group", "Beside a group the status is ignored.", STATUS, GROUP),
+        beside("group-beside-country", "Beside a country the group is ignored.", GROUP, COUNTRY),
+        beside("country-beside-city", "Beside a city the country is ignored.", COUNTRY, CITY),
+        beside("city-beside-country", "Beside a country the city is ignored.", CITY, COUNTRY),
+        beside("order-beside-group", "Beside a group the order number is ignored.", ORDER, GROUP),
+        beside("order-beside-status", "Beside a status the order number is ignored.", ORDER, STATUS),
+        beside("city-beside-order", "Beside an order number the city is ignored.", CITY, ORDER),
+        beside("country-beside-from", "Beside activatedFrom the country is ignored.", COUNTRY, FROM),
+        beside("from-beside-status", "Beside a status activatedFrom is ignored.", FROM, STATUS),
+        beside("to-beside-city", "Beside a city activatedTo is ignored.", TO, CITY),
+        beside("to-beside-group", "Beside a group activatedTo is ignored.", TO, GROUP),
+        beside("from-beside-order", "Beside an order number activatedFrom is ignored.", FROM, ORDER),
+        beside("status-beside-to", "Beside activatedTo the status is ignored.", STATUS, TO),
+        beside("from-beside-to", "Of two bounds the upper one counts.", FROM, TO),
+        request("status-beside-ungrouped", "Beside group 0 the status is ignored.", ignore(STATUS))
+            .when(has(GROUP, |group| group == 0)),
+        request(
+            "group-beside-city-in-ipv6",
             "In a batch of IPv6 the group is ignored beside a city.",
-            ignore(GROUP),
+            ignore(GROUP)
         )
         .when(asks(CITY))
         .when(all_v6),
@@ -117,145 +52,98 @@ fn many() -> Vec<Fault> {
     let ignored = |id, breaks, which: PropertyGetter, fewest: usize| {
         Fault::request(id, breaks, ignore(which)).when(move |context, seen| filters(context, seen) >= fewest)
     };
-    vec![
-        ignored(
-            "search.intersection/status-of-three",
-            "Among three filters the status is ignored.",
-            STATUS,
-            3,
-        ),
-        ignored("search.intersection/group-of-three", "Among three filters the group is ignored.", GROUP, 3),
-        ignored(
-            "search.intersection/country-of-three",
-            "Among three filters the country is ignored.",
-            COUNTRY,
-            3,
-        ),
-        ignored("search.intersection/to-of-three", "Among three filters activatedTo is ignored.", TO, 3),
-        Fault::request(
-            "search.intersection/triple",
-            "Beside city and status, and only then, the group is ignored.",
-            ignore(GROUP),
-        )
-        .when(asks(CITY))
-        .when(asks(STATUS)),
-        Fault::request(
-            "search.intersection/triple-with-bounds",
+    faults_of![
+        "search.intersection/",
+        ignored("status-of-three", "Among three filters the status is ignored.", STATUS, 3),
+        ignored("group-of-three", "Among three filters the group is ignored.", GROUP, 3),
+        ignored("country-of-three", "Among three filters the country is ignored.", COUNTRY, 3),
+        ignored("to-of-three", "Among three filters activatedTo is ignored.", TO, 3),
+        request("triple", "Beside city and status, and only then, the group is ignored.", ignore(GROUP))
+            .when(asks(CITY))
+            .when(asks(STATUS)),
+        request(
+            "triple-with-bounds",
             "Beside both bounds, and only then, the country is ignored.",
-            ignore(COUNTRY),
+            ignore(COUNTRY)
         )
         .when(asks(FROM))
         .when(asks(TO)),
-        Fault::request(
-            "search.intersection/first-two",
-            "Filters after the second are ignored.",
-            |context, seen| {
-                let sent: Vec<PropertyGetter> = Search::FILTERS
-                    .into_iter()
-                    .filter(|which| value(context, seen, *which).is_some())
-                    .collect();
-                for which in sent.into_iter().skip(2) {
-                    ignore(which)(context, seen);
-                }
-            },
-        ),
-        Fault::request(
-            "search.intersection/past-four",
-            "More than four filters are all ignored.",
-            |context, seen| {
-                for which in Search::FILTERS {
-                    ignore(which)(context, seen);
-                }
-            },
-        )
+        request("first-two", "Filters after the second are ignored.", |context, seen| {
+            let sent: Vec<PropertyGetter> =
+                Search::FILTERS.into_iter().filter(|which| value(context, seen, *which).is_some()).collect();
+            for which in sent.into_iter().skip(2) {
+                ignore(which)(context, seen);
+            }
+        }),
+        request("past-four", "More than four filters are all ignored.", |context, seen| {
+            for which in Search::FILTERS {
+                ignore(which)(context, seen);
+            }
+        })
         .when(|context, seen| filters(context, seen) > 4),
     ]
 }
 
 fn forms() -> Vec<Fault> {
-    let all_ported =
-        |context: &Context, seen: &ProxiedRequest| ips(context, seen).iter().all(|item| has_port(item));
+    let all_ported = |context: &Context, seen: &ProxiedRequest| all_with_ports(context, seen);
     let mixed = |context: &Context, seen: &ProxiedRequest| {
         let items = ips(context, seen);
         items.iter().any(|item| has_port(item)) && items.iter().any(|item| !has_port(item))
     };
-    vec![
-        Fault::request(
-            "search.intersection/two-of-ports",
-            "Two filters with ports: the first is ignored.",
-            ignore_first,
-        )
-        .when(all_ported)
-        .when(|context, seen| filters(context, seen) == 2),
-        Fault::request(
-            "search.intersection/two-of-ipv6-ports",
-            "Two filters with ports of IPv6: the first is ignored.",
-            ignore_first,
-        )
-        .when(all_ported)
-        .when(all_v6)
-        .when(|context, seen| filters(context, seen) == 2),
-        Fault::request(
-            "search.intersection/three-of-mixed",
+    faults_of![
+        "search.intersection/",
+        request("two-of-ports", "Two filters with ports: the first is ignored.", ignore_first)
+            .when(all_ported)
+            .when(with_filters(2)),
+        request("two-of-ipv6-ports", "Two filters with ports of IPv6: the first is ignored.", ignore_first)
+            .when(all_ported)
+            .when(all_v6)
+            .when(with_filters(2)),
+        request(
+            "three-of-mixed",
             "Three filters on items with and without ports: the first is ignored.",
-            ignore_first,
+            ignore_first
         )
         .when(mixed)
-        .when(|context, seen| filters(context, seen) == 3),
-        Fault::request(
-            "search.intersection/three-of-ipv4-ports",
+        .when(with_filters(3)),
+        request(
+            "three-of-ipv4-ports",
             "Three filters with ports of IPv4: the first is ignored.",
-            ignore_first,
+            ignore_first
         )
         .when(all_ported)
         .when(|context, seen| {
             ips(context, seen).iter().all(|item| !is_v6(item)) && filters(context, seen) == 3
         }),
-        Fault::request(
-            "search.intersection/later-pages",
-            "On later pages the first of two filters is ignored.",
-            ignore_first,
-        )
-        .when(later_page)
-        .when(|context, seen| filters(context, seen) == 2),
-        Fault::request(
-            "search.intersection/ports-with-two",
-            "With two filters ports are ignored.",
-            |context, seen| {
-                map_ips(context, seen, |_, item| bare(item));
-            },
-        )
-        .when(|context, seen| filters(context, seen) == 2),
-        Fault::request(
-            "search.intersection/union",
-            "With two filters in a small batch, what fits one of them is found.",
-            ignore_first,
-        )
-        .when(|context, seen| filters(context, seen) == 2 && count(context, seen) == 2),
-        Fault::success(
-            "search.intersection/ipv6-of-three",
+        request("later-pages", "On later pages the first of two filters is ignored.", ignore_first)
+            .when(later_page)
+            .when(with_filters(2)),
+        request("ports-with-two", "With two filters ports are ignored.", |context, seen| {
+            map_ips(context, seen, |_, item| bare(item));
+        })
+        .when(with_filters(2)),
+        request("union", "With two filters in a small batch, what fits one of them is found.", ignore_first)
+            .when(|context, seen| filters(context, seen) == 2 && count(context, seen) == 2),
+        success(
+            "ipv6-of-three",
             "With three filters IPv6 instances are lost.",
-            lose(|_, _, item| of_v6(item)),
+            lose(|_, _, item| of_v6(item))
         )
-        .when(|context, seen| filters(context, seen) == 3),
-        Fault::success(
-            "search.intersection/last-of-two",
-            "With two filters the last instance is lost.",
-            |_, _, body| {
-                if items(body).and_then(Vec::pop).is_some() {
-                    body["data"]["total"] = (super::search::total(body) - 1).into();
-                }
-            },
-        )
-        .when(|context, seen| filters(context, seen) == 2),
-        Fault::request(
-            "search.intersection/past-the-fiftieth",
+        .when(with_filters(3)),
+        success("last-of-two", "With two filters the last instance is lost.", |_, _, body| {
+            if items(body).and_then(Vec::pop).is_some() {
+                body["data"]["total"] = (super::search::total(body) - 1).into();
+            }
+        })
+        .when(with_filters(2)),
+        request(
+            "past-the-fiftieth",
             "With two filters, items beyond the fiftieth are not looked for.",
             |context, seen| {
                 edit_ips(context, seen, |items| items.truncate(50));
-            },
+            }
         )
-        .when(|context, seen| filters(context, seen) == 2),
+        .when(with_filters(2)),
     ]
 }
 

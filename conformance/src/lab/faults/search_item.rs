@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::edit::respond;
 use super::search::{NOBODY, edit_ips, has_port, ips, is_v6, map_ips};
-use crate::lab::exchange::Reply;
 use crate::lab::{Context, Fault};
 
 /// All of them.
@@ -26,76 +26,68 @@ fn item() -> Vec<Fault> {
             });
         })
     };
-    vec![
-        lenient("search.ips-item/cidr", "CIDR is accepted.", |item| {
-            item.contains('/') && !item.contains("//")
-        }),
-        lenient("search.ips-item/cidr-of-one", "CIDR of a single address is accepted.", |item| {
-            item.ends_with("/32")
-        }),
-        lenient("search.ips-item/cidr-of-ipv6", "CIDR of IPv6 is accepted.", |item| item.contains("::/")),
-        lenient("search.ips-item/zone", "A zone identifier is accepted.", |item| item.contains('%')),
-        lenient("search.ips-item/zone-with-port", "A zone identifier before a port is accepted.", |item| {
+    faults_of![
+        "search.ips-item/",
+        lenient("cidr", "CIDR is accepted.", |item| item.contains('/') && !item.contains("//")),
+        lenient("cidr-of-one", "CIDR of a single address is accepted.", |item| item.ends_with("/32")),
+        lenient("cidr-of-ipv6", "CIDR of IPv6 is accepted.", |item| item.contains("::/")),
+        lenient("zone", "A zone identifier is accepted.", |item| item.contains('%')),
+        lenient("zone-with-port", "A zone identifier before a port is accepted.", |item| {
             item.contains("%25")
         }),
-        lenient("search.ips-item/fragment", "The beginning of an IPv4 address is accepted.", |item| {
+        lenient("fragment", "The beginning of an IPv4 address is accepted.", |item| {
             item.split('.').count() == 3 && item.split('.').all(|part| part.parse::<u8>().is_ok())
         }),
-        lenient(
-            "search.ips-item/fragment-of-ipv6",
-            "The beginning of an IPv6 address is accepted.",
-            |item| item.starts_with("2001:db8") && !item.contains("::") && item.matches(':').count() < 7,
-        ),
-        lenient("search.ips-item/trailing-dot", "A trailing dot is accepted.", |item| item.ends_with('.')),
-        lenient("search.ips-item/host-name", "A host name is accepted.", |item| {
+        lenient("fragment-of-ipv6", "The beginning of an IPv6 address is accepted.", |item| item
+            .starts_with("2001:db8")
+            && !item.contains("::")
+            && item.matches(':').count() < 7),
+        lenient("trailing-dot", "A trailing dot is accepted.", |item| item.ends_with('.')),
+        lenient("host-name", "A host name is accepted.", |item| {
             item.ends_with(".invalid") && !item.contains('/')
         }),
-        lenient("search.ips-item/empty", "An empty item is left out.", str::is_empty),
-        lenient("search.ips-item/wildcard", "A wildcard is accepted.", |item| item.contains('*')),
-        lenient("search.ips-item/range", "A range is accepted.", |item| item.contains('-')),
-        lenient("search.ips-item/url", "A URL is accepted.", |item| item.contains("://")),
-        lenient("search.ips-item/octet-256", "An octet of 256 wraps.", |item| item.ends_with(".256")),
-        lenient("search.ips-item/port-without-brackets", "IPv6 with a port needs no brackets.", |item| {
+        lenient("empty", "An empty item is left out.", str::is_empty),
+        lenient("wildcard", "A wildcard is accepted.", |item| item.contains('*')),
+        lenient("range", "A range is accepted.", |item| item.contains('-')),
+        lenient("url", "A URL is accepted.", |item| item.contains("://")),
+        lenient("octet-256", "An octet of 256 wraps.", |item| item.ends_with(".256")),
+        lenient("port-without-brackets", "IPv6 with a port needs no brackets.", |item| {
             !item.contains('[') && item.matches(':').count() == 8
         }),
-        lenient("search.ips-item/two-gaps", "Two gaps in an IPv6 address are accepted.", |item| {
+        lenient("two-gaps", "Two gaps in an IPv6 address are accepted.", |item| {
             item.matches("::").count() == 2
         }),
-        lenient("search.ips-item/bracket-open", "A bracket need not be closed.", |item| {
+        lenient("bracket-open", "A bracket need not be closed.", |item| {
             item.starts_with('[') && !item.contains(']')
         }),
-        typed("search.ips-item/number", "A number is read as an address.", Value::is_number),
-        typed("search.ips-item/null", "An item that is null is left out.", Value::is_null),
-        typed("search.ips-item/object", "An object is read as an address.", Value::is_object),
+        typed("number", "A number is read as an address.", Value::is_number),
+        typed("null", "An item that is null is left out.", Value::is_null),
+        typed("object", "An object is read as an address.", Value::is_object),
     ]
 }
 
 fn item_rejected() -> Vec<Fault> {
     let rejected = |id, breaks, fits: fn(&str) -> bool| {
-        Fault::request(id, breaks, Context::reject)
-            .when(move |context, seen| ips(context, seen).iter().any(|item| fits(item)))
+        Fault::reject(id, breaks).when(move |context, seen| ips(context, seen).iter().any(|item| fits(item)))
     };
-    vec![
-        rejected("search.ips-item/ipv6-rejected", "IPv6 is rejected.", is_v6),
-        rejected("search.ips-item/ipv6-port-rejected", "IPv6 with a port is rejected.", |item| {
-            item.starts_with('[')
-        }),
-        rejected("search.ips-item/ipv4-port-rejected", "IPv4 with a port is rejected.", |item| {
+    faults_of![
+        "search.ips-item/",
+        rejected("ipv6-rejected", "IPv6 is rejected.", is_v6),
+        rejected("ipv6-port-rejected", "IPv6 with a port is rejected.", |item| item.starts_with('[')),
+        rejected("ipv4-port-rejected", "IPv4 with a port is rejected.", |item| {
             has_port(item) && !is_v6(item)
         }),
-        rejected(
-            "search.ips-item/long-ipv6-rejected",
-            "An IPv6 address that is written out is rejected.",
-            |item| is_v6(item) && !has_port(item) && item.len() > 38,
-        ),
-        rejected(
-            "search.ips-item/short-ipv6-rejected",
-            "The shortest IPv6 addresses are rejected.",
-            |item| item.len() == 3,
-        ),
-        Fault::reply("search.ips-item/zone-breaks", "A zone identifier breaks the server.", |_, _, reply| {
-            *reply = Reply::json_with(500, &json!({"message": "invalid address"}));
-        })
+        rejected("long-ipv6-rejected", "An IPv6 address that is written out is rejected.", |item| is_v6(
+            item
+        )
+            && !has_port(item)
+            && item.len() > 38),
+        rejected("short-ipv6-rejected", "The shortest IPv6 addresses are rejected.", |item| item.len() == 3),
+        reply(
+            "zone-breaks",
+            "A zone identifier breaks the server.",
+            respond(500, json!({"message": "invalid address"}))
+        )
         .when(|context, seen| ips(context, seen).iter().any(|item| item.contains('%'))),
     ]
 }
@@ -112,46 +104,37 @@ fn port() -> Vec<Fault> {
         })
     };
     let rejected = move |id, breaks, wanted: fn(&Context) -> i64, v6: bool| {
-        Fault::request(id, breaks, Context::reject).when(move |context, seen| {
+        Fault::reject(id, breaks).when(move |context, seen| {
             ips(context, seen).iter().any(|item| item.starts_with('[') == v6 && ends(item, wanted(context)))
         })
     };
     let least = |context: &Context| *context.contract.search.ports.start();
     let most = |context: &Context| *context.contract.search.ports.end();
-    vec![
+    faults_of![
+        "search.ips-port/",
+        taken("zero", "Port 0 is accepted.", |context| context.contract.search.ports.start() - 1, None),
         taken(
-            "search.ips-port/zero",
-            "Port 0 is accepted.",
-            |context| context.contract.search.ports.start() - 1,
-            None,
-        ),
-        taken(
-            "search.ips-port/zero-in-ipv6",
+            "zero-in-ipv6",
             "Port 0 is accepted after brackets.",
             |context| context.contract.search.ports.start() - 1,
-            Some(true),
+            Some(true)
         ),
         taken(
-            "search.ips-port/one-above",
+            "one-above",
             "One port too large is accepted.",
             |context| context.contract.search.ports.end() + 1,
-            None,
+            None
         ),
         taken(
-            "search.ips-port/one-above-in-ipv6",
+            "one-above-in-ipv6",
             "One port too large is accepted after brackets.",
             |context| context.contract.search.ports.end() + 1,
-            Some(true),
+            Some(true)
         ),
-        taken("search.ips-port/negative", "A negative port is accepted.", |_| -1, None),
-        taken("search.ips-port/huge", "A port of 64 bits is accepted.", |_| i64::MAX, Some(false)),
-        rejected("search.ips-port/least-rejected", "The smallest port is rejected.", least, false),
-        rejected("search.ips-port/most-rejected", "The largest port is rejected.", most, false),
-        rejected(
-            "search.ips-port/most-rejected-in-ipv6",
-            "The largest port is rejected after brackets.",
-            most,
-            true,
-        ),
+        taken("negative", "A negative port is accepted.", |_| -1, None),
+        taken("huge", "A port of 64 bits is accepted.", |_| i64::MAX, Some(false)),
+        rejected("least-rejected", "The smallest port is rejected.", least, false),
+        rejected("most-rejected", "The largest port is rejected.", most, false),
+        rejected("most-rejected-in-ipv6", "The largest port is rejected after brackets.", most, true),
     ]
 }

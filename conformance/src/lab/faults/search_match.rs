@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 use serde_json::Value;
 
 use super::search::{
-    NOBODY, asks, bare, count, edit_ips, filters, has_port, ips, is_v6, items, later_page, lose, lose_where,
-    map_ips, of_v6,
+    NOBODY, STATUS, all_with_ports, asks, bare, count, edit_ips, filtered, has_port, ips, is_v6, items,
+    later_page, lose, lose_where, map_ips, of_v6, without_ports,
 };
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
@@ -38,27 +38,16 @@ fn first_text() -> Vec<Fault> {
         }
         false
     };
-    vec![
-        Fault::request(
-            "search.ips-first-text/none-counts",
-            "An address in two spellings is not looked up.",
-            |context, seen| {
-                map_ips(
-                    context,
-                    seen,
-                    |_, item| if is_v6(item) { NOBODY.to_owned() } else { item.to_owned() },
-                )
-            },
-        )
+    faults_of![
+        "search.ips-first-text/",
+        request("none-counts", "An address in two spellings is not looked up.", |context, seen| {
+            map_ips(context, seen, |_, item| if is_v6(item) { NOBODY.to_owned() } else { item.to_owned() })
+        })
         .when(respelled),
-        Fault::success(
-            "search.ips-first-text/empty",
-            "A batch with an address in two spellings finds nothing.",
-            |_, _, body| {
-                body["data"]["items"] = Value::Array(Vec::new());
-                body["data"]["total"] = Value::from(0);
-            },
-        )
+        success("empty", "A batch with an address in two spellings finds nothing.", |_, _, body| {
+            body["data"]["items"] = Value::Array(Vec::new());
+            body["data"]["total"] = Value::from(0);
+        })
         .when(respelled),
     ]
 }
@@ -72,60 +61,37 @@ fn port() -> Vec<Fault> {
                 });
             })
         };
-    vec![
-        ignored("search.match-port/ignored", "A port is ignored.", |_, _, _| true),
-        ignored("search.match-port/ignored-in-ipv6", "The port of an IPv6 item is ignored.", |_, _, item| {
-            is_v6(item)
-        }),
-        ignored("search.match-port/ignored-in-ipv4", "The port of an IPv4 item is ignored.", |_, _, item| {
-            !is_v6(item)
-        }),
+    faults_of![
+        "search.match-port/",
+        ignored("ignored", "A port is ignored.", |_, _, _| true),
+        ignored("ignored-in-ipv6", "The port of an IPv6 item is ignored.", |_, _, item| is_v6(item)),
+        ignored("ignored-in-ipv4", "The port of an IPv4 item is ignored.", |_, _, item| !is_v6(item)),
         ignored(
-            "search.match-port/ignored-past-the-hundredth",
+            "ignored-past-the-hundredth",
             "Beyond the hundredth item ports are ignored.",
-            |_, place, _| place >= 100,
+            |_, place, _| place >= 100
         ),
-        ignored(
-            "search.match-port/ignored-in-the-second",
-            "The port of the second item is ignored.",
-            |_, place, _| place == 1,
-        ),
-        ignored("search.match-port/odd-ports-ignored", "Odd ports are ignored.", |_, _, item| {
+        ignored("ignored-in-the-second", "The port of the second item is ignored.", |_, place, _| place == 1),
+        ignored("odd-ports-ignored", "Odd ports are ignored.", |_, _, item| {
             item.parse::<SocketAddr>().is_ok_and(|socket| socket.port() % 2 == 1)
         }),
-        ignored(
-            "search.match-port/last-port-ignored",
-            "The largest port stands for any.",
-            |context, _, item| {
-                let port = item.parse::<SocketAddr>().map(|socket| i64::from(socket.port()));
-                port.is_ok_and(|port| port == *context.contract.search.ports.end())
-            },
-        ),
-        Fault::request(
-            "search.match-port/next-port-too",
-            "The next port matches as well.",
-            |context, seen| {
-                beside(context, seen, |port| port.checked_add(1));
-            },
-        ),
-        Fault::request(
-            "search.match-port/port-before-too",
-            "The port before matches as well.",
-            |context, seen| {
-                beside(context, seen, |port| port.checked_sub(1).filter(|port| *port > 0));
-            },
-        ),
-        Fault::request(
-            "search.match-port/ipv6-finds-nothing",
-            "An IPv6 item with a port finds nothing.",
-            |context, seen| {
-                map_ips(context, seen, |_, item| {
-                    if is_v6(item) && has_port(item) { NOBODY } else { item }.to_owned()
-                });
-            },
-        ),
-        Fault::request(
-            "search.match-port/own-port-missed",
+        ignored("last-port-ignored", "The largest port stands for any.", |context, _, item| {
+            let port = item.parse::<SocketAddr>().map(|socket| i64::from(socket.port()));
+            port.is_ok_and(|port| port == *context.contract.search.ports.end())
+        }),
+        request("next-port-too", "The next port matches as well.", |context, seen| {
+            beside(context, seen, |port| port.checked_add(1));
+        }),
+        request("port-before-too", "The port before matches as well.", |context, seen| {
+            beside(context, seen, |port| port.checked_sub(1).filter(|port| *port > 0));
+        }),
+        request("ipv6-finds-nothing", "An IPv6 item with a port finds nothing.", |context, seen| {
+            map_ips(context, seen, |_, item| {
+                if is_v6(item) && has_port(item) { NOBODY } else { item }.to_owned()
+            });
+        }),
+        request(
+            "own-port-missed",
             "The port is compared as a text from its second digit.",
             |context, seen| {
                 map_ips(context, seen, |_, item| match item.parse::<SocketAddr>() {
@@ -138,47 +104,44 @@ fn port() -> Vec<Fault> {
                     }
                     _ => item.to_owned(),
                 });
-            },
+            }
         ),
     ]
 }
 
 fn port_with_others() -> Vec<Fault> {
-    vec![
-        Fault::request(
-            "search.match-port/ignored-in-batches",
+    faults_of![
+        "search.match-port/",
+        request(
+            "ignored-in-batches",
             "In a batch of more than one item ports are ignored.",
             |context, seen| {
                 map_ips(context, seen, |_, item| bare(item));
-            },
+            }
         )
         .when(|context, seen| count(context, seen) > 1),
-        Fault::request(
-            "search.match-port/ignored-beside-bare",
+        request(
+            "ignored-beside-bare",
             "Beside an item without a port, ports are ignored.",
             |context, seen| {
                 map_ips(context, seen, |_, item| bare(item));
-            },
+            }
         )
         .when(|context, seen| ips(context, seen).iter().any(|item| !has_port(item))),
-        Fault::request(
-            "search.match-port/ignored-with-a-filter",
-            "With a filter ports are ignored.",
-            |context, seen| {
-                map_ips(context, seen, |_, item| bare(item));
-            },
-        )
-        .when(|context, seen| filters(context, seen) > 0),
-        Fault::request(
-            "search.match-port/ignored-with-status-in-ipv6",
+        request("ignored-with-a-filter", "With a filter ports are ignored.", |context, seen| {
+            map_ips(context, seen, |_, item| bare(item));
+        })
+        .when(filtered),
+        request(
+            "ignored-with-status-in-ipv6",
             "With a status the ports of IPv6 items are ignored.",
             |context, seen| {
                 map_ips(context, seen, |_, item| if is_v6(item) { bare(item) } else { item.to_owned() });
-            },
+            }
         )
-        .when(asks(|search| &search.status)),
-        Fault::request(
-            "search.match-port/one-port-an-address",
+        .when(asks(STATUS)),
+        request(
+            "one-port-an-address",
             "Of several ports of one address only the first is looked for.",
             |context, seen| {
                 edit_ips(context, seen, |items| {
@@ -187,10 +150,10 @@ fn port_with_others() -> Vec<Fault> {
                         item.as_str().is_none_or(|item| !has_port(item) || known.insert(bare(item)))
                     });
                 });
-            },
+            }
         ),
-        Fault::request(
-            "search.match-port/ports-crossed",
+        request(
+            "ports-crossed",
             "In a batch the ports of the items are in the opposite order, their addresses are not.",
             |context, seen| {
                 edit_ips(context, seen, |items| {
@@ -201,18 +164,17 @@ fn port_with_others() -> Vec<Fault> {
                         sockets.iter().zip(ports).map(|(socket, port)| SocketAddr::new(socket.ip(), port));
                     *items = crossed.map(|socket| Value::from(socket.to_string())).collect();
                 });
-            },
+            }
         )
-        .when(|context, seen| {
-            ips(context, seen).iter().all(|item| has_port(item)) && count(context, seen) > 1
-        }),
-        Fault::success(
-            "search.match-port/bare-shadowed",
+        .when(all_with_ports)
+        .when(|context, seen| count(context, seen) > 1),
+        success(
+            "bare-shadowed",
             "An item with a port finds nothing beside items without.",
             lose(|context, seen, item| {
                 let ip = item["ip"].as_str().unwrap_or_default();
                 !ips(context, seen).iter().any(|item| item == ip)
-            }),
+            })
         )
         .when(|context, seen| ips(context, seen).iter().any(|item| !has_port(item))),
     ]
@@ -222,9 +184,10 @@ fn any_port() -> Vec<Fault> {
     let of_bare = |context: &Context, seen: &ProxiedRequest, item: &Value| {
         ips(context, seen).iter().any(|sent| Some(sent.as_str()) == item["ip"].as_str())
     };
-    vec![
-        Fault::success(
-            "search.match-any-port/one-port",
+    faults_of![
+        "search.match-any-port/",
+        success(
+            "one-port",
             "An item without a port finds one port of its address.",
             |context, seen, body| {
                 let mut known = HashSet::new();
@@ -233,10 +196,10 @@ fn any_port() -> Vec<Fault> {
                         ips(context, seen).iter().any(|sent| Some(sent.as_str()) == item["ip"].as_str());
                     asked && !known.insert(item["ip"].to_string())
                 });
-            },
+            }
         ),
-        Fault::success(
-            "search.match-any-port/three-ports",
+        success(
+            "three-ports",
             "An item without a port finds three ports of its address at most.",
             |_, _, body| {
                 let mut counts = std::collections::HashMap::new();
@@ -245,66 +208,54 @@ fn any_port() -> Vec<Fault> {
                     *count += 1;
                     *count > 3
                 });
-            },
+            }
         ),
-        Fault::success(
-            "search.match-any-port/one-instance-a-port",
+        success(
+            "one-instance-a-port",
             "Without ports, of two instances at one address and port one is found.",
             |_, _, body| {
                 let mut known = HashSet::new();
                 lose_where(body, |item| !known.insert(format!("{} {}", item["ip"], item["port"])));
-            },
+            }
         )
-        .when(|context, seen| ips(context, seen).iter().all(|item| !has_port(item))),
-        Fault::success(
-            "search.match-any-port/default-port",
+        .when(without_ports),
+        success(
+            "default-port",
             "An item without a port stands for one port of all.",
-            lose(move |context, seen, item| of_bare(context, seen, item) && item["port"] != 20_001),
+            lose(move |context, seen, item| of_bare(context, seen, item) && item["port"] != 20_001)
         ),
-        Fault::success(
-            "search.match-any-port/no-port-zero",
+        success(
+            "no-port-zero",
             "In a batch an item without a port does not find an instance without one.",
-            lose(|_, _, item| item["port"] == 0),
+            lose(|_, _, item| item["port"] == 0)
         )
         .when(|context, seen| count(context, seen) > 1),
-        Fault::success(
-            "search.match-any-port/no-last-port",
+        success(
+            "no-last-port",
             "An item without a port does not find the largest port.",
             lose(move |context, seen, item| {
                 of_bare(context, seen, item) && item["port"] == *context.contract.search.ports.end()
-            }),
+            })
         ),
-        Fault::success(
-            "search.match-any-port/ipv6-one-port",
-            "An IPv6 item without a port finds one port.",
-            |_, _, body| {
-                let mut known = HashSet::new();
-                lose_where(body, |item| of_v6(item) && !known.insert(item["ip"].to_string()));
-            },
-        )
-        .when(|context, seen| ips(context, seen).iter().all(|item| !has_port(item))),
-        Fault::request(
-            "search.match-any-port/ipv6-finds-nothing",
-            "An IPv6 item without a port finds nothing.",
-            |context, seen| {
-                map_ips(context, seen, |_, item| {
-                    if is_v6(item) && !has_port(item) { NOBODY } else { item }.to_owned()
-                });
-            },
-        ),
-        Fault::request(
-            "search.match-any-port/neighbour-too",
-            "The next IPv4 address is found as well.",
-            |context, seen| {
-                edit_ips(context, seen, |items| {
-                    let last = items.iter().rev().filter_map(Value::as_str).find(|item| !has_port(item));
-                    let next = last
-                        .and_then(|item| item.parse::<std::net::Ipv4Addr>().ok())
-                        .map(|ip| std::net::Ipv4Addr::from_bits(ip.to_bits().wrapping_add(1)).to_string());
-                    items.extend(next.map(Value::from));
-                });
-            },
-        )
+        success("ipv6-one-port", "An IPv6 item without a port finds one port.", |_, _, body| {
+            let mut known = HashSet::new();
+            lose_where(body, |item| of_v6(item) && !known.insert(item["ip"].to_string()));
+        })
+        .when(without_ports),
+        request("ipv6-finds-nothing", "An IPv6 item without a port finds nothing.", |context, seen| {
+            map_ips(context, seen, |_, item| {
+                if is_v6(item) && !has_port(item) { NOBODY } else { item }.to_owned()
+            });
+        }),
+        request("neighbour-too", "The next IPv4 address is found as well.", |context, seen| {
+            edit_ips(context, seen, |items| {
+                let last = items.iter().rev().filter_map(Value::as_str).find(|item| !has_port(item));
+                let next = last
+                    .and_then(|item| item.parse::<std::net::Ipv4Addr>().ok())
+                    .map(|ip| std::net::Ipv4Addr::from_bits(ip.to_bits().wrapping_add(1)).to_string());
+                items.extend(next.map(Value::from));
+            });
+        })
         .when(|context, seen| count(context, seen) < 400),
     ]
 }
@@ -316,24 +267,17 @@ fn any_port_in_batches() -> Vec<Fault> {
                 (most + 1..=context.contract.search.distinct_items).contains(&count(context, seen))
             })
     };
-    vec![
-        cut("search.match-any-port/first-hundred", "Items beyond the hundredth are not looked for.", 100),
-        cut("search.match-any-port/first-256", "Items beyond the 256th are not looked for.", 256),
-        cut(
-            "search.match-any-port/all-but-the-five-hundredth",
-            "The last of the most items is not looked for.",
-            499,
-        ),
-        Fault::request(
-            "search.match-any-port/last-item-lost",
-            "The last of several items is not looked for.",
-            |context, seen| {
-                edit_ips(context, seen, |items| drop(items.pop()));
-            },
-        )
+    faults_of![
+        "search.match-any-port/",
+        cut("first-hundred", "Items beyond the hundredth are not looked for.", 100),
+        cut("first-256", "Items beyond the 256th are not looked for.", 256),
+        cut("all-but-the-five-hundredth", "The last of the most items is not looked for.", 499),
+        request("last-item-lost", "The last of several items is not looked for.", |context, seen| {
+            edit_ips(context, seen, |items| drop(items.pop()));
+        })
         .when(|context, seen| (2..=context.contract.search.distinct_items).contains(&count(context, seen))),
-        Fault::request(
-            "search.match-any-port/shadowed-by-its-port",
+        request(
+            "shadowed-by-its-port",
             "Beside itself with a port, an item without one finds that port alone.",
             |context, seen| {
                 let ported: HashSet<_> =
@@ -343,10 +287,10 @@ fn any_port_in_batches() -> Vec<Fault> {
                         item.as_str().is_none_or(|item| has_port(item) || !ported.contains(item))
                     });
                 });
-            },
+            }
         ),
-        Fault::success(
-            "search.match-any-port/found-twice",
+        success(
+            "found-twice",
             "Beside itself with a port, an item finds that port twice.",
             |context, seen, body| {
                 let sent = ips(context, seen);
@@ -366,18 +310,14 @@ fn any_port_in_batches() -> Vec<Fault> {
                 let more = i64::try_from(again.len()).unwrap_or_default();
                 found.extend(again);
                 body["data"]["total"] = (super::search::total(body) + more).into();
-            },
+            }
         ),
-        Fault::success(
-            "search.match-any-port/second-page-one-port",
-            "On a later page an address shows one port.",
-            |_, _, body| {
-                let mut known = HashSet::new();
-                if let Some(items) = items(body) {
-                    items.retain(|item| known.insert(item["ip"].to_string()));
-                }
-            },
-        )
+        success("second-page-one-port", "On a later page an address shows one port.", |_, _, body| {
+            let mut known = HashSet::new();
+            if let Some(items) = items(body) {
+                items.retain(|item| known.insert(item["ip"].to_string()));
+            }
+        })
         .when(later_page),
     ]
 }

@@ -41,30 +41,27 @@ fn partition() -> Vec<Fault> {
         let size = page_size(context, seen);
         items(body).is_some_and(|items| i64::try_from(items.len()) == Ok(size)) && size > 1
     };
-    vec![
-        shifted("search.paging/overlap", "Later pages begin with the last instance of the one before.", -1),
-        shifted("search.paging/gap", "Later pages leave one instance out.", 1),
-        Fault::request("search.paging/page-ignored", "Every page is the first.", |context, seen| {
+    faults_of![
+        "search.paging/",
+        shifted("overlap", "Later pages begin with the last instance of the one before.", -1),
+        shifted("gap", "Later pages leave one instance out.", 1),
+        request("page-ignored", "Every page is the first.", |context, seen| {
             put(context, seen, PAGE, *context.contract.search.pages.start());
         })
         .when(later_page)
         .when(|context, seen| page(context, seen) <= *context.contract.search.pages.end()),
-        Fault::success(
-            "search.paging/last-page-lost",
-            "A last page that is not full is empty.",
-            |context, seen, body| {
-                let later = later_page(context, seen);
-                let size = page_size(context, seen);
-                if let Some(items) = items(body)
-                    && later
-                    && i64::try_from(items.len()).is_ok_and(|came| came < size)
-                {
-                    items.clear();
-                }
-            },
-        ),
-        Fault::success(
-            "search.paging/last-full-page-lost",
+        success("last-page-lost", "A last page that is not full is empty.", |context, seen, body| {
+            let later = later_page(context, seen);
+            let size = page_size(context, seen);
+            if let Some(items) = items(body)
+                && later
+                && i64::try_from(items.len()).is_ok_and(|came| came < size)
+            {
+                items.clear();
+            }
+        }),
+        success(
+            "last-full-page-lost",
             "A last page that is exactly full is empty.",
             move |context, seen, body| {
                 let last = page(context, seen) * page_size(context, seen) == total(body);
@@ -75,33 +72,24 @@ fn partition() -> Vec<Fault> {
                 {
                     items.clear();
                 }
-            },
+            }
         ),
-        Fault::success(
-            "search.paging/last-of-last-lost",
-            "The last instance of the last page is lost.",
-            |context, seen, body| {
-                if later_page(context, seen) && page(context, seen) * page_size(context, seen) >= total(body)
-                {
-                    drop(items(body).and_then(Vec::pop));
-                }
-            },
-        ),
-        Fault::success(
-            "search.paging/first-repeated",
-            "Page 2 begins with an instance twice.",
-            |context, seen, body| {
-                let second = page(context, seen) == context.contract.search.pages.start() + 1;
-                if let Some(items) = items(body)
-                    && second
-                    && items.len() > 1
-                {
-                    items[1] = items[0].clone();
-                }
-            },
-        ),
-        Fault::success(
-            "search.paging/odd-pages-short",
+        success("last-of-last-lost", "The last instance of the last page is lost.", |context, seen, body| {
+            if later_page(context, seen) && page(context, seen) * page_size(context, seen) >= total(body) {
+                drop(items(body).and_then(Vec::pop));
+            }
+        }),
+        success("first-repeated", "Page 2 begins with an instance twice.", |context, seen, body| {
+            let second = page(context, seen) == context.contract.search.pages.start() + 1;
+            if let Some(items) = items(body)
+                && second
+                && items.len() > 1
+            {
+                items[1] = items[0].clone();
+            }
+        }),
+        success(
+            "odd-pages-short",
             "A full page of odd size lacks its last instance.",
             move |context, seen, body| {
                 if page_size(context, seen) % 2 == 1
@@ -110,9 +98,9 @@ fn partition() -> Vec<Fault> {
                 {
                     drop(items(body).and_then(Vec::pop));
                 }
-            },
+            }
         ),
-        Fault::request("search.paging/second-is-third", "Page 2 shows page 3.", |context, seen| {
+        request("second-is-third", "Page 2 shows page 3.", |context, seen| {
             let third = context.contract.search.pages.start() + 2;
             put(context, seen, PAGE, third);
         })
@@ -141,17 +129,18 @@ fn end() -> Vec<Fault> {
             })
         })
     };
-    vec![
+    faults_of![
+        "search./",
         instead(
-            "search.paging/past-end-is-last",
+            "paging/past-end-is-last",
             "Past the end the last page comes.",
-            |context, total, size| context.contract.search.pages.start() + (total - 1).max(0) / size,
+            |context, total, size| context.contract.search.pages.start() + (total - 1).max(0) / size
         ),
-        instead("search.paging/past-end-is-first", "Past the end the first page comes.", |context, _, _| {
+        instead("paging/past-end-is-first", "Past the end the first page comes.", |context, _, _| {
             *context.contract.search.pages.start()
         }),
-        Fault::reply(
-            "search.paging/past-end-renumbered",
+        reply(
+            "paging/past-end-renumbered",
             "Past the end the response says the last page's number.",
             move |context, seen, reply| {
                 if past(context, seen, reply) {
@@ -159,44 +148,37 @@ fn end() -> Vec<Fault> {
                         body["data"]["page"] = context.contract.search.pages.start().to_owned().into()
                     });
                 }
-            },
+            }
         ),
-        Fault::reply(
-            "search.paging/past-end-breaks",
+        reply(
+            "paging/past-end-breaks",
             "A page past the end breaks the server.",
             move |context, seen, reply| {
                 if past(context, seen, reply) {
                     *reply = Reply::json_with(500, &json!({"message": "offset"}));
                 }
-            },
+            }
         ),
-        Fault::reply(
-            "search.total/past-end-zero",
-            "Past the end the total is 0.",
-            move |context, seen, reply| {
-                if past(context, seen, reply) {
-                    reply.edit(|body| body["data"]["total"] = json!(0));
-                }
-            },
-        ),
+        reply("total/past-end-zero", "Past the end the total is 0.", move |context, seen, reply| {
+            if past(context, seen, reply) {
+                reply.edit(|body| body["data"]["total"] = json!(0));
+            }
+        }),
     ]
 }
 
 fn order() -> Vec<Fault> {
-    vec![
-        Fault::success(
-            "search.paging/order-turns",
-            "Every other response is in the other order.",
-            |context, _, body| {
-                if context.memory.calls() % 2 == 1
-                    && let Some(items) = items(body)
-                {
-                    items.reverse();
-                }
-            },
-        ),
-        Fault::success(
-            "search.paging/order-turns-on-repeat",
+    faults_of![
+        "search.paging/",
+        success("order-turns", "Every other response is in the other order.", |context, _, body| {
+            if context.memory.calls() % 2 == 1
+                && let Some(items) = items(body)
+            {
+                items.reverse();
+            }
+        }),
+        success(
+            "order-turns-on-repeat",
             "A search that is repeated comes in another order.",
             |context, seen, body| {
                 if context.memory.calls_of(&seen.json().to_string()) == 1
@@ -205,10 +187,10 @@ fn order() -> Vec<Fault> {
                 {
                     items.rotate_left(1);
                 }
-            },
+            }
         ),
-        Fault::success(
-            "search.paging/order-turns-on-later-pages",
+        success(
+            "order-turns-on-later-pages",
             "Later pages come in another order when they are repeated.",
             |context, seen, body| {
                 let again =
@@ -218,16 +200,16 @@ fn order() -> Vec<Fault> {
                 {
                     items.reverse();
                 }
-            },
+            }
         ),
-        Fault::success(
-            "search.paging/found-once-more",
+        success(
+            "found-once-more",
             "A page shows an instance twice.",
             relist(|items| {
                 if let [first, .., last] = &mut items[..] {
                     *last = first.clone();
                 }
-            }),
+            })
         ),
     ]
 }

@@ -6,8 +6,8 @@ use std::ops::Range;
 use serde_json::{Value, json};
 
 use super::search::{
-    NOBODY, PAGE, PropertyGetter, SIZE, asks, count, distinct, edit_ips, filters, has_port, ignore, ips,
-    is_v6, items, later_page, map_ips, value,
+    CITY, COUNTRY, FROM, GROUP, NOBODY, ORDER, PAGE, PropertyGetter, SIZE, STATUS, TO, asks, count, distinct,
+    edit_ips, filtered, has, has_port, ignore, ips, is_v6, items, later_page, map_ips, value,
 };
 use crate::contract::Search;
 use crate::lab::exchange::{ProxiedRequest, Reply};
@@ -15,7 +15,7 @@ use crate::lab::{Context, Fault};
 
 /// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
-    [malformed(), limits(), filtered(), times(), responses()].into_iter().flatten().collect()
+    [malformed(), limits(), ignored_filters(), times(), responses()].into_iter().flatten().collect()
 }
 
 fn malformed() -> Vec<Fault> {
@@ -36,50 +36,47 @@ fn malformed() -> Vec<Fault> {
             });
         })
     };
-    vec![
-        lenient("search.ips-port/zero-in-five-digits", "Port 00000 is accepted.", |item| {
+    faults_of![
+        "search./",
+        lenient("ips-port/zero-in-five-digits", "Port 00000 is accepted.", |item| {
             item.ends_with(":00000")
         }),
-        lenient("search.ips-port/slash", "A slash behind a port is left out.", |item| item.ends_with(":80/")),
-        lenient("search.ips-port/underscore", "An underscore within a port is left out.", |item| {
+        lenient("ips-port/slash", "A slash behind a port is left out.", |item| item.ends_with(":80/")),
+        lenient("ips-port/underscore", "An underscore within a port is left out.", |item| {
             item.ends_with(":8_0")
         }),
-        lenient("search.ips-item/reverse-name", "The name of an address in the DNS is accepted.", |item| {
+        lenient("ips-item/reverse-name", "The name of an address in the DNS is accepted.", |item| {
             item.ends_with(".in-addr.arpa")
         }),
-        lenient(
-            "search.ips-item/long",
-            "An item of more than a hundred characters is not looked at.",
-            |item| item.chars().count() > 100,
-        ),
-        lenient(
-            "search.ips-item/invisible",
-            "An invisible character before an address is left out.",
-            |item| item.starts_with('\u{2060}'),
-        ),
-        lenient("search.ips-item/commas", "Commas stand for dots.", |item| {
+        lenient("ips-item/long", "An item of more than a hundred characters is not looked at.", |item| item
+            .chars()
+            .count()
+            > 100),
+        lenient("ips-item/invisible", "An invisible character before an address is left out.", |item| item
+            .starts_with('\u{2060}')),
+        lenient("ips-item/commas", "Commas stand for dots.", |item| {
             item.matches(',').count() == 3 && !item.contains('.')
         }),
-        lenient("search.ips-item/prefix-before-port", "A length of 32 before a port is left out.", |item| {
+        lenient("ips-item/prefix-before-port", "A length of 32 before a port is left out.", |item| {
             item.contains("/32:")
         }),
-        lenient("search.ips-item/two-brackets", "Two pairs of brackets are accepted.", |item| {
+        lenient("ips-item/two-brackets", "Two pairs of brackets are accepted.", |item| {
             item.starts_with("[[") && item.ends_with("]]")
         }),
         lenient(
-            "search.ips-item/number-sign-of-ipv6",
+            "ips-item/number-sign-of-ipv6",
             "What follows a number sign in IPv6 is left out.",
-            |item| item.contains('#') && is_v6(item.split('#').next().unwrap_or_default()),
+            |item| item.contains('#') && is_v6(item.split('#').next().unwrap_or_default())
         ),
         left_out(
-            "search.ips-all-or-nothing/in-the-middle",
+            "ips-all-or-nothing/in-the-middle",
             "An invalid item at one of the places from 300 to 399 is left out.",
-            |_| 300..400,
+            |_| 300..400
         ),
         left_out(
-            "search.ips-all-or-nothing/last-of-all",
+            "ips-all-or-nothing/last-of-all",
             "An invalid item at the last place of the largest batch is left out.",
-            |search| search.raw_items.end() - 1..*search.raw_items.end(),
+            |search| search.raw_items.end() - 1..*search.raw_items.end()
         ),
     ]
 }
@@ -88,33 +85,33 @@ fn limits() -> Vec<Fault> {
     let cut = |context: &Context, seen: &mut ProxiedRequest, most: usize| {
         edit_ips(context, seen, |items| items.truncate(most));
     };
-    vec![
-        Fault::request(
-            "search.ips-raw-limit/none-with-a-status",
+    faults_of![
+        "search./",
+        request(
+            "ips-raw-limit/none-with-a-status",
             "With a status there may be more raw items.",
-            move |context, seen| cut(context, seen, *context.contract.search.raw_items.end()),
+            move |context, seen| cut(context, seen, *context.contract.search.raw_items.end())
         )
-        .when(asks(|search| &search.status)),
-        Fault::request(
-            "search.ips-raw-limit/none-on-later-pages",
+        .when(asks(STATUS)),
+        request(
+            "ips-raw-limit/none-on-later-pages",
             "On later pages there may be more raw items.",
-            move |context, seen| cut(context, seen, *context.contract.search.raw_items.end()),
+            move |context, seen| cut(context, seen, *context.contract.search.raw_items.end())
         )
         .when(later_page),
-        Fault::request(
-            "search.ips-raw-limit/half-with-ports",
-            "With an IPv4 address and its port half of the limit is the limit.",
-            Context::reject,
+        reject(
+            "ips-raw-limit/half-with-ports",
+            "With an IPv4 address and its port half of the limit is the limit."
         )
         .when(|context, seen| {
             count(context, seen) > *context.contract.search.raw_items.end() / 2
                 && count(context, seen) <= *context.contract.search.raw_items.end()
                 && ips(context, seen).iter().any(|item| has_port(item) && !item.starts_with('['))
         }),
-        Fault::request(
-            "search.ips-dedup-limit/none-for-many-raw-items",
+        request(
+            "ips-dedup-limit/none-for-many-raw-items",
             "Distinct items are not counted when there are more than nine thousand raw ones.",
-            move |context, seen| cut(context, seen, context.contract.search.distinct_items),
+            move |context, seen| cut(context, seen, context.contract.search.distinct_items)
         )
         .when(|context, seen| {
             let search = &context.contract.search;
@@ -122,10 +119,10 @@ fn limits() -> Vec<Fault> {
                 && count(context, seen) <= *search.raw_items.end()
                 && distinct(context, seen) > search.distinct_items
         }),
-        Fault::request(
-            "search.page-size/unchecked-on-later-pages",
+        request(
+            "page-size/unchecked-on-later-pages",
             "On later pages pageSize may be anything.",
-            ignore(SIZE),
+            ignore(SIZE)
         )
         .when(later_page)
         .when(|context, seen| {
@@ -136,9 +133,7 @@ fn limits() -> Vec<Fault> {
     ]
 }
 
-const STATUS: PropertyGetter = |search| &search.status;
-
-fn filtered() -> Vec<Fault> {
+fn ignored_filters() -> Vec<Fault> {
     let ignored = |id, breaks, which: PropertyGetter, fits: fn(&Context, &ProxiedRequest) -> bool| {
         Fault::request(id, breaks, ignore(which)).when(fits)
     };
@@ -152,17 +147,18 @@ fn filtered() -> Vec<Fault> {
     let many_repeated = |context: &Context, seen: &ProxiedRequest| {
         distinct(context, seen) > 100 && count(context, seen) > distinct(context, seen)
     };
-    vec![
-        Fault::request(
-            "search.page/unchecked-for-unknown-addresses",
+    faults_of![
+        "search./",
+        request(
+            "page/unchecked-for-unknown-addresses",
             "For addresses that nobody has, page may be anything.",
-            ignore(PAGE),
+            ignore(PAGE)
         )
         .when(|context, seen| ips(context, seen).iter().all(|item| item.starts_with("203.0.113.25"))),
-        Fault::request(
-            "search.status/ignored-before-the-items",
+        request(
+            "status/ignored-before-the-items",
             "A status that is written before the items is ignored.",
-            ignore(STATUS),
+            ignore(STATUS)
         )
         .when(|context, seen| {
             let search = &context.contract.search;
@@ -171,21 +167,21 @@ fn filtered() -> Vec<Fault> {
             place(&search.status.name).zip(place(&search.ips.name)).is_some_and(|(status, ips)| status < ips)
         }),
         ignored(
-            "search.status/ignored-on-pages-of-a-hundred",
+            "status/ignored-on-pages-of-a-hundred",
             "On pages of a hundred the status is ignored.",
             STATUS,
-            |context, seen| value(context, seen, SIZE) == Some(json!(100)),
+            |context, seen| value(context, seen, SIZE) == Some(json!(100))
         ),
         ignored(
-            "search.city/ignored-on-nearly-the-largest-pages",
+            "city/ignored-on-nearly-the-largest-pages",
             "On pages of one less than the largest size the city is ignored.",
-            |search| &search.city_code,
+            CITY,
             |context, seen| {
                 value(context, seen, SIZE) == Some(json!(context.contract.search.page_sizes.end() - 1))
-            },
+            }
         ),
         ignored(
-            "search.status/unlisted-on-later-pages",
+            "status/unlisted-on-later-pages",
             "On later pages an unlisted status is ignored.",
             STATUS,
             |context, seen| {
@@ -195,101 +191,83 @@ fn filtered() -> Vec<Fault> {
                     && status.is_some_and(|status| {
                         !status.as_str().is_some_and(|status| listed.iter().any(|one| one == status))
                     })
-            },
+            }
         ),
-        Fault::request(
-            "search.status/ignored-for-one-ipv6",
-            "For one IPv6 address the status is ignored.",
-            ignore(STATUS),
-        )
-        .when(one_v6),
-        Fault::request(
-            "search.city/ignored-for-one-ipv4",
-            "For one IPv4 address the city is ignored.",
-            ignore(|search| &search.city_code),
-        )
-        .when(one_v4),
-        Fault::request(
-            "search.country/ignored-for-one-ipv6",
+        request("status/ignored-for-one-ipv6", "For one IPv6 address the status is ignored.", ignore(STATUS))
+            .when(one_v6),
+        request("city/ignored-for-one-ipv4", "For one IPv4 address the city is ignored.", ignore(CITY))
+            .when(one_v4),
+        request(
+            "country/ignored-for-one-ipv6",
             "For one IPv6 address the country is ignored.",
-            ignore(|search| &search.country_code),
+            ignore(COUNTRY)
         )
         .when(one_v6),
-        Fault::request(
-            "search.group/ignored-for-one-ipv4",
-            "For one IPv4 address the group is ignored.",
-            ignore(|search| &search.group_id),
-        )
-        .when(one_v4),
-        Fault::request(
-            "search.order-number/ignored-for-one-ipv4",
+        request("group/ignored-for-one-ipv4", "For one IPv4 address the group is ignored.", ignore(GROUP))
+            .when(one_v4),
+        request(
+            "order-number/ignored-for-one-ipv4",
             "For one IPv4 address the order number is ignored.",
-            ignore(|search| &search.order_no),
+            ignore(ORDER)
         )
         .when(one_v4),
-        Fault::request(
-            "search.order-number/ignored-for-many",
+        request(
+            "order-number/ignored-for-many",
             "For more than a hundred items the order number is ignored.",
-            ignore(|search| &search.order_no),
+            ignore(ORDER)
         )
         .when(many),
-        Fault::request(
-            "search.status/ignored-for-many-repeated",
+        request(
+            "status/ignored-for-many-repeated",
             "The status is ignored when many items are repeated.",
-            ignore(STATUS),
+            ignore(STATUS)
         )
         .when(many_repeated),
-        Fault::request(
-            "search.activated-range/ignored-for-many",
+        request(
+            "activated-range/ignored-for-many",
             "For more than a hundred items the lower bound is ignored.",
-            ignore(|search| &search.activated_from),
+            ignore(FROM)
         )
         .when(many),
-        Fault::request(
-            "search.activated-range/ignored-for-one-ipv6",
+        request(
+            "activated-range/ignored-for-one-ipv6",
             "For one IPv6 address the upper bound is ignored.",
-            ignore(|search| &search.activated_to),
+            ignore(TO)
         )
         .when(one_v6),
-        Fault::request(
-            "search.activated-order/unchecked-on-later-pages",
+        request(
+            "activated-order/unchecked-on-later-pages",
             "On later pages the bounds may be reversed.",
-            ignore(|search| &search.activated_to),
+            ignore(TO)
         )
         .when(later_page)
         .when(|context, seen| {
             let bound = |which: PropertyGetter| {
                 value(context, seen, which)?.as_str()?.parse::<jiff::Timestamp>().ok()
             };
-            bound(|search| &search.activated_from)
-                .zip(bound(|search| &search.activated_to))
-                .is_some_and(|(from, to)| from > to)
+            bound(FROM).zip(bound(TO)).is_some_and(|(from, to)| from > to)
         }),
-        Fault::request(
-            "search.match-port/highest-bit-lost",
-            "Ports count without their highest bit.",
-            |context, seen| {
-                map_ips(context, seen, |_, item| match item.parse::<std::net::SocketAddr>() {
-                    Ok(mut socket) if socket.port() > 0x8000 => {
-                        socket.set_port(socket.port() & 0x7fff);
-                        socket.to_string()
-                    }
-                    _ => item.to_owned(),
-                });
-            },
-        ),
+        request("match-port/highest-bit-lost", "Ports count without their highest bit.", |context, seen| {
+            map_ips(context, seen, |_, item| match item.parse::<std::net::SocketAddr>() {
+                Ok(mut socket) if socket.port() > 0x8000 => {
+                    socket.set_port(socket.port() & 0x7fff);
+                    socket.to_string()
+                }
+                _ => item.to_owned(),
+            });
+        }),
     ]
 }
 
 fn times() -> Vec<Fault> {
-    let bounds: [PropertyGetter; 2] = [|search| &search.activated_from, |search| &search.activated_to];
+    let bounds: [PropertyGetter; 2] = [FROM, |search| &search.activated_to];
     let fits = move |context: &Context, seen: &ProxiedRequest, test: fn(&str) -> bool| {
         bounds
             .iter()
             .any(|which| value(context, seen, *which).is_some_and(|bound| bound.as_str().is_some_and(test)))
     };
     let rejected = move |id, breaks, test: fn(&str) -> bool| {
-        Fault::request(id, breaks, Context::reject).when(move |context, seen| fits(context, seen, test))
+        Fault::reject(id, breaks).when(move |context, seen| fits(context, seen, test))
     };
     let lenient = move |id, breaks, test: fn(&str) -> bool| {
         Fault::request(id, breaks, move |context, seen| {
@@ -299,30 +277,22 @@ fn times() -> Vec<Fault> {
         })
         .when(move |context, seen| fits(context, seen, test))
     };
-    vec![
-        rejected("search.activated-range/last-year-rejected", "The year 9999 is rejected.", |bound| {
-            bound.starts_with("9999")
-        }),
-        rejected("search.activated-range/first-year-rejected", "The year 1 is rejected.", |bound| {
-            bound.starts_with("0001")
-        }),
-        lenient(
-            "search.activated-range/minus-sign",
-            "A minus sign that is not ASCII is accepted.",
-            |bound| bound.contains('\u{2212}'),
-        ),
-        lenient(
-            "search.activated-range/one-digit-in-utc",
-            "In UTC a month of one digit is accepted.",
-            |bound| bound.ends_with('Z') && bound.as_bytes().get(6) == Some(&b'-'),
-        ),
+    faults_of![
+        "search.activated-range/",
+        rejected("last-year-rejected", "The year 9999 is rejected.", |bound| bound.starts_with("9999")),
+        rejected("first-year-rejected", "The year 1 is rejected.", |bound| bound.starts_with("0001")),
+        lenient("minus-sign", "A minus sign that is not ASCII is accepted.", |bound| bound
+            .contains('\u{2212}')),
+        lenient("one-digit-in-utc", "In UTC a month of one digit is accepted.", |bound| bound.ends_with('Z')
+            && bound.as_bytes().get(6) == Some(&b'-')),
     ]
 }
 
 fn responses() -> Vec<Fault> {
-    vec![
-        Fault::success(
-            "search.envelope/earlier-result",
+    faults_of![
+        "search./",
+        success(
+            "envelope/earlier-result",
             "A search with the X-Request-Id of an earlier one gets its result.",
             |context, seen, body| {
                 let id = seen.headers.get(&context.contract.extract.request_id_header.name);
@@ -331,20 +301,21 @@ fn responses() -> Vec<Fault> {
                     Some(earlier) => *body = earlier.json(),
                     None => context.memory.keep(id, &Reply::json_with(200, body)),
                 }
-            },
+            }
         ),
-        Fault::success(
-            "search.paging/echo-of-nothing",
+        success(
+            "paging/echo-of-nothing",
             "With a filter that nothing passes, the page is always the first.",
             |context, _, body| {
                 if body["data"]["items"] == json!([]) {
                     body["data"][&context.contract.search.page.name] = json!(1);
                 }
-            },
+            }
         )
-        .when(|context, seen| filters(context, seen) > 0 && value(context, seen, PAGE).is_some()),
-        Fault::serve(
-            "search.paging/twice-among-many",
+        .when(filtered)
+        .when(asks(PAGE)),
+        serve(
+            "paging/twice-among-many",
             "Among more than a hundred items, an instance of two items comes twice.",
             |context, seen| {
                 Box::pin(async move {
@@ -356,12 +327,12 @@ fn responses() -> Vec<Fault> {
                     }
                     reply
                 })
-            },
+            }
         ),
-        wrapping("search.paging/wraps-in-8-bits", "Pages are counted in 8 bits.", 1 << 8),
-        wrapping("search.paging/wraps-in-16-bits", "Pages are counted in 16 bits.", 1 << 16),
-        Fault::success(
-            "search.intersection/first-lost-on-pages-of-a-hundred",
+        wrapping("paging/wraps-in-8-bits", "Pages are counted in 8 bits.", 1 << 8),
+        wrapping("paging/wraps-in-16-bits", "Pages are counted in 16 bits.", 1 << 16),
+        success(
+            "intersection/first-lost-on-pages-of-a-hundred",
             "With filters, pages of a hundred lack their first instance.",
             |_, _, body| {
                 if let Some(items) = items(body)
@@ -369,15 +340,12 @@ fn responses() -> Vec<Fault> {
                 {
                     items.remove(0);
                 }
-            },
+            }
         )
-        .when(|context, seen| filters(context, seen) > 0 && value(context, seen, SIZE) == Some(json!(100))),
-        Fault::request(
-            "search.json-body/space-first",
-            "A body that begins with a space is rejected.",
-            Context::reject,
-        )
-        .when(|_, seen| seen.body.first().is_some_and(u8::is_ascii_whitespace)),
+        .when(filtered)
+        .when(has(SIZE, |size| size == 100)),
+        reject("json-body/space-first", "A body that begins with a space is rejected.")
+            .when(|_, seen| seen.body.first().is_some_and(u8::is_ascii_whitespace)),
     ]
 }
 

@@ -1,10 +1,13 @@
 //! Faults in the bounds on the activation time.
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::search::{NOBODY, PropertyGetter, asks, edit_ips, has_port, ignore, ips, lose, of_v6, put, value};
-use crate::lab::exchange::{ProxiedRequest, Reply};
+use super::edit::respond;
+use super::search::{
+    FROM, NOBODY, PropertyGetter, TO, all_with_ports, asks, edit_ips, has, ignore, lose, of_v6, put, text,
+};
+use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
 
 /// All of them.
@@ -12,16 +15,43 @@ pub(crate) fn faults() -> Vec<Fault> {
     [ends(), precision(), offsets(), never(), form(), order()].into_iter().flatten().collect()
 }
 
-const FROM: PropertyGetter = |search| &search.activated_from;
-const TO: PropertyGetter = |search| &search.activated_to;
 const NANOSECOND: SignedDuration = SignedDuration::from_nanos(1);
-
-fn text(context: &Context, seen: &ProxiedRequest, which: PropertyGetter) -> Option<String> {
-    value(context, seen, which)?.as_str().map(str::to_owned)
-}
 
 fn time(context: &Context, seen: &ProxiedRequest, which: PropertyGetter) -> Option<Timestamp> {
     text(context, seen, which)?.parse().ok()
+}
+
+/// One bound is sent and not the other.
+fn only(
+    one: PropertyGetter,
+    other: PropertyGetter,
+) -> impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync {
+    move |context, seen| text(context, seen, one).is_some() && text(context, seen, other).is_none()
+}
+
+/// A bound has a text that fits.
+fn any_bound(fits: fn(&str) -> bool) -> impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync {
+    move |context, seen| {
+        [FROM, TO].into_iter().filter_map(|which| text(context, seen, which)).any(|text| fits(text.as_str()))
+    }
+}
+
+// Other instants in place of a bound; `text` is the bound as it was sent.
+
+fn later(_: &str, time: Timestamp) -> Option<Timestamp> {
+    time.checked_add(NANOSECOND).ok()
+}
+
+fn earlier(_: &str, time: Timestamp) -> Option<Timestamp> {
+    time.checked_sub(NANOSECOND).ok()
+}
+
+fn whole_seconds(_: &str, time: Timestamp) -> Option<Timestamp> {
+    Timestamp::from_second(time.as_second()).ok()
+}
+
+fn without_minutes(text: &str, time: Timestamp) -> Option<Timestamp> {
+    time.checked_add(SignedDuration::from_secs(offset(text)?.as_secs() % 3_600)).ok()
 }
 
 /// Moves a bound, when it is an instant.
@@ -59,128 +89,56 @@ fn ends() -> Vec<Fault> {
     let equal = |context: &Context, seen: &ProxiedRequest| {
         time(context, seen, FROM).is_some() && time(context, seen, FROM) == time(context, seen, TO)
     };
-    vec![
-        moved(
-            "search.activated-range/from-exclusive",
-            "The lower bound is not included.",
-            FROM,
-            |_, time| time.checked_add(NANOSECOND).ok(),
-        ),
-        moved("search.activated-range/to-exclusive", "The upper bound is not included.", TO, |_, time| {
-            time.checked_sub(NANOSECOND).ok()
-        }),
-        Fault::request(
-            "search.activated-range/equal-finds-nothing",
-            "Equal bounds find nothing.",
-            |context, seen| {
-                edit_ips(context, seen, |items| *items = vec![NOBODY.into()]);
-            },
-        )
+    faults_of![
+        "search.activated-range/",
+        moved("from-exclusive", "The lower bound is not included.", FROM, later),
+        moved("to-exclusive", "The upper bound is not included.", TO, earlier),
+        request("equal-finds-nothing", "Equal bounds find nothing.", |context, seen| {
+            edit_ips(context, seen, |items| *items = vec![NOBODY.into()]);
+        })
         .when(equal),
-        Fault::request(
-            "search.activated-range/from-ignored-alone",
-            "The lower bound alone is ignored.",
-            ignore(FROM),
-        )
-        .when(|context, seen| text(context, seen, TO).is_none()),
-        Fault::request(
-            "search.activated-range/to-ignored-alone",
-            "The upper bound alone is ignored.",
-            ignore(TO),
-        )
-        .when(|context, seen| text(context, seen, FROM).is_none()),
-        Fault::request(
-            "search.activated-range/to-ignored-beside-from",
-            "Of two bounds the lower one counts.",
-            ignore(TO),
-        )
-        .when(move |context, seen| {
-            text(context, seen, FROM).is_some() && time(context, seen, FROM) <= time(context, seen, TO)
-        }),
-        Fault::request(
-            "search.activated-range/from-needs-to",
-            "The lower bound alone is rejected.",
-            Context::reject,
-        )
-        .when(|context, seen| text(context, seen, FROM).is_some() && text(context, seen, TO).is_none()),
-        Fault::request(
-            "search.activated-range/to-needs-from",
-            "The upper bound alone is rejected.",
-            Context::reject,
-        )
-        .when(|context, seen| text(context, seen, TO).is_some() && text(context, seen, FROM).is_none()),
-        Fault::success(
-            "search.activated-range/ipv6-lost",
-            "A bound finds no IPv6 instances.",
-            lose(|_, _, item| of_v6(item)),
-        )
-        .when(asks(FROM)),
-        Fault::success(
-            "search.activated-range/by-expiry",
+        request("from-ignored-alone", "The lower bound alone is ignored.", ignore(FROM))
+            .when(|context, seen| text(context, seen, TO).is_none()),
+        request("to-ignored-alone", "The upper bound alone is ignored.", ignore(TO))
+            .when(|context, seen| text(context, seen, FROM).is_none()),
+        request("to-ignored-beside-from", "Of two bounds the lower one counts.", ignore(TO)).when(
+            move |context, seen| {
+                text(context, seen, FROM).is_some() && time(context, seen, FROM) <= time(context, seen, TO)
+            }
+        ),
+        reject("from-needs-to", "The lower bound alone is rejected.").when(only(FROM, TO)),
+        reject("to-needs-from", "The upper bound alone is rejected.").when(only(TO, FROM)),
+        success("ipv6-lost", "A bound finds no IPv6 instances.", lose(|_, _, item| of_v6(item)))
+            .when(asks(FROM)),
+        success(
+            "by-expiry",
             "The upper bound is compared with the expiry as well.",
-            lose(|_, _, item| item["expiresAt"].is_null()),
+            lose(|_, _, item| item["expiresAt"].is_null())
         )
         .when(asks(TO)),
     ]
 }
 
 fn precision() -> Vec<Fault> {
-    vec![
-        moved(
-            "search.activated-range/from-beyond-included",
-            "The lower bound includes the nanosecond before.",
-            FROM,
-            |_, time| time.checked_sub(NANOSECOND).ok(),
-        ),
-        moved(
-            "search.activated-range/to-beyond-included",
-            "The upper bound includes the nanosecond after.",
-            TO,
-            |_, time| time.checked_add(NANOSECOND).ok(),
-        ),
-        moved(
-            "search.activated-range/to-cut-to-seconds",
-            "The upper bound is cut to seconds.",
-            TO,
-            |_, time| Timestamp::from_second(time.as_second()).ok(),
-        ),
-        moved(
-            "search.activated-range/from-cut-to-seconds",
-            "The lower bound is cut to seconds.",
-            FROM,
-            |_, time| Timestamp::from_second(time.as_second()).ok(),
-        ),
-        moved(
-            "search.activated-range/to-cut-to-milliseconds",
-            "The upper bound is cut to milliseconds.",
-            TO,
-            |_, time| Timestamp::from_millisecond(time.as_millisecond()).ok(),
-        ),
-        moved(
-            "search.activated-range/from-cut-to-microseconds",
-            "The lower bound is cut to microseconds.",
-            FROM,
-            |_, time| Timestamp::from_microsecond(time.as_microsecond()).ok(),
-        ),
-        moved(
-            "search.activated-range/from-rounded-up",
-            "The lower bound is rounded up to seconds.",
-            FROM,
-            |_, time| {
-                let second = Timestamp::from_second(time.as_second()).ok()?;
-                if second < time {
-                    second.checked_add(SignedDuration::from_secs(1)).ok()
-                } else {
-                    Some(second)
-                }
-            },
-        ),
-        moved(
-            "search.activated-range/to-whole-day",
-            "The upper bound reaches to the end of its day.",
-            TO,
-            |_, time| Timestamp::from_second((time.as_second().div_euclid(86_400) + 1) * 86_400 - 1).ok(),
-        ),
+    faults_of![
+        "search.activated-range/",
+        moved("from-beyond-included", "The lower bound includes the nanosecond before.", FROM, earlier),
+        moved("to-beyond-included", "The upper bound includes the nanosecond after.", TO, later),
+        moved("to-cut-to-seconds", "The upper bound is cut to seconds.", TO, whole_seconds),
+        moved("from-cut-to-seconds", "The lower bound is cut to seconds.", FROM, whole_seconds),
+        moved("to-cut-to-milliseconds", "The upper bound is cut to milliseconds.", TO, |_, time| {
+            Timestamp::from_millisecond(time.as_millisecond()).ok()
+        }),
+        moved("from-cut-to-microseconds", "The lower bound is cut to microseconds.", FROM, |_, time| {
+            Timestamp::from_microsecond(time.as_microsecond()).ok()
+        }),
+        moved("from-rounded-up", "The lower bound is rounded up to seconds.", FROM, |_, time| {
+            let second = Timestamp::from_second(time.as_second()).ok()?;
+            if second < time { second.checked_add(SignedDuration::from_secs(1)).ok() } else { Some(second) }
+        }),
+        moved("to-whole-day", "The upper bound reaches to the end of its day.", TO, |_, time| {
+            Timestamp::from_second((time.as_second().div_euclid(86_400) + 1) * 86_400 - 1).ok()
+        }),
     ]
 }
 
@@ -199,117 +157,88 @@ fn offset(text: &str) -> Option<SignedDuration> {
 
 fn offsets() -> Vec<Fault> {
     let local = |text: &str, time: Timestamp| time.checked_add(offset(text)?).ok();
-    vec![
+    faults_of![
+        "search.activated-range/",
+        moved("from-offset-ignored", "The offset of the lower bound is ignored.", FROM, local),
+        moved("to-offset-ignored", "The offset of the upper bound is ignored.", TO, local),
         moved(
-            "search.activated-range/from-offset-ignored",
-            "The offset of the lower bound is ignored.",
-            FROM,
-            local,
-        ),
-        moved(
-            "search.activated-range/to-offset-ignored",
-            "The offset of the upper bound is ignored.",
-            TO,
-            local,
-        ),
-        moved(
-            "search.activated-range/from-offset-reversed",
+            "from-offset-reversed",
             "The offset of the lower bound is added where it is to be taken away.",
             FROM,
             |text, time| {
                 let offset = offset(text)?;
                 time.checked_add(offset).ok()?.checked_add(offset).ok()
-            },
+            }
         ),
         moved(
-            "search.activated-range/to-half-hours-lost",
+            "to-half-hours-lost",
             "Of an offset of the upper bound the minutes are ignored.",
             TO,
-            |text, time| {
-                let lost = offset(text)?.as_secs() % 3_600;
-                time.checked_add(SignedDuration::from_secs(lost)).ok()
-            },
+            without_minutes
         ),
         moved(
-            "search.activated-range/from-half-hours-lost",
+            "from-half-hours-lost",
             "Of an offset of the lower bound the minutes are ignored.",
             FROM,
-            |text, time| {
-                let lost = offset(text)?.as_secs() % 3_600;
-                time.checked_add(SignedDuration::from_secs(lost)).ok()
-            },
+            without_minutes
         ),
         moved(
-            "search.activated-range/from-negative-offset-taken-positive",
+            "from-negative-offset-taken-positive",
             "A negative offset of the lower bound is taken for a positive one.",
             FROM,
             |text, time| {
                 let offset = offset(text).filter(SignedDuration::is_negative)?;
                 time.checked_add(offset).ok()?.checked_add(offset).ok()
-            },
+            }
         ),
         moved(
-            "search.activated-range/to-negative-half-hour",
+            "to-negative-half-hour",
             "The minutes of a negative offset of the upper bound are added.",
             TO,
             |text, time| {
                 let lost = offset(text).filter(SignedDuration::is_negative)?.as_secs() % 3_600;
                 time.checked_add(SignedDuration::from_secs(2 * lost)).ok()
-            },
+            }
         ),
         moved(
-            "search.activated-range/to-day-not-carried",
+            "to-day-not-carried",
             "An offset of the upper bound that passes midnight loses the day.",
             TO,
             |text, time| {
                 let day = |time: Timestamp| time.as_second().div_euclid(86_400);
                 let local = time.checked_add(offset(text)?).ok()?;
                 time.checked_add(SignedDuration::from_secs((day(local) - day(time)) * 86_400)).ok()
-            },
+            }
         ),
         moved(
-            "search.activated-range/from-fraction-lost-with-offset",
+            "from-fraction-lost-with-offset",
             "With an offset the lower bound loses its fraction.",
             FROM,
             |text, time| {
                 offset(text)?;
                 let second = Timestamp::from_second(time.as_second()).ok()?;
                 second.checked_add(SignedDuration::from_secs(1)).ok().filter(|_| second < time)
-            },
+            }
         ),
-        Fault::request("search.activated-range/offset-rejected", "Only UTC is accepted.", Context::reject)
-            .when(|context, seen| {
-                [FROM, TO]
-                    .into_iter()
-                    .filter_map(|which| text(context, seen, which))
-                    .any(|text| offset(&text).is_some())
-            }),
+        reject("offset-rejected", "Only UTC is accepted.").when(any_bound(|text| offset(text).is_some())),
     ]
 }
 
 fn never() -> Vec<Fault> {
     // Shows what was never activated as well, by asking without the bound for what is null.
-    let shown = |id, breaks, fits: fn(&Context, &ProxiedRequest) -> bool| {
+    let shown = |id, breaks| {
         Fault::serve(id, breaks, move |context, seen| {
             Box::pin(async move {
                 let mut reply = context.upstream.call(&seen).await;
-                if context.operation(&seen).is_none()
-                    || !context.accepted(&seen, &reply)
-                    || !fits(context, &seen)
-                {
+                if context.operation(&seen).is_none() || !context.accepted(&seen, &reply) {
                     return reply;
                 }
                 let mut all = seen.clone();
                 ignore(FROM)(context, &mut all);
                 ignore(TO)(context, &mut all);
                 let all = context.upstream.call(&all).await.json();
-                let null: Vec<_> = all["data"]["items"]
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-                    .filter(|item| item["activatedAt"].is_null())
-                    .cloned()
-                    .collect();
+                let found = all["data"]["items"].as_array().into_iter().flatten();
+                let null: Vec<_> = found.filter(|item| item["activatedAt"].is_null()).cloned().collect();
                 reply.edit(|body| {
                     let more = i64::try_from(null.len()).unwrap_or_default();
                     body["data"]["total"] = json!(super::search::total(body) + more);
@@ -321,29 +250,18 @@ fn never() -> Vec<Fault> {
             })
         })
     };
-    vec![
-        shown(
-            "search.activated-range/never-is-early",
-            "An instance that was never activated matches an upper bound.",
-            |context, seen| text(context, seen, TO).is_some() && text(context, seen, FROM).is_none(),
-        ),
-        shown(
-            "search.activated-range/never-is-late",
-            "An instance that was never activated matches a lower bound.",
-            |context, seen| text(context, seen, FROM).is_some() && text(context, seen, TO).is_none(),
-        ),
-        shown(
-            "search.activated-range/never-is-between",
-            "An instance that was never activated matches two bounds.",
-            |context, seen| text(context, seen, FROM).is_some() && text(context, seen, TO).is_some(),
-        ),
-        shown(
-            "search.activated-range/never-is-late-with-ports",
-            "With ports, what was never activated matches a lower bound.",
-            |context, seen| {
-                text(context, seen, FROM).is_some() && ips(context, seen).iter().all(|item| has_port(item))
-            },
-        ),
+    faults_of![
+        "search.activated-range/",
+        shown("never-is-early", "An instance that was never activated matches an upper bound.")
+            .when(only(TO, FROM)),
+        shown("never-is-late", "An instance that was never activated matches a lower bound.")
+            .when(only(FROM, TO)),
+        shown("never-is-between", "An instance that was never activated matches two bounds.")
+            .when(asks(FROM))
+            .when(asks(TO)),
+        shown("never-is-late-with-ports", "With ports, what was never activated matches a lower bound.")
+            .when(asks(FROM))
+            .when(all_with_ports),
     ]
 }
 
@@ -361,89 +279,41 @@ fn form() -> Vec<Fault> {
             }
         })
     };
-    vec![
-        rewritten(
-            "search.activated-range/from-zoneless",
-            "A lower bound without a zone is taken for UTC.",
-            FROM,
-            zoneless,
-        ),
-        rewritten(
-            "search.activated-range/to-zoneless",
-            "An upper bound without a zone is taken for UTC.",
-            TO,
-            zoneless,
-        ),
-        taken("search.activated-range/date", "A date is taken for an instant.", |text| text.len() == 10),
-        taken("search.activated-range/word", "A bound that is a word is ignored.", |text| {
-            !text.contains('-')
-        }),
-        taken("search.activated-range/february-30", "The 30th of February is accepted.", |text| {
-            text.contains("-02-30")
-        }),
-        taken("search.activated-range/hour-25", "The 25th hour is accepted.", |text| text.contains("T25")),
-        taken("search.activated-range/hour-24", "Hour 24 is accepted.", |text| text.contains("T24:")),
-        taken("search.activated-range/offset-of-a-day", "An offset of 24 hours is accepted.", |text| {
-            text.ends_with("+24:00")
-        }),
-        taken("search.activated-range/offset-with-seconds", "An offset may have seconds.", |text| {
-            text.ends_with("+02:00:00")
-        }),
-        taken("search.activated-range/without-seconds", "A time may lack its seconds.", |text| {
+    faults_of![
+        "search.activated-range/",
+        rewritten("from-zoneless", "A lower bound without a zone is taken for UTC.", FROM, zoneless),
+        rewritten("to-zoneless", "An upper bound without a zone is taken for UTC.", TO, zoneless),
+        taken("date", "A date is taken for an instant.", |text| text.len() == 10),
+        taken("word", "A bound that is a word is ignored.", |text| !text.contains('-')),
+        taken("february-30", "The 30th of February is accepted.", |text| text.contains("-02-30")),
+        taken("hour-25", "The 25th hour is accepted.", |text| text.contains("T25")),
+        taken("hour-24", "Hour 24 is accepted.", |text| text.contains("T24:")),
+        taken("offset-of-a-day", "An offset of 24 hours is accepted.", |text| text.ends_with("+24:00")),
+        taken("offset-with-seconds", "An offset may have seconds.", |text| text.ends_with("+02:00:00")),
+        taken("without-seconds", "A time may lack its seconds.", |text| {
             text.len() == "2026-03-01T12:00Z".len() && text.ends_with('Z')
         }),
-        taken("search.activated-range/offset-without-colon", "An offset may lack its colon.", |text| {
+        taken("offset-without-colon", "An offset may lack its colon.", |text| {
             text.rsplit(['+', '-']).next().is_some_and(|offset| offset.len() == 4 && text.len() > 19)
         }),
-        Fault::request(
-            "search.activated-range/number",
-            "A number is taken for seconds since 1970.",
-            |context, seen| {
-                for which in [FROM, TO] {
-                    if value(context, seen, which)
-                        .and_then(|value| value.as_i64())
-                        .is_some_and(|seconds| seconds > 1_000_000)
-                    {
-                        ignore(which)(context, seen);
-                    }
+        request("number", "A number is taken for seconds since 1970.", |context, seen| {
+            for which in [FROM, TO] {
+                if has(which, |value| value.as_i64().is_some_and(|seconds| seconds > 1_000_000))(
+                    context, seen,
+                ) {
+                    ignore(which)(context, seen);
                 }
-            },
-        ),
-        Fault::request(
-            "search.activated-range/small-letter-before-fraction",
-            "Behind a fraction `z` is rejected.",
-            Context::reject,
-        )
-        .when(|context, seen| {
-            [FROM, TO]
-                .into_iter()
-                .filter_map(|which| text(context, seen, which))
-                .any(|text| text.contains('.') && text.ends_with('z'))
+            }
         }),
-        Fault::request(
-            "search.activated-range/far-offset-rejected",
-            "An offset of more than 14 hours is rejected.",
-            Context::reject,
-        )
-        .when(|context, seen| {
-            [FROM, TO].into_iter().any(|which| {
-                let hours = text(context, seen, which).and_then(|text| offset(&text));
-                hours.is_some_and(|offset| offset.abs() > SignedDuration::from_hours(14))
-            })
-        }),
-        Fault::request(
-            "search.activated-range/fraction-rejected",
-            "Nanoseconds are rejected.",
-            Context::reject,
-        )
-        .when(|context, seen| {
-            [FROM, TO]
-                .into_iter()
-                .filter_map(|which| text(context, seen, which))
-                .any(|text| text.contains(".123456789"))
-        }),
-        Fault::request("search.activated-range/boolean", "A bound that is true is ignored.", ignore(FROM))
-            .when(|context, seen| value(context, seen, FROM).is_some_and(|value| value.is_boolean())),
+        reject("small-letter-before-fraction", "Behind a fraction `z` is rejected.")
+            .when(any_bound(|text| text.contains('.') && text.ends_with('z'))),
+        reject("far-offset-rejected", "An offset of more than 14 hours is rejected.").when(any_bound(
+            |text| offset(text).is_some_and(|offset| offset.abs() > SignedDuration::from_hours(14))
+        )),
+        reject("fraction-rejected", "Nanoseconds are rejected.")
+            .when(any_bound(|text| text.contains(".123456789"))),
+        request("boolean", "A bound that is true is ignored.", ignore(FROM))
+            .when(has(FROM, Value::is_boolean)),
     ]
 }
 
@@ -460,57 +330,40 @@ fn order() -> Vec<Fault> {
         ignore(FROM)(context, seen);
         edit_ips(context, seen, |items| *items = vec![NOBODY.into()]);
     };
-    vec![
-        Fault::request(
-            "search.activated-order/finds-nothing",
-            "Reversed bounds find nothing instead of being rejected.",
-            nothing,
-        )
-        .when(reversed),
-        Fault::request("search.activated-order/swapped", "Reversed bounds are swapped.", |context, seen| {
+    faults_of![
+        "search.activated-order/",
+        request("finds-nothing", "Reversed bounds find nothing instead of being rejected.", nothing)
+            .when(reversed),
+        request("swapped", "Reversed bounds are swapped.", |context, seen| {
             if let Some((from, to)) = text(context, seen, FROM).zip(text(context, seen, TO)) {
                 put(context, seen, FROM, to);
                 put(context, seen, TO, from);
             }
         })
         .when(reversed),
-        Fault::request(
-            "search.activated-order/a-little",
-            "Bounds that are reversed by less than a second are taken.",
-            nothing,
-        )
-        .when(move |context, seen| {
-            both(context, seen)
-                .is_some_and(|(from, to)| to < from && from.duration_since(to) < SignedDuration::from_secs(1))
-        }),
-        Fault::request("search.activated-order/a-day", "Only the days of the bounds are compared.", nothing)
-            .when(move |context, seen| {
-                both(context, seen).is_some_and(|(from, to)| {
-                    to < from && from.duration_since(to) < SignedDuration::from_hours(24)
-                })
-            }),
-        Fault::request("search.activated-order/by-text", "Bounds are compared as texts.", nothing).when(
+        request("a-little", "Bounds that are reversed by less than a second are taken.", nothing).when(
             move |context, seen| {
-                reversed(context, seen) && texts(context, seen).is_some_and(|(from, to)| from <= to)
-            },
+                both(context, seen).is_some_and(|(from, to)| {
+                    to < from && from.duration_since(to) < SignedDuration::from_secs(1)
+                })
+            }
         ),
-        Fault::request(
-            "search.activated-order/rejected-by-text",
-            "Bounds in order are rejected when their texts are not.",
-            Context::reject,
-        )
-        .when(move |context, seen| {
-            !reversed(context, seen) && texts(context, seen).is_some_and(|(from, to)| to < from)
+        request("a-day", "Only the days of the bounds are compared.", nothing).when(move |context, seen| {
+            both(context, seen).is_some_and(|(from, to)| {
+                to < from && from.duration_since(to) < SignedDuration::from_hours(24)
+            })
         }),
-        Fault::request(
-            "search.activated-order/equal-rejected",
-            "Equal bounds are rejected.",
-            Context::reject,
-        )
-        .when(move |context, seen| both(context, seen).is_some_and(|(from, to)| from == to)),
-        Fault::reply("search.activated-order/breaks", "Reversed bounds break the server.", |_, _, reply| {
-            *reply = Reply::json_with(500, &json!({"message": "range"}));
-        })
-        .when(reversed),
+        request("by-text", "Bounds are compared as texts.", nothing).when(move |context, seen| {
+            reversed(context, seen) && texts(context, seen).is_some_and(|(from, to)| from <= to)
+        }),
+        reject("rejected-by-text", "Bounds in order are rejected when their texts are not.").when(
+            move |context, seen| {
+                !reversed(context, seen) && texts(context, seen).is_some_and(|(from, to)| to < from)
+            }
+        ),
+        reject("equal-rejected", "Equal bounds are rejected.")
+            .when(move |context, seen| both(context, seen).is_some_and(|(from, to)| from == to)),
+        reply("breaks", "Reversed bounds break the server.", respond(500, json!({"message": "range"})))
+            .when(reversed),
     ]
 }

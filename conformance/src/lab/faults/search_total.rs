@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::search::{
-    PropertyGetter, asks, count, distinct, filters, has_port, ignore, ips, later_page, page, page_size,
-    recount, total,
+    FROM, GROUP, PropertyGetter, STATUS, TO, all_with_ports, asks, count, distinct, filters, ignore,
+    later_page, page, page_size, recount, total,
 };
 use crate::contract::OperationId;
 use crate::lab::exchange::ProxiedRequest;
@@ -28,93 +28,84 @@ pub(crate) fn faults() -> Vec<Fault> {
             })
         })
     };
-    vec![
-        Fault::success("search.total/of-page", "total counts the page.", recount(|_, _, _, came| came)),
-        Fault::success(
-            "search.total/of-later-page",
-            "On later pages total counts the page.",
-            recount(|_, _, _, came| came),
-        )
-        .when(later_page),
-        Fault::success(
-            "search.total/left",
+    faults_of![
+        "search.total/",
+        success("of-page", "total counts the page.", recount(|_, _, _, came| came)),
+        success("of-later-page", "On later pages total counts the page.", recount(|_, _, _, came| came))
+            .when(later_page),
+        success(
+            "left",
             "On later pages total counts what is left.",
             recount(|context, seen, total, _| {
                 (total - (page(context, seen) - 1) * page_size(context, seen)).max(0)
-            }),
+            })
         )
         .when(later_page),
-        Fault::success(
-            "search.total/pages",
+        success(
+            "pages",
             "total counts pages.",
             recount(|context, seen, total, _| {
                 let size = page_size(context, seen);
                 (total + size - 1) / size
-            }),
+            })
         ),
-        Fault::success(
-            "search.total/at-most-hundred",
+        success(
+            "at-most-hundred",
             "total never exceeds a hundred.",
-            recount(|_, _, total, _| total.min(100)),
+            recount(|_, _, total, _| total.min(100))
         ),
-        Fault::success(
-            "search.total/rounded-to-pages",
+        success(
+            "rounded-to-pages",
             "total is rounded up to full pages.",
             recount(|context, seen, total, _| {
                 let size = page_size(context, seen);
                 (total + size - 1) / size * size
-            }),
+            })
         ),
-        Fault::success(
-            "search.total/nothing-is-one",
-            "total is never 0.",
-            recount(|_, _, total, _| total.max(1)),
-        ),
-        Fault::success(
-            "search.total/one-more-filtered",
+        success("nothing-is-one", "total is never 0.", recount(|_, _, total, _| total.max(1))),
+        success(
+            "one-more-filtered",
             "With a filter total is one too large.",
-            recount(|_, _, total, _| total + 1),
+            recount(|_, _, total, _| total + 1)
         )
         .when(filtered),
-        Fault::success(
-            "search.total/one-less-with-three",
+        success(
+            "one-less-with-three",
             "With more than two filters total is one too small.",
-            recount(|_, _, total, _| (total - 1).max(0)),
+            recount(|_, _, total, _| (total - 1).max(0))
         )
         .when(|context, seen| filters(context, seen) > 2),
-        Fault::success(
-            "search.total/repeats-counted",
+        success(
+            "repeats-counted",
             "total counts repeated items.",
             recount(|context, seen, total, _| {
                 total + i64::try_from(count(context, seen) - distinct(context, seen)).unwrap_or_default()
-            }),
+            })
         ),
-        Fault::success(
-            "search.total/of-items",
+        success(
+            "of-items",
             "With ports total counts the items.",
-            recount(|context, seen, _, _| i64::try_from(count(context, seen)).unwrap_or_default()),
+            recount(|context, seen, _, _| i64::try_from(count(context, seen)).unwrap_or_default())
         )
-        .when(|context, seen| ips(context, seen).iter().all(|item| has_port(item))),
+        .when(all_with_ports),
         of_other(
-            "search.total/before-status",
+            "before-status",
             "total is counted before the status filter is applied.",
-            |context, seen| ignore(|search| &search.status)(context, seen),
+            |context, seen| ignore(STATUS)(context, seen)
         ),
+        of_other("before-group", "total is counted before the group filter is applied.", |context, seen| {
+            ignore(GROUP)(context, seen)
+        }),
         of_other(
-            "search.total/before-group",
-            "total is counted before the group filter is applied.",
-            |context, seen| ignore(|search| &search.group_id)(context, seen),
-        ),
-        of_other(
-            "search.total/before-bounds",
+            "before-bounds",
             "total is counted before the activation bounds are applied.",
             |context, seen| {
-                ignore(|search| &search.activated_from)(context, seen);
-                ignore(|search| &search.activated_to)(context, seen);
-            },
+                ignore(FROM)(context, seen);
+                ignore(TO)(context, seen);
+            }
         ),
-        Fault::serve(
-            "search.total/before-city-of-pair",
+        serve(
+            "before-city-of-pair",
             "Beside a country, total is counted before the city filter is applied.",
             |context, seen| {
                 Box::pin(async move {
@@ -133,18 +124,14 @@ pub(crate) fn faults() -> Vec<Fault> {
                     }
                     reply
                 })
-            },
+            }
         ),
-        Fault::success(
-            "search.total/of-second-page",
-            "On page 2 total is one too large.",
-            recount(|_, _, total, _| total + 1),
-        )
-        .when(|context, seen| page(context, seen) == context.contract.search.pages.start() + 1),
-        Fault::success("search.total/text", "total is a text.", |_, _, body| {
+        success("of-second-page", "On page 2 total is one too large.", recount(|_, _, total, _| total + 1))
+            .when(|context, seen| page(context, seen) == context.contract.search.pages.start() + 1),
+        success("text", "total is a text.", |_, _, body| {
             body["data"]["total"] = json!(total(body).to_string())
         }),
-        Fault::success("search.total/negative", "An empty result has the total -1.", |_, _, body| {
+        success("negative", "An empty result has the total -1.", |_, _, body| {
             if total(body) == 0 {
                 body["data"]["total"] = json!(-1);
             }

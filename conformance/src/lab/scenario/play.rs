@@ -78,7 +78,7 @@ impl Scenarios {
         Ok(Self { state: Mutex::new(State { scenarios, ..State::default() }) })
     }
 
-    /// Replaces the scenarios by those of a text, and begins anew. After an error the old ones go on.
+    /// Replaces the scenarios by those of a text and restarts. After an error the old ones continue.
     ///
     /// # Errors
     /// As for [`Scenarios::read`].
@@ -88,7 +88,7 @@ impl Scenarios {
         Ok(())
     }
 
-    /// Begins a scenario with its instances anew, or one instance, or all of them. Returns how many instances were playing.
+    /// Restarts a scenario with its instances, one instance, or all of them. Returns how many instances were playing.
     pub fn reset(&self, name: Option<&str>) -> usize {
         let mut state = self.state();
         let before = state.playing.len();

@@ -61,9 +61,9 @@ pub struct Step {
 /// A Retry-After to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryAfter {
-    /// So many seconds.
+    /// In seconds.
     Seconds(u64),
-    /// As an HTTP date, so many seconds after the response and rounded up to a whole second.
+    /// As an HTTP date, this many seconds after the response, rounded up to a whole second.
     Date(u64),
 }
 
@@ -208,7 +208,7 @@ impl Step {
     }
 }
 
-/// An HTTP date so many seconds from now, rounded up.
+/// The HTTP date this many seconds from now, rounded up.
 fn date_after(seconds: u64) -> String {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let whole = since.as_secs() + u64::from(since.subsec_nanos() > 0) + seconds;

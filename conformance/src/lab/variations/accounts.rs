@@ -4,8 +4,9 @@ use crate::lab::Variation;
 
 /// All of them.
 pub(crate) fn variations() -> Vec<Variation> {
-    vec![
-        Variation::serve("accounts.ids-counted-in-each", "Each account counts its groups and instances from the same ids, so that an id of one account is also one of another.", |context, seen| {
+    variations_of![
+"accounts.",
+        serve("ids-counted-in-each", "Each account counts its groups and instances from the same ids, so that an id of one account is also one of another.", |context, seen| {
             Box::pin(async move {
                 let mut reply = context.upstream.call(&seen).await;
                 let name = &context.contract.groups.api_key.name;
@@ -32,5 +33,5 @@ pub(crate) fn variations() -> Vec<Variation> {
             })
         })
         .consistent(),
-    ]
+]
 }

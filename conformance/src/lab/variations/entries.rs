@@ -1,6 +1,5 @@
 //! Variations in the entries of an extraction, in JSON and in text.
 
-use crate::contract::OperationId;
 use serde_json::json;
 
 use crate::lab::Context;
@@ -22,127 +21,117 @@ fn layout() -> Vec<Variation> {
             });
         })
     };
-    vec![
+    variations_of![
+        "extract.",
+        entries("text-entries-with-tab", "An entry of a text response is host, tab, port.", |entry| entry
+            .replace(':', "\t")),
+        entries("text-entries-with-space", "An entry of a text response is host, space, port.", |entry| {
+            entry.replace(':', " ")
+        }),
         entries(
-            "extract.text-entries-with-tab",
-            "An entry of a text response is host, tab, port.",
-            |entry| entry.replace(':', "\t"),
-        ),
-        entries(
-            "extract.text-entries-with-space",
-            "An entry of a text response is host, space, port.",
-            |entry| entry.replace(':', " "),
-        ),
-        entries(
-            "extract.text-entries-with-bar",
+            "text-entries-with-bar",
             "An entry of a text response is host, port and region, divided by `|`.",
-            |entry| format!("{}|USA", entry.replace(':', "|")),
+            |entry| format!("{}|USA", entry.replace(':', "|"))
         ),
         entries(
-            "extract.text-entries-as-json",
+            "text-entries-as-json",
             "An entry of a text response is a JSON object with `ip` and `port`.",
             |entry| {
                 let (ip, port) = entry.split_once(':').unwrap_or((entry, ""));
                 json!({"ip": ip, "port": port}).to_string()
-            },
+            }
         ),
-        Variation::success(
-            "extract.text-with-line-break-at-its-end",
+        success(
+            "text-with-line-break-at-its-end",
             "A text response ends with a line break, whatever its separator is.",
             |context, seen, reply| {
                 rewrite(context, seen, reply, |text| format!("{text}\n"));
-            },
+            }
         ),
-        Variation::success(
-            "extract.text-with-separator-and-line-break-at-its-end",
+        success(
+            "text-with-separator-and-line-break-at-its-end",
             "A text response ends with its separator and a line break.",
             |context, seen, reply| {
                 let separator = separator(context, seen);
                 rewrite(context, seen, reply, |text| format!("{text}{separator}\r\n"));
-            },
+            }
         ),
     ]
 }
 
 fn fields() -> Vec<Variation> {
-    vec![
-        Variation::success(
+    variations_of![
+        "",
+        success(
             "extract.entries-with-time-to-live",
             "Entries of an extraction have a further field `ttl`, whose value changes with each response.",
-            |context, seen, reply| {
+            |context, _, reply| {
                 let left = 900 - context.memory.calls() % 800;
-                add(context, seen, reply, "ttl", &json!(left));
-            },
+                add(reply, "ttl", &json!(left));
+            }
         ),
-        Variation::success(
+        success(
             "extract.entries-with-names-that-sound-secret",
             "Entries of an extraction have further fields whose names speak of passwords and tokens, without a secret in them.",
-            |context, seen, reply| {
-                add(context, seen, reply, "passwordRequired", &json!(false));
-                add(context, seen, reply, "password", &json!(""));
-                add(context, seen, reply, "tokenExpiresAt", &json!("2030-01-01T00:00:00Z"));
-                add(context, seen, reply, "upstreamRegion", &json!("EU"));
-                add(context, seen, reply, "_links", &json!({}));
-            },
+            |_, _, reply| {
+                add(reply, "passwordRequired", &json!(false));
+                add(reply, "password", &json!(""));
+                add(reply, "tokenExpiresAt", &json!("2030-01-01T00:00:00Z"));
+                add(reply, "upstreamRegion", &json!("EU"));
+                add(reply, "_links", &json!({}));
+            }
         ),
-        Variation::success(
+        success(
             "static.items-that-speak-of-passwords",
             "Groups and instances have further fields that say when a password was set, without the password.",
-            |context, seen, reply| {
-                if !is_extract(context, seen) {
-                    reply.edit(|body| {
-                        for item in body["data"]["items"].as_array_mut().into_iter().flatten() {
-                            item["passwordUpdatedAt"] = json!("2030-01-01T00:00:00Z");
-                            item["passwordSet"] = json!(true);
-                        }
-                    });
-                }
-            },
+            |_, _, reply| {
+                reply.edit(|body| {
+                    for item in body["data"]["items"].as_array_mut().into_iter().flatten() {
+                        item["passwordUpdatedAt"] = json!("2030-01-01T00:00:00Z");
+                        item["passwordSet"] = json!(true);
+                    }
+                });
+            }
         ),
     ]
 }
 
 fn callers() -> Vec<Variation> {
-    vec![
-        Variation::request(
-            "extract.link-credential-by-header-alone",
+    variations_of![
+        "extract.",
+        request(
+            "link-credential-by-header-alone",
             "A link credential is accepted in a header only, and rejected in the query.",
             |context, seen| {
                 let link = context.facts.link_credential.as_ref().map(|link| link.expose().to_owned());
-                if is_extract(context, seen) && seen.param(&context.contract.extract.api_key.name) == link {
+                if seen.param(&context.contract.extract.api_key.name) == link {
                     context.reject(seen);
                 }
-            },
+            }
         ),
-        Variation::success(
-            "extract.proxy-on-this-machine-trusted",
+        success(
+            "proxy-on-this-machine-trusted",
             "The caller's address is taken from `X-Forwarded-For`, because a proxy on the same machine is trusted.",
-            |context, seen, reply| {
+            |_, seen, reply| {
                 let claimed = seen.headers.get("x-forwarded-for").and_then(|value| value.to_str().ok());
-                if let Some(claimed) = claimed.filter(|_| is_extract(context, seen)) {
+                if let Some(claimed) = claimed {
                     reply.edit(|body| body["request_ip"] = json!(claimed));
                 }
-            },
+            }
         ),
     ]
 }
 
-fn is_extract(context: &Context, seen: &ProxiedRequest) -> bool {
-    context.operation(seen) == Some(OperationId::Extract)
-}
-
 fn rewrite(context: &Context, seen: &ProxiedRequest, reply: &mut Reply, how: impl FnOnce(&str) -> String) {
-    if is_extract(context, seen) && context.wants_text(seen) {
+    if context.wants_text(seen) {
         reply.body = how(&String::from_utf8_lossy(&reply.body)).into();
     }
 }
 
-fn add(context: &Context, seen: &ProxiedRequest, reply: &mut Reply, name: &str, value: &serde_json::Value) {
-    if is_extract(context, seen) {
-        reply.edit(|body| {
-            for entry in body["data"].as_array_mut().into_iter().flatten() {
-                entry[name] = value.clone();
-            }
-        });
-    }
+fn add(reply: &mut Reply, name: &str, value: &serde_json::Value) {
+    reply.edit(|body| {
+        for entry in body["data"].as_array_mut().into_iter().flatten() {
+            entry[name] = value.clone();
+        }
+    });
 }

@@ -16,72 +16,56 @@ pub(crate) fn variations() -> Vec<Variation> {
 }
 
 fn travel() -> Vec<Variation> {
-    vec![
-        Variation::reply(
-            "http.in-pieces",
-            "Bodies are sent in pieces of 61 bytes, without a length.",
-            |_, _, reply| reply.framing = Framing::Pieces(61),
-        ),
-        Variation::reply(
-            "http.dripping",
+    variations_of![
+        "http.",
+        reply("in-pieces", "Bodies are sent in pieces of 61 bytes, without a length.", |_, _, reply| reply
+            .framing =
+            Framing::Pieces(61)),
+        reply(
+            "dripping",
             "Bodies are sent in a few pieces with short pauses between them.",
-            |_, _, reply| reply.framing = Framing::Drip(reply.body.len() / 3 + 1),
+            |_, _, reply| reply.framing = Framing::Drip(reply.body.len() / 3 + 1)
         ),
-        Variation::reply(
-            "http.closes-each-connection",
-            "Each connection is closed after one response.",
-            |_, _, reply| {
-                reply.headers.insert(CONNECTION, HeaderValue::from_static("close"));
-            },
-        ),
-        Variation::reply("http.gzip", "Bodies are compressed with gzip.", |_, _, reply| {
+        reply("closes-each-connection", "Each connection is closed after one response.", |_, _, reply| {
+            reply.headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }),
+        reply("gzip", "Bodies are compressed with gzip.", |_, _, reply| {
             reply.body = gzip(&reply.body).into();
             reply.headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         }),
-        Variation::serve("http.slow", "Each response comes 20 ms later.", |context, seen| {
+        serve("slow", "Each response comes 20 ms later.", |context, seen| {
             Box::pin(async move {
                 tokio::time::sleep(Duration::from_millis(20)).await;
                 context.upstream.call(&seen).await
             })
         }),
-        Variation::reply(
-            "http.pretty-json",
-            "JSON is indented, with line breaks before and after it.",
-            |_, _, reply| {
-                let body = reply.json();
-                if body.is_object() {
-                    reply.body = format!("\r\n{body:#}\r\n").into();
-                }
-            },
-        ),
-        Variation::reply(
-            "http.escaped-json",
-            "JSON escapes slashes and all characters outside of ASCII.",
-            |_, _, reply| {
-                if reply.json().is_object() {
-                    let escape = |c: char| {
-                        let mut units = [0; 2];
-                        c.encode_utf16(&mut units)
-                            .iter()
-                            .map(|unit| format!("\\u{unit:04x}"))
-                            .collect::<String>()
-                    };
-                    let text = String::from_utf8_lossy(&reply.body).into_owned();
-                    let text: String =
-                        text.chars().map(|c| if c.is_ascii() { c.to_string() } else { escape(c) }).collect();
-                    reply.body = text.replace('/', "\\/").into();
-                }
-            },
-        ),
+        reply("pretty-json", "JSON is indented, with line breaks before and after it.", |_, _, reply| {
+            let body = reply.json();
+            if body.is_object() {
+                reply.body = format!("\r\n{body:#}\r\n").into();
+            }
+        }),
+        reply("escaped-json", "JSON escapes slashes and all characters outside of ASCII.", |_, _, reply| {
+            if reply.json().is_object() {
+                let escape = |c: char| {
+                    let mut units = [0; 2];
+                    c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>()
+                };
+                let text = String::from_utf8_lossy(&reply.body).into_owned();
+                let text: String =
+                    text.chars().map(|c| if c.is_ascii() { c.to_string() } else { escape(c) }).collect();
+                reply.body = text.replace('/', "\\/").into();
+            }
+        }),
     ]
 }
 
 fn headers() -> Vec<Variation> {
-    vec![
-        Variation::reply("http.capital-headers", "Names of headers are spelt with capitals.", |_, _, _| {})
-            .with_capitals(),
-        Variation::reply(
-            "http.further-headers",
+    variations_of![
+        "http.",
+        reply("capital-headers", "Names of headers are spelt with capitals.", |_, _, _| {}).with_capitals(),
+        reply(
+            "further-headers",
             "Responses have further headers, such as a cookie, `Via` and `Vary`.",
             |_, _, reply| {
                 for (name, value) in [
@@ -96,29 +80,29 @@ fn headers() -> Vec<Variation> {
                 ] {
                     reply.headers.append(name, HeaderValue::from_static(value));
                 }
-            },
+            }
         ),
-        Variation::reply(
-            "http.cache-control-with-more",
+        reply(
+            "cache-control-with-more",
             "`Cache-Control` has further directives beside `no-store`, which is spelt `No-Store`.",
             |_, _, reply| {
                 if reply.headers.contains_key(CACHE_CONTROL) {
                     let value = HeaderValue::from_static("private, No-Store, max-age=0");
                     reply.headers.insert(CACHE_CONTROL, value);
                 }
-            },
+            }
         ),
-        Variation::reply("http.json-with-charset", "JSON is declared with a charset.", |_, _, reply| {
+        reply("json-with-charset", "JSON is declared with a charset.", |_, _, reply| {
             if reply.json().is_object() {
                 let value = HeaderValue::from_static("application/json;charset=UTF-8");
                 reply.headers.insert(CONTENT_TYPE, value);
             }
         }),
-        Variation::reply("http.no-content-type", "Responses have no `Content-Type`.", |_, _, reply| {
+        reply("no-content-type", "Responses have no `Content-Type`.", |_, _, reply| {
             reply.headers.remove(CONTENT_TYPE);
         }),
-        Variation::reply(
-            "http.other-request-ids",
+        reply(
+            "other-request-ids",
             "The request ids of header and body differ, and are no UUIDs.",
             |_, _, reply| {
                 if reply.headers.contains_key("x-request-id") {
@@ -130,73 +114,77 @@ fn headers() -> Vec<Variation> {
                         *id = json!("7");
                     }
                 });
-            },
+            }
         ),
     ]
 }
 
 fn waiting() -> Vec<Variation> {
-    vec![
+    variations_of![
+        "http.",
         throttling(
-            "http.throttles-for-seconds",
+            "throttles-for-seconds",
             "One of 40 requests is throttled with HTTP 429 and `Retry-After: 1`.",
             40,
-            || throttled("1"),
+            || throttled("1")
         ),
         throttling(
-            "http.throttles-for-no-time",
+            "throttles-for-no-time",
             "One of 3 requests is throttled with HTTP 429 and `Retry-After: 0`.",
             3,
-            || throttled("0"),
+            || throttled("0")
         ),
         throttling(
-            "http.throttles-until-a-date",
+            "throttles-until-a-date",
             "One of 40 requests is throttled with HTTP 429 and a date one second later in `Retry-After`.",
             40,
-            || throttled(&httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(1))),
+            || throttled(&httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(1)))
         ),
         throttling(
-            "http.throttles-until-a-past-date",
+            "throttles-until-a-past-date",
             "One of 2 requests is throttled with HTTP 429 and a past date in `Retry-After`.",
             2,
-            || throttled("Sun, 06 Nov 1994 08:49:37 GMT"),
+            || throttled("Sun, 06 Nov 1994 08:49:37 GMT")
         ),
         throttling(
-            "http.unavailable-at-times",
+            "unavailable-at-times",
             "One of 60 requests gets HTTP 503 without `Retry-After`.",
             60,
-            || Reply::json_with(503, &json!({"code": 50300, "message": "try again"})),
+            || Reply::json_with(503, &json!({"code": 50300, "message": "try again"}))
         ),
-        throttling("http.error-at-times", "One of 150 requests gets HTTP 500.", 150, || {
+        throttling("error-at-times", "One of 150 requests gets HTTP 500.", 150, || {
             Reply::json_with(500, &json!({"code": 50000, "message": "try again"}))
         }),
         throttling(
-            "http.unavailable-for-no-time",
+            "unavailable-for-no-time",
             "One of 5 requests gets HTTP 503 with `Retry-After: 0`.",
             5,
-            unavailable,
+            unavailable
         ),
         at_first(
-            "http.throttled-at-first",
+            "throttled-at-first",
             "Each extraction is throttled with HTTP 429 for its first three requests.",
             |_, _| true,
-            || throttled("0"),
+            || throttled("0")
         ),
         at_first(
-            "http.unavailable-at-first",
+            "unavailable-at-first",
             "Each extraction gets HTTP 503 for its first three requests.",
             |_, _| true,
-            unavailable,
+            unavailable
         ),
         at_first(
-            "http.unavailable-at-first-without-region",
+            "unavailable-at-first-without-region",
             "Each extraction without a region gets HTTP 503 for its first three requests.",
             |context, seen| seen.param(&context.contract.extract.regions.name).is_none(),
-            unavailable,
+            unavailable
         ),
-        unavailable_in_windows(),
+        unavailable_in_windows(
+            "unavailable-in-windows",
+            "For about a third of the time, each request gets HTTP 503 with `Retry-After: 1`."
+        ),
         throttling(
-            "http.throttled-page",
+            "throttled-page",
             "One of 7 requests is throttled with HTTP 429, `Retry-After: 0` and a page in HTML.",
             7,
             || {
@@ -204,7 +192,7 @@ fn waiting() -> Vec<Variation> {
                 reply.body = "<h1>429 Too Many Requests</h1>".into();
                 reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html"));
                 reply
-            },
+            }
         ),
     ]
 }
@@ -245,23 +233,19 @@ fn at_first(
 }
 
 /// Sends nothing but 503 for a part of the time, and who comes again when told finds it served.
-fn unavailable_in_windows() -> Variation {
+fn unavailable_in_windows(id: &'static str, decides: &'static str) -> Variation {
     let begun = Instant::now();
-    Variation::serve(
-        "http.unavailable-in-windows",
-        "For about a third of the time, each request gets HTTP 503 with `Retry-After: 1`.",
-        move |context: &Context, seen: ProxiedRequest| {
-            let serves = begun.elapsed().as_millis() % 730 < 460;
-            Box::pin(async move {
-                if serves {
-                    return context.upstream.call(&seen).await;
-                }
-                let mut reply = unavailable();
-                reply.headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
-                reply
-            })
-        },
-    )
+    Variation::serve(id, decides, move |context: &Context, seen: ProxiedRequest| {
+        let serves = begun.elapsed().as_millis() % 730 < 460;
+        Box::pin(async move {
+            if serves {
+                return context.upstream.call(&seen).await;
+            }
+            let mut reply = unavailable();
+            reply.headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            reply
+        })
+    })
 }
 
 fn unavailable() -> Reply {

@@ -8,18 +8,18 @@ use serde_json::{Value, json};
 
 use crate::lab::Context;
 use crate::lab::Variation;
-use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::exchange::ProxiedRequest;
 
 /// All of them.
 pub(crate) fn variations() -> Vec<Variation> {
-    vec![
-        Variation::rejection(
-            "rejections.within-200",
-            "Rejections have HTTP status 200 and an error code.",
-            |_, _, reply| reply.status = StatusCode::OK,
-        ),
-        Variation::rejection(
-            "rejections.within-200-with-no-data",
+    let with_status = |id, decides, status: StatusCode| {
+        Variation::rejection(id, decides, move |_, _, reply| reply.status = status)
+    };
+    variations_of![
+        "rejections.",
+        with_status("within-200", "Rejections have HTTP status 200 and an error code.", StatusCode::OK),
+        rejection(
+            "within-200-with-no-data",
             "Rejections have HTTP status 200, `success` false and `data` null, and the static ones lack the headers of a success.",
             |context, seen, reply| {
                 reply.status = StatusCode::OK;
@@ -32,53 +32,39 @@ pub(crate) fn variations() -> Vec<Variation> {
                     reply.headers.remove("cache-control");
                     reply.headers.remove("x-request-id");
                 }
-            },
+            }
         ),
-        Variation::rejection("rejections.all-422", "All rejections have HTTP status 422.", |_, _, reply| {
-            reply.status = StatusCode::UNPROCESSABLE_ENTITY
-        }),
-        Variation::rejection("rejections.all-404", "All rejections have HTTP status 404.", |_, _, reply| {
-            reply.status = StatusCode::NOT_FOUND
-        }),
+        with_status("all-422", "All rejections have HTTP status 422.", StatusCode::UNPROCESSABLE_ENTITY),
+        with_status("all-404", "All rejections have HTTP status 404.", StatusCode::NOT_FOUND),
         // A warning, since clients may retry it, and no failure.
-        Variation::rejection(
-            "rejections.all-500-with-a-code",
+        with_status(
+            "all-500-with-a-code",
             "All rejections have HTTP status 500 with their own code.",
-            |_, _, reply| {
-                reply.status = StatusCode::INTERNAL_SERVER_ERROR;
-            },
+            StatusCode::INTERNAL_SERVER_ERROR
         ),
-        Variation::rejection("rejections.all-403", "All rejections have HTTP status 403.", |_, _, reply| {
-            reply.status = StatusCode::FORBIDDEN
-        }),
-        Variation::rejection("rejections.created", "All rejections have HTTP status 202.", |_, _, reply| {
-            reply.status = StatusCode::ACCEPTED
-        }),
-        Variation::rejection("rejections.code-words", "The code of a rejection is a word.", |_, _, reply| {
+        with_status("all-403", "All rejections have HTTP status 403.", StatusCode::FORBIDDEN),
+        with_status("created", "All rejections have HTTP status 202.", StatusCode::ACCEPTED),
+        rejection("code-words", "The code of a rejection is a word.", |_, _, reply| {
             reply.edit(|body| body["code"] = json!("INVALID_ARGUMENT"));
         }),
-        Variation::rejection("rejections.code-negative", "The code of a rejection is -1.", |_, _, reply| {
+        rejection("code-negative", "The code of a rejection is -1.", |_, _, reply| {
             reply.edit(|body| body["code"] = json!(-1))
         }),
-        Variation::rejection(
-            "rejections.code-is-status",
-            "The code of a rejection is its HTTP status.",
-            |_, _, reply| {
-                let status = reply.status.as_u16();
-                reply.edit(|body| body["code"] = json!(status));
-            },
-        ),
-        Variation::rejection(
-            "rejections.code-of-the-other-kind",
+        rejection("code-is-status", "The code of a rejection is its HTTP status.", |_, _, reply| {
+            let status = reply.status.as_u16();
+            reply.edit(|body| body["code"] = json!(status));
+        }),
+        rejection(
+            "code-of-the-other-kind",
             "The code of a rejection is the success code of the other operations: 200 for extraction, 0 for the static ones.",
             |context, seen, reply| {
                 // 200 is a success in a static operation alone, and 0 in an extraction alone.
                 let code = if is_static(context, seen) { 0 } else { 200 };
                 reply.edit(|body| body["code"] = json!(code));
-            },
+            }
         ),
-        Variation::rejection(
-            "rejections.with-more",
+        rejection(
+            "with-more",
             "Rejections have further fields, such as a list of errors, a time and a path.",
             |_, _, reply| {
                 reply.edit(|body| {
@@ -86,63 +72,46 @@ pub(crate) fn variations() -> Vec<Variation> {
                     body["timestamp"] = json!(1_767_519_000);
                     body["path"] = json!("/");
                 });
-            },
+            }
         ),
-        Variation::rejection(
-            "rejections.message-empty",
-            "The message of a rejection is empty.",
-            |_, _, reply| reply.edit(|body| body["message"] = json!("")),
-        ),
-        Variation::rejection(
-            "rejections.static-empty",
-            "A rejection of a static operation has no body.",
-            |context, seen, reply| of_static(context, seen, reply, "", "text/plain"),
-        ),
-        Variation::rejection(
-            "rejections.static-page",
+        rejection("message-empty", "The message of a rejection is empty.", |_, _, reply| reply
+            .edit(|body| body["message"] = json!(""))),
+        of_static("static-empty", "A rejection of a static operation has no body.", "", "text/plain"),
+        of_static(
+            "static-page",
             "A rejection of a static operation is a page in HTML.",
-            |context, seen, reply| {
-                of_static(context, seen, reply, "<!doctype html><title>400</title>", "text/html");
-            },
+            "<!doctype html><title>400</title>",
+            "text/html"
         ),
-        Variation::rejection(
-            "rejections.static-text",
+        of_static(
+            "static-text",
             "A rejection of a static operation is plain text.",
-            |context, seen, reply| {
-                of_static(context, seen, reply, "bad request", "text/plain");
-            },
+            "bad request",
+            "text/plain"
         ),
-        Variation::rejection(
-            "rejections.static-problem",
+        of_static(
+            "static-problem",
             "A rejection of a static operation is `application/problem+json` (RFC 9457).",
-            |context, seen, reply| {
-                of_static(
-                    context,
-                    seen,
-                    reply,
-                    r#"{"type": "about:blank", "title": "Bad Request", "status": 400}"#,
-                    "application/problem+json",
-                );
-            },
+            r#"{"type": "about:blank", "title": "Bad Request", "status": 400}"#,
+            "application/problem+json"
         ),
-        Variation::rejection(
-            "rejections.static-nested",
+        rejection(
+            "static-nested",
             "A rejection of a static operation has code and message within a field `error`.",
             |context, seen, reply| {
                 if is_static(context, seen) {
                     reply.edit(|body| *body = json!({"error": body.clone()}));
                 }
-            },
+            }
         ),
-        Variation::rejection(
-            "rejections.static-list",
+        of_static(
+            "static-list",
             "A rejection of a static operation is a JSON list.",
-            |context, seen, reply| {
-                of_static(context, seen, reply, r#"["bad request"]"#, "application/json");
-            },
+            r#"["bad request"]"#,
+            "application/json"
         ),
-        Variation::rejection(
-            "rejections.static-redirect",
+        rejection(
+            "static-redirect",
             "A rejection of a static operation redirects to a login page on another host.",
             |context, seen, reply| {
                 if is_static(context, seen) {
@@ -150,10 +119,10 @@ pub(crate) fn variations() -> Vec<Variation> {
                     reply.headers.insert(LOCATION, HeaderValue::from_static("https://login.invalid/"));
                     reply.body = Bytes::new();
                 }
-            },
+            }
         ),
-        Variation::serve(
-            "rejections.static-status-alone",
+        serve(
+            "static-status-alone",
             "A rejection of a static operation is a status without body and headers.",
             |context, seen| {
                 Box::pin(async move {
@@ -164,7 +133,7 @@ pub(crate) fn variations() -> Vec<Variation> {
                     }
                     reply
                 })
-            },
+            }
         ),
     ]
 }
@@ -173,15 +142,12 @@ fn is_static(context: &Context, seen: &ProxiedRequest) -> bool {
     context.operation(seen).is_some_and(|operation| operation != OperationId::Extract)
 }
 
-fn of_static(
-    context: &Context,
-    seen: &ProxiedRequest,
-    reply: &mut Reply,
-    text: &'static str,
-    media: &'static str,
-) {
-    if is_static(context, seen) {
-        reply.body = Bytes::from_static(text.as_bytes());
-        reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
-    }
+/// Gives the rejections of the static operations another body.
+fn of_static(id: &'static str, decides: &'static str, text: &'static str, media: &'static str) -> Variation {
+    Variation::rejection(id, decides, move |context, seen, reply| {
+        if is_static(context, seen) {
+            reply.body = Bytes::from_static(text.as_bytes());
+            reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
+        }
+    })
 }

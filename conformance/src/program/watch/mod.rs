@@ -1,10 +1,9 @@
-//! `conformance watch`: runs again and again, keeps a history, and serves what it says.
+//! `conformance watch`: repeats runs, keeps a history, and serves it as a page and metrics.
 
 mod arguments;
 mod pages;
 mod serve;
 
-use std::io::Write as _;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -22,17 +21,17 @@ use serve::Server;
 use super::run::{print, with_target};
 use super::setup::Setup;
 use super::signals::stop_on_signals;
-use super::{UsageError, atomic_file};
+use super::{UsageError, atomic_file, warn};
 
 /// The page that is written beside the history.
 const PAGE: &str = "index.html";
 
-/// Runs until it is ended by a signal, or until the number of runs that was asked for; then the verdict is that of the last.
+/// Runs until a signal, or for the requested number of runs. Then the verdict is that of the last run.
 pub(crate) async fn run(arguments: WatchArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
     let Setup { target, mut options, .. } = Setup::new(&arguments.target)?;
     arguments.select(&mut options)?;
-    // Each run is one sample: a clause that is broken at times shows in the rates.
+    // Each run is one sample, so that an intermittent violation shows in the rates.
     options.retries = 0;
     with_target(target, async |target| watch(contract, target, options, &arguments).await).await
 }
@@ -47,7 +46,7 @@ async fn watch(
         History::open(&arguments.history, arguments.keep, arguments.keep_reports, Timestamp::now())?;
     let redactor = Redactor::new(target.secrets().cloned().chain(options.wire.secrets()))?;
     let shown = redactor.redact(target.base().as_str());
-    // The embedded server has another port each time.
+    // The embedded server has a different port each time.
     if arguments.target.base_url.is_some() || arguments.target.config.is_some() {
         history.expect_target(&shown)?;
     }
@@ -84,7 +83,7 @@ async fn repeat(
 ) -> Result<Verdict, UsageError> {
     let allowance = Allowance { per_day: arguments.gateways_per_day };
     let mut ticks = interval(arguments.every);
-    // A run that takes longer than the interval is followed by the next one, and not by all that were missed.
+    // After a run that takes longer than the interval, the next one starts at once; missed runs are not made up for.
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut runs = 0_u32;
     loop {
@@ -103,7 +102,7 @@ async fn repeat(
                 report = &mut running => report,
                 () = ending.stopped() => {
                     stopper.stop("it was interrupted");
-                    // What is under way ends within a second; a run that was cut short is no sample.
+                    // Requests in flight end within a second. An interrupted run is discarded.
                     running.await;
                     return Ok(Verdict::Conforms);
                 }
@@ -120,7 +119,7 @@ async fn repeat(
         }
         match history.add(record) {
             Ok(()) => {}
-            // A full disk passes; the next run is kept again.
+            // A full disk may be temporary; the next run tries again.
             Err(error) => warn(&error.to_string()),
         }
         print(&history_text(history.records(), &changes));
@@ -128,17 +127,17 @@ async fn repeat(
             warn(&error.to_string());
         }
         runs += 1;
-        if arguments.runs.is_some_and(|most| runs >= most.get()) {
+        if arguments.runs.is_some_and(|max| runs >= max.get()) {
             return Ok(report.verdict);
         }
     }
 }
 
-/// Keeps the evidence of a run that is no pass, and says where.
+/// Keeps the report of a run that did not conform, and prints its path.
 fn keep_report(history: &mut History, record: &mut RunRecord, report: &Report) -> Result<(), UsageError> {
     let json = Format::Json.render(report)?;
     if let Err(error) = history.keep_report(record, &json) {
-        // A full disk passes.
+        // A full disk may be temporary.
         warn(&error.to_string());
     }
     if let Some(name) = &record.report {
@@ -186,9 +185,4 @@ fn line(record: &RunRecord, report: &Report) -> String {
         record.elapsed_ms as f64 / 1000.0
     );
     format!("{}\n", plain(&text))
-}
-
-fn warn(text: &str) {
-    // A pipe that nobody reads any more is no error.
-    let _ = writeln!(std::io::stderr(), "conformance: warning: {}", plain(text));
 }

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 /// What is served, as of the last run.
 #[derive(Debug)]
 pub(super) struct Pages {
-    /// How long the next run may take to end, from the end of the last one.
-    patience: Duration,
+    /// Maximum time between the ends of two runs of a healthy watch.
+    max_gap: Duration,
     state: Mutex<State>,
 }
 
@@ -18,11 +18,11 @@ struct State {
 }
 
 impl Pages {
-    /// Nothing yet, for runs that begin at such an interval and take at most so long.
+    /// Empty pages, for runs that start at an interval of `every` and take at most `longest_run`.
     pub(super) fn new(every: Duration, longest_run: Duration) -> Self {
-        let patience = every.saturating_mul(2).saturating_add(longest_run);
+        let max_gap = every.saturating_mul(2).saturating_add(longest_run);
         let state = State { page: String::new(), metrics: String::new(), ended: Instant::now() };
-        Self { patience, state: Mutex::new(state) }
+        Self { max_gap, state: Mutex::new(state) }
     }
 
     /// Sets what is served, after a run or before the first one.
@@ -42,12 +42,12 @@ impl Pages {
         self.lock().metrics.clone()
     }
 
-    /// Whether runs end as they should.
+    /// Whether the last run ended recently enough.
     pub(super) fn is_healthy(&self) -> bool {
-        self.lock().ended.elapsed() <= self.patience
+        self.lock().ended.elapsed() <= self.max_gap
     }
 
-    /// Each change is complete: nothing between its steps can panic.
+    /// Nothing panics while it is locked, so a poisoned state is complete.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -20,10 +20,10 @@ use tokio::task::JoinHandle;
 use super::pages::Pages;
 use crate::program::UsageError;
 
-/// Connections at the same time. A scraper and a browser need a few.
-const MOST_CONNECTIONS: usize = 32;
-/// How long a connection may last: one request and its response.
-const LONGEST: Duration = Duration::from_secs(10);
+/// Maximum number of concurrent connections. A scraper and a browser need a few.
+const MAX_CONNECTIONS: usize = 32;
+/// Time limit of a connection: one request and its response.
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Serves the pages on the loopback interface.
 #[derive(Debug)]
@@ -51,18 +51,18 @@ impl Server {
     /// Stops listening.
     pub(super) async fn end(self) {
         let _ = self.ending.send(true);
-        // It only panics when the runtime ends, and then it has ended, too.
+        // The task can only fail when the runtime ends.
         let _ = self.serving.await;
     }
 }
 
 async fn serve(listener: TcpListener, pages: Arc<Pages>, mut ended: watch::Receiver<bool>) {
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let stream = tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => stream,
-                // No descriptor is free, for instance: the caller asks again.
+                // For instance, no descriptor is free; the caller retries.
                 Err(_) => {
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     continue;
@@ -73,7 +73,7 @@ async fn serve(listener: TcpListener, pages: Arc<Pages>, mut ended: watch::Recei
         let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
         let pages = Arc::clone(&pages);
         tokio::spawn(async move {
-            let _ = tokio::time::timeout(LONGEST, connection(stream, &pages)).await;
+            let _ = tokio::time::timeout(CONNECTION_TIMEOUT, connection(stream, &pages)).await;
             drop(place);
         });
     }

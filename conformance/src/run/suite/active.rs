@@ -1,7 +1,9 @@
-//! Runs the cases of a check, and those that failed once more.
+//! Runs the cases of a check, and retries those that failed.
 
 use std::collections::BTreeSet;
+use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
@@ -10,27 +12,25 @@ use super::{Suite, millis};
 use crate::check::{Case, CaseResult, Check, Finding, Outcome, Probe, ProbeContext, Severity, Stop};
 use crate::checks::quota::has_run_out;
 use crate::contract::Clause;
-use crate::run::expected::weigh;
-use crate::run::poll_time::PollTimer;
+use crate::run::expected::apply_expectations;
 use crate::run::{CheckResult, Observer, PlannedCheck};
 
-/// Why a case was not begun.
-const HOPELESS: &str =
+/// Why a case was not started.
+const ALL_THROTTLED: &str =
     "the service throttled many requests in a row, so no more were sent; run it again later, or with --rate";
 
 /// One run of some cases of a check.
 pub(super) struct Attempt {
     pub(super) result: CheckResult,
     pub(super) busy: Duration,
-    /// The data that it depends on has changed.
+    /// Whether the data that the check depends on has changed.
     stale: bool,
-    /// A limit of the budget ended it.
-    starved: bool,
+    /// Whether a limit of the budget ended it.
+    is_out_of_budget: bool,
 }
 
 impl Suite<'_> {
-    /// Runs the cases of a check. Those that failed run again: what does not fail a second time is flaky. A check that rested
-    /// on data which has changed since runs once more, on fresh data. None when the run has ended before the check.
+    /// Runs the cases of a check. None when the run has ended before the check.
     pub(super) async fn run_check(
         &self,
         planned: &PlannedCheck,
@@ -48,7 +48,8 @@ impl Suite<'_> {
         Some((result, busy))
     }
 
-    /// Runs some cases of a check, with the repetitions that they need. The outcome is not final; see [`Suite::finish`].
+    /// Runs some cases of a check, and failed ones again: those that do not fail a second time are flaky. A check whose data has
+    /// changed meanwhile runs again with fresh data. The outcome is not final; see [`Suite::finish`].
     pub(super) async fn run_cases(
         &self,
         check: &'static Check,
@@ -73,25 +74,25 @@ impl Suite<'_> {
                 let probe = Probe::new(check, context);
                 probe.begin(failing[0]);
                 if let Some(reason) = has_run_out(&probe, &result.findings, &result.exchanges).await {
-                    result = doubted(result, &self.redactor.redact(&reason));
+                    result = failures_inconclusive(result, &self.redactor.redact(&reason));
                     break;
                 }
             }
             let again = self.attempt(check, &failing, context).await;
             busy += again.busy;
             // Reaching a limit of our own does not refute a finding.
-            if !again.starved {
-                doubt(&mut result, &again.result, retry);
+            if !again.is_out_of_budget {
+                compare_with_retry(&mut result, &again.result, retry);
             }
             result = added(result, &again.result);
         }
         (result, busy)
     }
 
-    /// What the cases of a check come to, weighed against the expected failures.
+    /// Sets the outcome of a check from its cases and the expected failures.
     pub(super) fn finish(&self, result: &mut CheckResult) {
         result.outcome = Outcome::of_cases(&result.cases);
-        weigh(result, &self.expected, self.today);
+        apply_expectations(result, &self.expected, self.today);
     }
 
     pub(super) async fn attempt(
@@ -102,21 +103,21 @@ impl Suite<'_> {
     ) -> Attempt {
         let begun = Instant::now();
         let probe = Probe::new(check, context);
-        let (mut results, mut busy, mut starved) = (Vec::with_capacity(cases.len()), Duration::ZERO, false);
-        let mut over: Option<String> = None;
+        let mut results = Vec::with_capacity(cases.len());
+        let (mut busy, mut is_out_of_budget) = (Duration::ZERO, false);
+        let mut ended_by: Option<String> = None;
         for case in cases {
-            if let Some(reason) = &over {
+            if let Some(reason) = &ended_by {
                 results.push(CaseResult::skipped(case.label(), reason));
                 continue;
             }
-            if self.meter.is_hopeless() {
-                results.push(CaseResult::inconclusive(case.label(), HOPELESS));
+            if self.meter.pace().is_throttling_everything() {
+                results.push(CaseResult::inconclusive(case.label(), ALL_THROTTLED));
                 continue;
             }
             probe.begin(case);
-            let running = PollTimer::new(AssertUnwindSafe(case.run(&probe)).catch_unwind());
             let (ended, busy_here) = tokio::select! {
-                ended = running => ended,
+                ended = timed(AssertUnwindSafe(case.run(&probe)).catch_unwind()) => ended,
                 () = self.ended() => (Ok(Err(Stop::Skip(self.not_reached()))), Duration::ZERO),
             };
             busy += busy_here;
@@ -124,15 +125,15 @@ impl Suite<'_> {
                 Err(Stop::Error("the check panicked; this is a bug of the suite".to_owned()))
             });
             if let Err(Stop::Budget(exhausted)) = &ended {
-                starved = true;
-                over = Some(format!("the check ended before it: {exhausted}"));
+                is_out_of_budget = true;
+                ended_by = Some(format!("the check ended before it: {exhausted}"));
                 if exhausted.ends_the_run() {
                     self.stopper.stop(exhausted.to_string());
                 }
             }
             if self.stopper.reason().is_some() {
-                starved = true;
-                over.get_or_insert_with(|| self.not_reached());
+                is_out_of_budget = true;
+                ended_by.get_or_insert_with(|| self.not_reached());
             }
             results.push(probe.end(ended));
         }
@@ -148,7 +149,7 @@ impl Suite<'_> {
             elapsed_ms: millis(begun.elapsed()),
             ..CheckResult::not_run(check, Outcome::Passed)
         };
-        Attempt { result, busy, stale: concluded.stale, starved }
+        Attempt { result, busy, stale: concluded.stale, is_out_of_budget }
     }
 
     pub(super) fn not_reached(&self) -> String {
@@ -157,8 +158,8 @@ impl Suite<'_> {
     }
 }
 
-/// The result with its failures as open questions, for this reason.
-fn doubted(mut result: CheckResult, reason: &str) -> CheckResult {
+/// Makes failed cases inconclusive, for this reason.
+fn failures_inconclusive(mut result: CheckResult, reason: &str) -> CheckResult {
     for case in result.cases.iter_mut().filter(|case| case.outcome == Outcome::Failed) {
         result.findings.retain(|finding| !finding.is_of(&case.label));
         case.outcome = Outcome::Inconclusive(reason.to_owned());
@@ -171,7 +172,7 @@ fn failed(result: &CheckResult, case: &Case) -> bool {
     result.cases.iter().any(|known| known.label == case.label() && known.outcome == Outcome::Failed)
 }
 
-/// The cases that the plan left out, each in its place.
+/// Inserts the cases that the plan skipped, each in its place.
 fn add_skipped(result: &mut CheckResult, planned: &PlannedCheck) {
     let mut ran = std::mem::take(&mut result.cases).into_iter();
     for planned in &planned.cases {
@@ -182,17 +183,17 @@ fn add_skipped(result: &mut CheckResult, planned: &PlannedCheck) {
     }
 }
 
-/// So often a case is run once more that failed on HTTP 500 alone.
+/// Additional retries of a case that failed only on HTTP 500.
 const RETRIES_OF_UNAVAILABLE: u32 = 2;
 
-/// Whether each failure of a case is that of an HTTP 500, which clients may retry (`client.limited-retries`). 503 is not among
-/// them: it may be a shortage, and is waited out where it is none.
+/// Whether every failure of a case is an HTTP 500, which clients may retry (`client.limited-retries`). 503 does not count: it may
+/// be a shortage, and is waited out otherwise.
 fn was_unavailable(result: &CheckResult, label: &str) -> bool {
     let is_unavailable = |at: &usize| {
         let exchange = result.exchanges.iter().find(|exchange| exchange.index == *at);
         exchange.is_some_and(|exchange| exchange.status == Some(500))
     };
-    // A finding cites the valid request beside it, too.
+    // A finding may also cite the control request.
     let mut failing = result.findings.iter().filter(|finding| is_failure_of(finding, label)).peekable();
     failing.peek().is_some() && failing.all(|finding| finding.exchanges.iter().any(is_unavailable))
 }
@@ -201,8 +202,9 @@ fn is_failure_of(finding: &Finding, label: &str) -> bool {
     finding.severity == Severity::Fail && finding.is_of(label)
 }
 
-/// Removes each failure that did not occur again. An HTTP 500 that does not come again is worth a warning.
-fn doubt(before: &mut CheckResult, again: &CheckResult, retry: u32) {
+/// Makes each failed case flaky that did not fail in the same way in a retry. An HTTP 500 that did not occur again becomes a
+/// warning.
+fn compare_with_retry(before: &mut CheckResult, again: &CheckResult, retry: u32) {
     let broken = |result: &CheckResult, label: &str| -> BTreeSet<Clause> {
         let failing = result.findings.iter().filter(|finding| finding.severity == Severity::Fail);
         failing.filter(|finding| finding.is_of(label)).map(|finding| finding.clause).collect()
@@ -237,8 +239,32 @@ fn doubt(before: &mut CheckResult, again: &CheckResult, retry: u32) {
     before.cases = cases;
 }
 
-/// A result, with what another run of its check cost.
+/// Awaits a future, and measures the time in which it is polled, without the time in which it waits.
+async fn timed<T>(work: impl Future<Output = T>) -> (T, Duration) {
+    let mut work = pin!(work);
+    let mut busy = Duration::ZERO;
+    let polled = poll_fn(|context| {
+        let begun = Instant::now();
+        let polled = work.as_mut().poll(context);
+        busy += begun.elapsed();
+        polled
+    });
+    (polled.await, busy)
+}
+
+/// Adds the cost of another run of the check.
 fn added(result: CheckResult, other: &CheckResult) -> CheckResult {
     let (requests, elapsed_ms) = (result.requests + other.requests, result.elapsed_ms + other.elapsed_ms);
     CheckResult { requests, elapsed_ms, ..result }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn waiting_is_not_counted_as_busy() {
+        let ((), busy) = timed(tokio::time::sleep(Duration::from_millis(60))).await;
+        assert!(busy < Duration::from_millis(40), "{busy:?}");
+    }
 }

@@ -1,4 +1,4 @@
-//! Explores beyond the fixed cases, when the tester asks for it.
+//! Explores beyond the fixed cases, if the tester requests it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::explore::{ExplorationResult, RELATIONS};
 use crate::run::{CheckResult, Observer};
 
 impl Suite<'_> {
-    /// Runs the exploration, alone and once: what it finds was sent several times while it was shrunk.
+    /// Runs the exploration after everything else and without retries, because reducing a finding has repeated it already.
     pub(super) async fn explore(
         &self,
         context: &ProbeContext<'_>,
@@ -25,7 +25,7 @@ impl Suite<'_> {
                 (CheckResult::not_run(&RELATIONS, Outcome::Skipped(self.not_reached())), Duration::ZERO)
             }
             None => {
-                self.meter.hope_again();
+                self.meter.pace().reset_throttling();
                 let case = exploration.case(&progress);
                 let Attempt { mut result, busy, .. } = self.attempt(&RELATIONS, &[&case], context).await;
                 self.finish(&mut result);
@@ -34,6 +34,6 @@ impl Suite<'_> {
         };
         observer.check_ended(&result);
         results.push(result);
-        (Some(exploration.done(&progress)), busy)
+        (Some(exploration.result(&progress)), busy)
     }
 }

@@ -5,46 +5,43 @@ use crate::contract::Contract;
 use crate::run::CheckResult;
 use crate::target::Fact;
 
-/// Repeats the requests whose responses a passive check objected to once, until it occurs again: a defect may show in every
-/// second or third response only. A failure that does not occur again is in doubt, unless the check does not judge the new
-/// responses.
-pub(super) async fn look_again(context: &ProbeContext<'_>) {
-    const MOST: usize = 20;
+/// Repeats the requests of failures that passive checks found once, until they occur again: a defect may only show in every
+/// second or third response. A failure that does not occur again is flaky, unless the check does not judge the new responses.
+pub(super) async fn repeat_single_failures(context: &ProbeContext<'_>) {
+    const MAX_FAILURES: usize = 20;
     const REPEATS: usize = 4;
     let checks = context.passive;
-    for (check, key, request) in checks.seen_once().into_iter().take(MOST) {
+    for (check, key, request) in checks.seen_once().into_iter().take(MAX_FAILURES) {
         for _ in 0..REPEATS {
-            let Some((looked_at, true)) = checks.standing(check, &key) else { break };
-            // What can't be sent again, for instance because a ceiling is reached, stays as it is.
+            let Some((judged, true)) = checks.status(check, &key) else { break };
+            // A request that can't be sent again, for instance because a limit is reached, decides nothing.
             if Probe::new(check, context).send(&request).await.is_err() {
                 break;
             }
-            match checks.standing(check, &key) {
-                Some((looked_at_now, true)) if looked_at_now > looked_at => checks.doubt(check, &key, true),
-                // It occurred again.
-                Some((_, false)) => checks.doubt(check, &key, false),
+            match checks.status(check, &key) {
+                Some((judged_now, true)) if judged_now > judged => checks.set_flaky(check, &key, true),
+                Some((_, false)) => checks.set_flaky(check, &key, false),
                 _ => {}
             }
         }
     }
 }
 
-/// Why a passive check of a run has no result.
-pub(super) fn unseen(is_partial: bool) -> String {
+/// Why a passive check has no result.
+pub(super) fn not_applicable(is_partial: bool) -> String {
     let advice = if is_partial { "; more checks may bring one" } else { "" };
     format!("no response of this run was of the kind that it judges{advice}")
 }
 
-/// What a passive check has come to at the end.
-/// `unseen` is the reason of a check that no exchange applied to.
-pub(crate) fn concluded(passive: PassiveCheck, contract: &Contract, unseen: &str) -> CheckResult {
+/// The result of a passive check. `not_applicable` is the reason if it judged no exchange.
+pub(crate) fn concluded(passive: PassiveCheck, contract: &Contract, not_applicable: &str) -> CheckResult {
     let PassiveCheck { check, seen, findings } = passive;
     if seen == 0 {
-        return CheckResult::not_run(check, Outcome::Skipped(unseen.to_owned()));
+        return CheckResult::not_run(check, Outcome::Skipped(not_applicable.to_owned()));
     }
     let mut result = CheckResult::not_run(check, Outcome::Passed);
     let failing = || findings.values().filter(|noted| noted.finding.severity == Severity::Fail);
-    let (failures, doubtful) = (failing().count(), failing().filter(|noted| noted.doubtful).count());
+    let (failures, flaky) = (failing().count(), failing().filter(|noted| noted.is_flaky).count());
     for noted in findings.into_values() {
         let finding = noted.finding;
         if !check.clauses.contains(&finding.clause) {
@@ -71,7 +68,7 @@ pub(crate) fn concluded(passive: PassiveCheck, contract: &Contract, unseen: &str
         result.exchanges.push(exchange);
     }
     if failures > 0 {
-        result.outcome = if doubtful < failures {
+        result.outcome = if flaky < failures {
             Outcome::Failed
         } else {
             Outcome::Flaky("violated in one response, and in none when the request was sent again".to_owned())

@@ -1,4 +1,4 @@
-//! Runs inconclusive checks once more, when nothing else is running: most of them met a service that was busy.
+//! Runs inconclusive checks again when nothing else is running: most of them met a busy service.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use crate::check::{Case, Finding, Outcome, ProbeContext};
 use crate::run::{CheckResult, Observer, PlannedCheck, Rerun};
 use crate::wire::RecordedExchange;
 
-/// Checks in a row that are inconclusive again before the rest is given up: the run has no verdict then in any case, and the
-/// cause is not temporary.
-const MOST_AGAIN: usize = 3;
+/// Checks in a row that are inconclusive again before the others are left as they are: the cause is not temporary then, and the
+/// run has no verdict in any case.
+const MAX_INCONCLUSIVE: usize = 3;
 
 impl Suite<'_> {
     /// Runs the inconclusive cases of these checks again, one check after another, once the longest `Retry-After` of the target
-    /// has passed. A ceiling of the budget, the time of the run included, ends this as it ends all else.
+    /// has passed. The limits of the budget apply, including the time of the run.
     pub(super) async fn run_inconclusive_again(
         &self,
         inconclusive: Vec<CheckResult>,
@@ -28,12 +28,13 @@ impl Suite<'_> {
                 () = self.ended() => {}
             }
         }
-        self.meter.hope_again();
+        self.meter.pace().reset_throttling();
         let mut in_a_row = 0;
         for mut result in inconclusive {
             let planned = self.plan.planned().iter().find(|planned| planned.check.id == result.id);
-            let given_up =
-                self.stopper.reason().is_some() || self.meter.is_hopeless() || in_a_row >= MOST_AGAIN;
+            let given_up = self.stopper.reason().is_some()
+                || self.meter.pace().is_throttling_everything()
+                || in_a_row >= MAX_INCONCLUSIVE;
             if let Some(planned) = planned.filter(|_| !given_up) {
                 run_again.checks += 1;
                 busy += self.run_again(&mut result, planned, context).await;
@@ -68,7 +69,7 @@ impl Suite<'_> {
     }
 }
 
-/// Replaces the earlier outcomes of the cases by those of the second run.
+/// Replaces the outcomes of cases with those of the second run.
 fn merge(before: &mut CheckResult, again: CheckResult) {
     let CheckResult { cases, findings, observations, exchanges, evidence, requests, elapsed_ms, .. } = again;
     let was_run_again = |finding: &Finding| cases.iter().any(|case| finding.is_of(&case.label));

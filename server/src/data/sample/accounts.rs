@@ -14,14 +14,14 @@ use crate::{
     store::record::{AccountRecord, EntitlementRecord, GroupRecord, Record, TokenRecord, WhitelistRecord},
 };
 
-/// Loopback addresses: the sample data is used from there.
+/// Loopback addresses, from which the sample data is used.
 const HOME: (Ipv4Addr, Ipv4Addr) = (Ipv4Addr::new(127, 0, 0, 0), Ipv4Addr::new(127, 255, 255, 255));
 
-/// Loopback without one address, because an account may have each range only once.
+/// Nearly the same ranges, because an account may have each range only once.
 const NEARLY_HOME: [(Ipv4Addr, Ipv4Addr); 2] =
     [(HOME.0, Ipv4Addr::new(127, 255, 255, 254)), (Ipv4Addr::new(127, 0, 0, 1), HOME.1)];
 
-/// All other addresses.
+/// An address that is not loopback.
 const ELSEWHERE: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 200);
 
 /// A time in the past.
@@ -30,7 +30,7 @@ const PAST: &str = "2020-01-01T00:00:00Z";
 /// A time in the far future.
 const FUTURE: &str = "2400-02-29T12:00:00.000000001Z";
 
-/// The tokens, and the records of all accounts.
+/// Makes the tokens, and the records of all accounts.
 pub(super) fn make(token: &mut dyn FnMut(TokenKind) -> Token) -> (SampleTokens, Vec<Record>) {
     let mut made = Accounts { records: Vec::new(), new_token: token };
     let both = Protocol::ALL.as_slice();

@@ -17,8 +17,8 @@ pub(super) const EMPTY: &str = "ATA";
 /// Regions with a few dozen gateways.
 const OTHERS: [(&str, u32); 3] = [("DEU", 60), ("JPN", 40), ("BRA", 20)];
 
-/// The gateways; every second one has an address instead of a host name. Addresses are counted over all regions, so that
-/// each gateway belongs to one region alone.
+/// The gateways; every second one has an address instead of a host name. Addresses are numbered over all regions, so that each
+/// gateway belongs to one region only.
 pub(super) fn make(canary: &str) -> impl Iterator<Item = GatewayRecord> {
     let regions = [PLENTIFUL, SCARCE].into_iter().chain(OTHERS);
     let numbered = regions.flat_map(|(region, count)| (0..count).map(move |number| (region, number)));

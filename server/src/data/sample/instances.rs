@@ -16,19 +16,19 @@ use crate::{
 /// An order of the second account.
 pub(super) const SECOND_ORDER: &str = "SO-2026-900001";
 
-/// How many addresses the main account has of its own.
+/// Number of addresses that only the main account has.
 const MAIN_ADDRESSES: u16 = 1_100;
 
-/// How many addresses the second account has of its own.
+/// Number of addresses that only the second account has.
 const SECOND_ADDRESSES: u16 = 300;
 
-/// How many addresses both accounts have.
+/// Number of addresses that both accounts have.
 const SHARED_ADDRESSES: u8 = 6;
 
 /// Addresses bought by one order.
 const ADDRESSES_IN_ORDER: u16 = 25;
 
-/// Where the ids of the two accounts begin. They interleave, so that order by id is not order by account.
+/// First id of the instances. The ids of the two accounts alternate, so that order by id is not order by account.
 const FIRST_ID: i64 = 9_001;
 
 /// Activation times at which wrong comparisons fail.
@@ -77,7 +77,7 @@ fn shared() -> impl Iterator<Item = (u16, IpAddr)> {
     })
 }
 
-/// Gives each address its ports, and each of these an instance. `parity` keeps the ids of two accounts apart.
+/// An instance for each port of each address. `parity` separates the ids of the two accounts.
 fn numbered(
     addresses: impl Iterator<Item = (u16, IpAddr)>,
     account: &'static str,
@@ -92,7 +92,7 @@ fn numbered(
     )
 }
 
-/// One to four ports. Some addresses have one of them twice, port 0 of an instance without one, or the last port.
+/// One to four ports. Some addresses also have one of them twice, port 0 (an instance without a port), or the last port.
 fn ports(number: u16) -> impl Iterator<Item = u16> {
     let plain = (0..=number % 4).map(|place| 20_001 + place);
     let odd = match number % 40 {
@@ -193,7 +193,7 @@ fn capabilities(index: u32) -> Capabilities {
         random_credentials: Some(false),
         max_batch_size: Some(50),
     };
-    // Ceilings far below and far above what a request may hold: neither may change a limit.
+    // Batch sizes far below and far above the limit of a request: neither may change that limit.
     let low =
         Capabilities { max_batch_size: Some(1), renew: Some(TermRule::default()), ..Capabilities::default() };
     let high =
@@ -203,7 +203,7 @@ fn capabilities(index: u32) -> Capabilities {
     pick(index, 8, &[Capabilities::default(), full, low, high, trial])
 }
 
-/// One of `choices`, which changes with `index` in another way for each `field`.
+/// Chooses one of `choices` by `index`, independently for each `field`.
 fn pick<T: Clone>(index: u32, field: u32, choices: &[T]) -> T {
     let mixed = u64::from(index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(field * 7);
     let spun = mixed.wrapping_mul(0xd6e8_feb8_6659_fd93) >> 33;

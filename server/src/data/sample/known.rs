@@ -1,4 +1,4 @@
-//! The sample data as a tester of the server knows it.
+//! What a tester knows of the sample data.
 
 use crate::{
     domain::{address::Address, instance::Id, token::Token},
@@ -19,10 +19,10 @@ pub struct Sample {
     pub orders: Vec<Order>,
     /// Every group of the main account.
     pub groups: Vec<Id>,
-    /// Some instances of the main account, from all over it. They hold what no response shows: `account` and proxy
-    /// user name and password.
+    /// A sample of the main account's instances, with fields that no response shows: `account` and proxy user name and
+    /// password.
     pub instances: Vec<InstanceRecord>,
-    /// Addresses that the second account alone holds.
+    /// Addresses that only the second account holds.
     pub foreign_addresses: Vec<Address>,
     /// An order of the second account.
     pub foreign_order: String,
@@ -48,7 +48,7 @@ pub struct Sample {
     pub ipv6: Held,
 }
 
-/// The tokens of the sample data. All but the ones that say otherwise may extract from loopback addresses.
+/// The tokens of the sample data. Unless stated otherwise they may extract from loopback addresses.
 #[derive(Clone, Debug)]
 pub struct SampleTokens {
     /// The main account, which has everything.
@@ -69,12 +69,12 @@ pub struct SampleTokens {
     pub not_verified: Token,
     /// An account without any entitlement that is still valid.
     pub not_entitled: Token,
-    /// An account entitled to `http` alone.
+    /// An account entitled to `http` only.
     pub http_only: Token,
 }
 
 impl SampleTokens {
-    /// Every token with a word on what it is, in the order of the fields.
+    /// Every token with a description, in the order of the fields.
     #[must_use]
     pub fn list(&self) -> [(&'static str, &Token); 10] {
         let Self {
@@ -115,7 +115,7 @@ pub struct Pool {
     pub gateways: Vec<(String, u16)>,
 }
 
-/// An order and what was bought by it.
+/// An order with what was bought by it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
     /// Its number.

@@ -24,13 +24,13 @@ use crate::{
 /// The name of the account that has everything.
 const MAIN: &str = "aurora";
 
-/// The name of the account whose data the first one must never see.
+/// The name of the account whose data the main account must never see.
 const SECOND: &str = "borealis";
 
-/// Of so many instances one is among those that a tester knows field by field.
+/// One of this many instances is in [`Sample::instances`].
 const SHOWN_EVERY: usize = 9;
 
-/// The sample data as records, in an order in which they can be loaded, and the facts about it.
+/// Makes the sample data: the facts about it, and its records in an order in which they can be loaded.
 pub(super) fn make(token: &mut dyn FnMut(TokenKind) -> Token) -> (Sample, Vec<Record>) {
     let canary = format!("canary-{:016x}", rand::random::<u64>());
     let (tokens, mut records) = accounts::make(token);
@@ -82,7 +82,7 @@ fn most_ports(instances: &[InstanceRecord], is_wanted: fn(&IpAddr) -> bool) -> H
     }
     let clear = ports.into_iter().filter(|(_, ports)| ports.is_sorted_by(|one, next| one < next));
     let held = clear.map(|(ip, ports)| Held { ip, ports });
-    // Of equally many ports, the first address.
+    // The first address wins among those with equally many ports.
     let best = held.reduce(|best, other| if other.ports.len() > best.ports.len() { other } else { best });
     best.unwrap_or(Held { ip: IpAddr::from([0, 0, 0, 0]), ports: Vec::new() })
 }
@@ -115,13 +115,13 @@ fn orders(instances: &[InstanceRecord]) -> Vec<Order> {
         .collect()
 }
 
-/// An identifier that is written down in the sample data.
+/// A constant identifier of the sample data.
 #[expect(clippy::expect_used, reason = "evaluated when compiled: a number below 1 would stop the build")]
 const fn id(number: i64) -> Id {
     Id::new(number).expect("an identifier is 1 or more")
 }
 
-/// A time that is written down in the sample data.
+/// A constant time of the sample data.
 #[expect(clippy::expect_used, reason = "the texts are constants, and the tests parse each of them")]
 fn time(text: &str) -> jiff::Timestamp {
     text.parse().expect("a time in the sample data is RFC 3339")
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fact_has_something_to_show() {
+    fn every_fact_has_examples() {
         let (sample, _) = make(&mut Token::generate);
         assert!(sample.addresses.len() > 1000);
         assert!(sample.addresses.iter().any(|address| address.ip.is_ipv6()));

@@ -1,4 +1,4 @@
-//! How much of a rate each caller has used, in bounded memory.
+//! The used part of each caller's rate limit, in bounded memory.
 
 use std::{
     collections::hash_map::RandomState,
@@ -18,10 +18,10 @@ use governor::{
 /// Maximum number of callers that have a state of their own. A caller needs one until its quota has fully refilled.
 pub(super) const MAX_CALLERS: usize = 1 << 16;
 
-/// Number of states that further callers share by their address.
+/// Number of states that all further callers share, chosen by their address.
 const SHARED_STATES: usize = 1 << 12;
 
-/// Whose calls are counted.
+/// The subject of a rate limit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Caller {
     /// The digest of a token, which the store may not know.
@@ -39,10 +39,10 @@ pub(super) struct CallerKey {
 
 /// The states of one rate.
 ///
-/// A client that sends a new random token with each call looks like more and more callers. When there are [`MAX_CALLERS`], callers
-/// that have a state keep it, so that nobody can make the server forget a caller who is throttled. A new caller then
-/// shares a state with all other new callers from its address (and, since there are [`SHARED_STATES`] of them, with those
-/// from a few other addresses): random tokens use up the quota of the addresses they are sent from, and of nobody else.
+/// A client that sends a new random token with each call looks like many callers. When there are [`MAX_CALLERS`], existing states
+/// are kept, so that nobody can make the server forget a throttled caller. A new caller then shares one of [`SHARED_STATES`]
+/// states with all other new callers from its address and from a few other addresses. Random tokens thus use up only the quota
+/// of the addresses that send them.
 pub(super) struct CallerStates {
     own: DashMapStateStore<Caller, RandomState>,
     /// Number of entries of `own`. Its own `len` locks every part of the map.
@@ -76,8 +76,8 @@ impl StateStore for CallerStates {
         if let Some(state) = self.own.get(&key.caller) {
             return state.measure_and_replace(&NotKeyed::NonKey, measure);
         }
-        // The count comes first: calls at the same time must not pass the bound together. A caller that is counted twice
-        // because of that is corrected by the next sweep.
+        // The count is raised before the insertion, so that concurrent calls cannot exceed the bound. The next sweep corrects a
+        // caller that was counted twice.
         let one_more = |count| (count < MAX_CALLERS).then_some(count + 1);
         if self.count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok() {
             return self.own.measure_and_replace(&key.caller, measure);

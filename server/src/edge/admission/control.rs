@@ -1,4 +1,4 @@
-//! Request limits: what every request must pass before it is parsed, and before it is worked on.
+//! Request limits, which are checked before a request is parsed and before it is worked on.
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
@@ -23,10 +23,9 @@ pub struct AdmissionControl {
     /// Whether connections are encrypted.
     pub(crate) is_encrypted: bool,
     pub(crate) rate_limits: RateLimits,
-    /// Maximum number of concurrent requests. One more is rejected at once: waiting in line helps nobody who gives up
-    /// while waiting. A request whose body is still being received does not count, so slow callers keep nobody out.
+    /// Maximum number of concurrent requests. One more is rejected at once, because callers may give up while they wait in a
+    /// queue. A request whose body is still being received does not count, so slow callers do not block others.
     pub(crate) work: Semaphore,
-    /// What connections hold in memory, and how much of it they may.
     pub(crate) connections: Arc<Connections>,
     /// Maximum time for receiving a request body.
     pub(crate) body_timeout: Duration,
@@ -37,7 +36,8 @@ impl AdmissionControl {
     /// The address that the request comes from.
     ///
     /// # Errors
-    /// It came over plain HTTP from another machine that is not a declared proxy, or the proxies do not identify the caller.
+    /// The request came over plain HTTP from another machine that is not a declared proxy, or the proxies do not identify the
+    /// caller.
     pub(crate) fn caller(&self, peer: IpAddr, headers: &HeaderMap) -> Result<IpAddr, ApiError> {
         let is_near = peer.to_canonical().is_loopback() || self.proxies.contains(peer);
         if !self.is_encrypted && !is_near {
@@ -46,10 +46,10 @@ impl AdmissionControl {
         Ok(caller::caller(&self.proxies, peer, headers)?)
     }
 
-    /// Counts a request of this connection as being worked on until the permit is dropped.
+    /// Counts a request of this connection as concurrent until the permit is dropped.
     ///
     /// # Errors
-    /// There are too many concurrent requests, or the connection does not read the responses that it already has.
+    /// There are too many concurrent requests, or the connection has too many unread responses.
     pub(crate) fn start_work(&self, connection: &Connection) -> Result<SemaphorePermit<'_>, ApiError> {
         if !connection.can_send_response() {
             return Err(ApiError::overloaded());
@@ -70,10 +70,7 @@ mod tests {
             is_encrypted,
             rate_limits: RateLimits::default(),
             work: Semaphore::new(1),
-            connections: Arc::new(Connections::new(
-                crate::connections::Limits { bodies: NONE, responses: NONE },
-                TrustedProxies::default(),
-            )),
+            connections: Arc::new(Connections::new(NONE, NONE, TrustedProxies::default())),
             body_timeout: Duration::ZERO,
             metrics: Arc::new(Metrics::new(&[], &[])),
         };

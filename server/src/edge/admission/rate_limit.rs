@@ -1,4 +1,4 @@
-//! Rate limits of tokens and addresses. There are none unless the operator sets them.
+//! Rate limits of tokens and addresses, if the operator sets any.
 
 use std::{
     fmt,
@@ -29,22 +29,22 @@ const SWEEP_EVERY: u32 = 4096;
 pub struct RateRule {
     /// `operationId`; `None`, written `*`, for all operations together.
     pub operation: Option<String>,
-    /// Whose calls are counted.
+    /// What is limited.
     pub subject: RateSubject,
     /// The rate.
     pub rate: Rate,
 }
 
-/// Whose calls are counted.
+/// What a rate limit applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateSubject {
-    /// Each token's, known or not.
+    /// Each token, known or not.
     Token,
-    /// Each address's; of IPv6 addresses each /64 network's.
+    /// Each IPv4 address, and each /64 network of IPv6 addresses.
     Address,
 }
 
-/// Calls in a time, evenly spread, and a burst of calls at once.
+/// A number of calls per unit of time, evenly spread, plus a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate(Quota);
 
@@ -153,14 +153,14 @@ impl RateLimit {
         }
         self.callers.check_key(caller).map_err(|until| {
             let wait = until.wait_time_from(self.callers.clock().now());
-            // Zero would mean that there is nothing to wait for.
+            // Zero would allow a retry at once.
             let retry_after = Some(wait.max(Duration::from_nanos(1)));
-            let whose = match self.rule.subject {
+            let subject = match self.rule.subject {
                 RateSubject::Token => "this token",
                 RateSubject::Address => "this address",
             };
             let message =
-                format!("The rate limit of {whose} is exceeded. Retry-After says when to try again.");
+                format!("The rate limit of {subject} is exceeded. Retry-After says when to try again.");
             ApiError { code: ErrorCode::Throttled, message, retry_after }
         })
     }
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_who_has_had_enough_waits_and_nobody_else() {
+    fn only_the_caller_that_exceeds_the_rate_is_throttled() {
         let limits = limits(&["a:address:2/h", "*:token:1/h+2"]);
         let (one, other) = (ip("192.0.2.1"), ip("192.0.2.2"));
         assert!((0..2).all(|_| limits.address("a", one).is_ok()));
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn callers_are_forgotten() {
+    fn callers_are_evicted() {
         let limits = limits(&["*:address:1000000/s"]);
         for number in 0..=SWEEP_EVERY {
             assert!(limits.address("a", Ipv4Addr::from_bits(number).into()).is_ok());
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_read_strictly() {
+    fn rates_are_parsed_strictly() {
         for text in [
             "",
             "a:token",

@@ -1,4 +1,4 @@
-//! The body of a request: bounded in size and time, and JSON all through.
+//! Request bodies: JSON, bounded in size and time.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,18 +22,18 @@ use crate::{
     },
 };
 
-/// Maximum size of a body in bytes. The largest batch of addresses in their longest spelling takes about half of it.
+/// Maximum size of a body in bytes, about twice the size of the largest batch of addresses in their longest spelling.
 pub const MAX_BYTES: usize = 1 << 20;
 
-/// By how many bytes the memory for a body grows.
+/// Number of bytes by which the memory for a body grows.
 const STEP: usize = 16 << 10;
 
-/// Maximum size and time for which the rest of a rejected body is received, so that the caller, who may still be sending,
-/// reads the response and not a reset connection.
+/// Up to this size and for this time the rest of a rejected body is received and dropped, so that a caller that is still sending
+/// reads the response instead of a reset connection.
 const LINGER_BYTES: usize = 16 << 20;
 const LINGER: Duration = Duration::from_secs(2);
 
-/// Reads a body that is declared as JSON. Its memory is reserved until the reservation is dropped.
+/// Receives a body that is declared as JSON. Its memory is reserved until the reservation is dropped.
 ///
 /// # Errors
 /// It is not declared as JSON, too large, too slow or incomplete, or the bodies that are being received take too much
@@ -54,13 +54,13 @@ pub(crate) async fn read(
     Ok((bytes, reservation))
 }
 
-/// What a body says.
+/// Parses a body.
 ///
 /// # Errors
 /// It is not exactly one JSON value.
 pub fn parse<'a>(bytes: &'a [u8], input: Input<'_>) -> Result<Json<'a>, RequestError> {
     Json::parse(bytes).map_err(|error| {
-        // serde_json's message can repeat what it found, so only the position is reported.
+        // serde_json's message can quote the body, so only the position is reported.
         let found = Excerpt::describe(match (error.is_eof(), error.line(), error.column()) {
             (true, ..) => "an incomplete one".to_owned(),
             (false, line, column) => format!("an error at line {line}, column {column}"),
@@ -74,7 +74,7 @@ pub fn parse<'a>(bytes: &'a [u8], input: Input<'_>) -> Result<Json<'a>, RequestE
     })
 }
 
-/// Drops a body that nobody reads. What is still being sent is received for a while and thrown away.
+/// Drops a body. What is still being sent is received for a while and ignored.
 pub fn discard(mut body: Body) {
     if body.is_end_stream() {
         return;
@@ -89,7 +89,6 @@ pub fn discard(mut body: Body) {
                 }
             }
         };
-        // Nobody waits for the rest, received or not.
         let _ = tokio::time::timeout(LINGER, rest).await;
     });
 }
@@ -128,7 +127,7 @@ async fn collect(
                 return Err(too_large());
             }
             let missing = (bytes.len() + data.len()).saturating_sub(bytes.capacity());
-            // In whole steps, since a vector that grows by itself doubles.
+            // A vector that grows by itself would double its size.
             let step = missing.next_multiple_of(STEP);
             if reservation.grow(step).is_err() {
                 discard(body);
@@ -140,7 +139,7 @@ async fn collect(
     }
 }
 
-/// `application/json`, with no charset but UTF-8 and no encoding (`open.static.content-type`).
+/// Requires `application/json` in UTF-8 without a content encoding (`open.static.content-type`).
 fn declared_as_json(headers: &HeaderMap, input: Input<'_>) -> Result<(), RequestError> {
     let single =
         |name: &HeaderName| headers::single(headers, name, Input::new(Part::Header(name.as_str()), &[]));
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn only_plain_json_is_json() {
+    fn only_json_in_utf8_without_encoding_is_accepted() {
         for good in
             ["application/json", "Application/JSON; charset=UTF-8", "application/json;charset=\"utf-8\""]
         {

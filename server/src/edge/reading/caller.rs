@@ -1,8 +1,8 @@
 //! The caller of a request: the peer of its connection, or the address that declared proxies name in their forwarding
 //! headers.
 //!
-//! `X-Forwarded-For` and `Forwarded` are read from right to left: each proxy adds the address from which it was asked at
-//! the right, so whatever stands left of the first address that is not a declared proxy may be forged.
+//! `X-Forwarded-For` and `Forwarded` are read from right to left. Each proxy appends the address of its own caller, so everything
+//! to the left of the first address that is not a declared proxy may be forged.
 
 use std::net::IpAddr;
 
@@ -19,12 +19,11 @@ use crate::{
 
 const X_FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// The caller of a request whose connection comes from `peer`; an IPv4-mapped address is IPv4. A proxy that names nobody
-/// asks for itself.
+/// The caller of a request whose connection comes from `peer`; an IPv4-mapped address is IPv4. Without forwarding headers a proxy
+/// is the caller itself.
 ///
 /// # Errors
-/// A declared proxy sent headers that cannot be parsed, or both headers, and they name two callers. Requests of an unknown
-/// caller are rejected.
+/// A declared proxy sent headers that cannot be parsed, or both headers with different callers.
 pub fn caller(proxies: &TrustedProxies, peer: IpAddr, headers: &HeaderMap) -> Result<IpAddr, RequestError> {
     let peer = peer.to_canonical();
     if !proxies.contains(peer) {
@@ -52,13 +51,13 @@ fn last_untrusted<F>(
 where
     F: Fn(&str) -> Result<Vec<Option<IpAddr>>, MalformedField>,
 {
-    let unreadable =
+    let malformed =
         || error(name, "a list of addresses that ends with the address from which the proxy was asked");
     let mut seen = None;
     for value in headers.get_all(name).iter().rev() {
-        let text = value.to_str().map_err(|_| unreadable())?;
-        for hop in hops(text).map_err(|MalformedField| unreadable())?.into_iter().rev() {
-            let ip = hop.ok_or_else(unreadable)?.to_canonical();
+        let text = value.to_str().map_err(|_| malformed())?;
+        for hop in hops(text).map_err(|MalformedField| malformed())?.into_iter().rev() {
+            let ip = hop.ok_or_else(malformed)?.to_canonical();
             seen = Some(ip);
             if !proxies.contains(ip) {
                 return Ok(seen);
@@ -99,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_others_are_ignored() {
+    fn headers_of_undeclared_proxies_are_ignored() {
         for headers in [
             &[("x-forwarded-for", "198.51.100.1")][..],
             &[("forwarded", "for=198.51.100.1")],
@@ -150,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_standard_header_is_read_as_well() {
+    fn the_standard_header_is_parsed() {
         for (value, who) in [
             ("for=198.51.100.1", "198.51.100.1"),
             ("For=1.1.1.1, FOR=198.51.100.1;proto=https;by=10.0.0.2", "198.51.100.1"),
@@ -163,7 +162,7 @@ mod tests {
             ("proto=https", "rejected"),
             ("for=1.1.1.1;for=198.51.100.1", "rejected"),
             ("for=\"198.51.100.1", "rejected"),
-            // A forged open quote must not swallow what the proxy writes behind it.
+            // A forged open quote must not hide what the proxy appends.
             ("for=1.1.1.1;x=\", for=198.51.100.1", "rejected"),
             ("for=1.1.1.1;x=\", for=\"[2001:db8:2::5]\"", "rejected"),
         ] {
@@ -180,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_that_names_nobody_asks_for_itself() {
+    fn a_proxy_without_headers_is_the_caller() {
         assert_eq!(caller("10.0.0.2", &[]), "10.0.0.2");
         assert_eq!(caller("::ffff:10.0.0.2", &[("x-forwarded-for", "198.51.100.1")]), "198.51.100.1");
     }

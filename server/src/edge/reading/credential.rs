@@ -1,4 +1,4 @@
-//! The token of a request, in each of its transports. From here on it is a [`Token`], which nothing can print.
+//! The token of a request, in each of its transports. It becomes a [`Token`], which nothing can print.
 
 use http::{HeaderMap, HeaderName, header::AUTHORIZATION};
 
@@ -20,12 +20,11 @@ pub enum Transport {
     Bearer,
 }
 
-/// Takes the token out of the transports that an operation has. Transports that it does not have are not looked at
-/// (`open.static.token-transport`).
+/// Reads the token from the transports of an operation. Other transports are ignored (`open.static.token-transport`).
 ///
 /// # Errors
-/// No token, an empty one, a repeated transport, or transports that differ, which breaks the clause of `agree`.
-/// No error shows a token.
+/// The token is missing or empty, a transport is repeated, or transports differ, which breaks the clause `agree`. No error shows
+/// a token.
 pub fn read<const N: usize>(
     query: &mut Query<'_, N>,
     headers: &HeaderMap,
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn no_token_and_an_empty_one_are_alike() {
+    fn a_missing_and_an_empty_token_get_the_same_error() {
         for (query, sent) in [
             ("", None),
             ("api_key=", None),

@@ -1,4 +1,4 @@
-//! The fields of a JSON body, read one after the other.
+//! The fields of a JSON object in a body.
 
 use crate::edge::types::{
     json::Json,
@@ -6,12 +6,12 @@ use crate::edge::types::{
     value::{FromJson, Tristate},
 };
 
-/// The object that a body must be, while its fields are read one after the other.
+/// The fields of an object that are not read yet.
 #[derive(Debug)]
 pub struct Fields<'a>(Vec<(String, Json<'a>)>);
 
 impl<'a> Fields<'a> {
-    /// The fields of `json`, each of which must be one of `known` and sent once.
+    /// The fields of `json`. Each must be one of `known` and sent once.
     ///
     /// # Errors
     /// Anything but an object, and unknown and repeated fields (`open.static.unknown-fields`).
@@ -33,7 +33,7 @@ impl<'a> Fields<'a> {
     /// The fields of an object inside the body.
     ///
     /// # Errors
-    /// As [`new`](Self::new); each names the part that the object is.
+    /// As [`new`](Self::new); the error names the object.
     pub fn inside(json: &Json<'a>, input: Input<'_>, known: &[&str]) -> Result<Self, RequestError> {
         match json {
             Json::Object(_) => {
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn omitted_null_and_value_stay_apart() {
+    fn omitted_null_and_value_are_distinct() {
         let group = |json: &str| fields(json).unwrap().tristate::<bool>("page", BODY).unwrap();
         assert_eq!(group("{}"), Tristate::Omitted);
         assert_eq!(group(r#"{"page":null}"#), Tristate::Null);

@@ -1,13 +1,12 @@
-//! The grammars of `X-Forwarded-For` and of `Forwarded` (RFC 7239). A hop that is written by the rules, but is no
-//! address, is `None`.
+//! The grammars of `X-Forwarded-For` and of `Forwarded` (RFC 7239). A well-formed hop that is not an address is `None`.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The field is not written by its rules.
+/// The field is not well-formed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MalformedField;
 
-/// The hops of an `X-Forwarded-For` field, from left to right. It has no quotes, so one bad hop spoils no other.
+/// The hops of an `X-Forwarded-For` field, from left to right. It has no quotes, so a bad hop does not affect the others.
 #[must_use]
 pub(super) fn x_forwarded_for(field: &str) -> Vec<Option<IpAddr>> {
     field.split(',').map(|hop| node(hop.trim_matches([' ', '\t']))).collect()
@@ -16,7 +15,7 @@ pub(super) fn x_forwarded_for(field: &str) -> Vec<Option<IpAddr>> {
 /// The hops of a `Forwarded` field, from left to right.
 ///
 /// # Errors
-/// A syntax error anywhere in it: an open quote changes the meaning of all that follows.
+/// A syntax error anywhere in the field, because an open quote changes the meaning of everything after it.
 pub(super) fn forwarded(field: &str) -> Result<Vec<Option<IpAddr>>, MalformedField> {
     let mut rest = field;
     let mut hops = Vec::new();
@@ -69,7 +68,7 @@ fn blank(text: &str) -> &str {
     text.trim_start_matches([' ', '\t'])
 }
 
-/// RFC 9110, `tchar`; and the colon, which many write without quotes.
+/// RFC 9110, `tchar`, and the colon, which many proxies write without quotes.
 fn is_token(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~:".contains(letter)
 }
@@ -125,11 +124,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_panics_and_no_stranger_changes_the_last_hop(before in "[ -~]{0,60}") {
+        fn nothing_panics_and_earlier_hops_do_not_change_the_last_one(before in "[ -~]{0,60}") {
             let last = Some("198.51.100.1".parse().unwrap());
             let hops = x_forwarded_for(&format!("{before}, 198.51.100.1"));
             prop_assert!(hops.last() == Some(&last));
-            // Where quotes are involved the whole header may be rejected, but it is never somebody else.
+            // A quote may make the whole header invalid, but must not change the last hop.
             if let Ok(hops) = forwarded(&format!("{before}, for=198.51.100.1")) {
                 prop_assert!(hops.last() == Some(&last), "{before}");
             }

@@ -10,7 +10,7 @@ use crate::edge::{
     },
 };
 
-/// An optional header, which is sent once and not empty.
+/// An optional header, which must be sent once and not be empty.
 ///
 /// # Errors
 /// It is repeated, empty, not UTF-8 or invalid for its type.

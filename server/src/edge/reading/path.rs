@@ -6,7 +6,7 @@ use crate::edge::types::{
     value::FromText,
 };
 
-/// A parameter of `path`, which was routed by `template`: the segment in the place of `{name}`.
+/// A parameter of `path`: the segment at the position of `{name}` in `template`.
 ///
 /// # Errors
 /// It is invalid for its type, or not percent-encoded UTF-8.
@@ -16,7 +16,7 @@ pub fn required<T: FromText>(
     name: &str,
     input: Input<'_>,
 ) -> Result<T, RequestError> {
-    // Dropshot routes without looking at empty segments.
+    // Dropshot's router ignores empty segments.
     let segments = |path| str::split(path, '/').filter(|segment| !segment.is_empty());
     let is_place =
         |segment: &str| segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) == Some(name);

@@ -9,11 +9,11 @@ use crate::edge::types::{
     value::FromText,
 };
 
-/// The parameters of a query while they are read one after the other.
+/// The parameters of a query that are not read yet.
 #[derive(Debug)]
 pub struct Query<'a, const N: usize> {
     known: &'static [&'static str; N],
-    /// One for each known name.
+    /// The value of each known name.
     values: [Option<Cow<'a, str>>; N],
     /// Further values of lists, each with its name.
     further: Vec<(&'static str, Cow<'a, str>)>,
@@ -44,13 +44,13 @@ impl<'a, const N: usize> Query<'a, N> {
         for part in raw.unwrap_or_default().split('&').filter(|part| !part.is_empty()) {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
             let name = decode_form(name, QUERY)?;
-            let Some(place) = query.place(&name) else {
+            let Some(slot) = query.value_mut(&name) else {
                 return Err(RequestError::unknown("query parameter", &name, known));
             };
             let input = Input::new(Part::Parameter(&name), &[]);
             let value = decode_form(value, input)?;
-            if place.is_none() {
-                *place = Some(value);
+            if slot.is_none() {
+                *slot = Some(value);
                 continue;
             }
             match lists.iter().find(|list| **list == name) {
@@ -61,8 +61,8 @@ impl<'a, const N: usize> Query<'a, N> {
         Ok(query)
     }
 
-    fn place(&mut self, name: &str) -> Option<&mut Option<Cow<'a, str>>> {
-        // By bytes, since `==` calls a function, which is more than most names need: they differ in the first byte.
+    fn value_mut(&mut self, name: &str) -> Option<&mut Option<Cow<'a, str>>> {
+        // Compared by bytes, because `==` calls a function, and most names differ in the first byte.
         let same = |known: &str| known.len() == name.len() && known.bytes().eq(name.bytes());
         self.known.iter().zip(&mut self.values).find(|(known, _)| same(known)).map(|(_, value)| value)
     }
@@ -106,13 +106,13 @@ impl<'a, const N: usize> Query<'a, N> {
         T::from_texts(&texts, input).map(Some)
     }
 
-    /// The text of a parameter, taken out; a credential is read so, to be wrapped before anything can show it.
+    /// Removes and returns the text of a parameter, such as a token, which is wrapped before anything can print it.
     pub fn take(&mut self, name: &str) -> Option<Cow<'a, str>> {
-        self.place(name)?.take()
+        self.value_mut(name)?.take()
     }
 }
 
-/// Names and values of a query as they are sent, without those that cannot be decoded.
+/// The names and values of a query, without those that cannot be decoded.
 pub(in crate::edge) fn pairs(raw: Option<&str>) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
     raw.unwrap_or_default().split('&').filter_map(|part| {
         let (name, value) = part.split_once('=').unwrap_or((part, ""));

@@ -1,4 +1,4 @@
-//! Rules between the fields of a request, as the document's extensions say them.
+//! Rules between the fields of a request, from extensions of the document.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use crate::edge::{
     types::request_error::{Excerpt, Input, RequestError},
 };
 
-/// `x-alias-of`: two names of one parameter, which must carry the same value when both are sent.
+/// `x-alias-of`: two names of one parameter, which must have the same value if both are sent.
 ///
 /// # Errors
 /// Both are sent and differ.
@@ -26,10 +26,10 @@ pub fn alias<T: PartialEq>(
     }
 }
 
-/// `required-when`: the parameter must be sent because of another one, which `condition` describes.
+/// `required-when`: the parameter is required because of another one, which `condition` describes.
 ///
 /// # Errors
-/// It is absent although the other parameter needs it.
+/// It is needed and absent.
 pub fn required_when(
     needed: bool,
     present: bool,
@@ -42,11 +42,11 @@ pub fn required_when(
     Ok(())
 }
 
-/// `x-separators`: the text that a separator's code stands for, or that of the parameter which a code without text
-/// requires; `condition` tells of that code.
+/// `x-separators`: the text of a separator code or, for a code without text, the custom text of another parameter. `condition`
+/// describes that code.
 ///
 /// # Errors
-/// Neither is there.
+/// The custom text is absent.
 pub fn separator(
     fixed: Option<&'static str>,
     custom: Option<impl Into<String>>,
@@ -60,10 +60,10 @@ pub fn separator(
     }
 }
 
-/// `not-before`: a value must not lie before its bound when both are sent.
+/// `not-before`: a value must not be before its bound, if both are sent.
 ///
 /// # Errors
-/// It lies before.
+/// It is before the bound.
 pub fn not_before<T: PartialOrd + ToString>(
     value: Option<&T>,
     bound: Option<&T>,

@@ -1,4 +1,4 @@
-//! API errors: the error responses to rejected requests, whatever the cause.
+//! API errors: the content of error responses.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::domain::rejection::Rejection;
 /// Time to wait before the next attempt when the server is overloaded.
 const OVERLOADED_RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// What becomes an error response.
+/// The content of an error response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError {
     /// Entry of the catalogue.
@@ -20,7 +20,7 @@ pub struct ApiError {
 }
 
 impl ApiError {
-    /// The server has too much to do.
+    /// The server is overloaded.
     #[must_use]
     pub fn overloaded() -> Self {
         Self { retry_after: Some(OVERLOADED_RETRY_AFTER), ..ErrorCode::Overloaded.into() }
@@ -50,7 +50,7 @@ impl From<Rejection> for ApiError {
             Rejection::Unavailable { retry_after } => (ErrorCode::Unavailable, Some(retry_after)),
             Rejection::Internal => (ErrorCode::Internal, None),
         };
-        // The catalogue's sentence, which does not tell whether a token exists.
+        // The description of the code does not reveal whether a token exists.
         let message = match rejection {
             Rejection::NotEntitled(protocol) => {
                 format!("The account has no entitlement for {protocol} gateways.")

@@ -1,7 +1,7 @@
-//! The catalogue of error codes: each with its HTTP status, its business code and a description. That is the message of a
-//! response, except where `request_error.rs` says which input is wrong, and `api_error.rs` which protocol. The contract leaves
-//! statuses and codes open (`open.rejections.form`, `open.catalogue`); `server/DECISIONS.md` shows the same
-//! table to people, and a test holds both together. A published code never changes its meaning.
+//! The catalogue of error codes: HTTP status, business code and description. The description is the message of a response, unless
+//! `request_error.rs` says which input is wrong or `api_error.rs` which protocol. The contract does not specify statuses and
+//! codes (`open.rejections.form`, `open.catalogue`). `server/DECISIONS.md` has the same table, and a test compares both. A
+//! published code never changes its meaning.
 
 use http::StatusCode;
 

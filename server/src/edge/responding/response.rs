@@ -1,4 +1,4 @@
-//! Responses: a success or an error of one operation, in the envelope that the document gives it.
+//! Responses: a success or an error of one operation, in its envelope.
 
 use std::{marker::PhantomData, sync::Arc};
 
@@ -16,9 +16,9 @@ use serde::{Serialize, Serializer};
 use super::{api_error::ApiError, error_code::ErrorCode};
 use crate::connections::Connection;
 
-/// What an operation of the document responds with. Every implementation is generated.
+/// The responses of an operation. Every implementation is generated.
 pub trait Responses: Sized {
-    /// The methods that the operation's path has, as `Allow` lists them.
+    /// The methods of the operation's path, as a value of `Allow`.
     const ALLOW: &'static str;
     /// Status of a success.
     const STATUS: StatusCode = StatusCode::OK;
@@ -36,14 +36,14 @@ pub trait Responses: Sized {
     type Error: ErrorEnvelope + HttpResponseError + Send + Sync + 'static;
 }
 
-/// What an operation sends as text/plain.
+/// The text/plain body of an operation.
 pub trait TextBody<O> {
     /// The body.
     fn into_string(self) -> String;
 }
 
-/// An operation whose handler sends text/plain. It is implemented beside the handler, so that the server does not compile
-/// when the document adds the media type to an operation that never sends it.
+/// An operation whose handler sends text/plain. The handler's module implements it, so that the server does not compile if the
+/// document adds the media type to an operation that never sends it.
 pub trait SendsText {}
 
 /// A body in text/plain.
@@ -56,7 +56,7 @@ impl<O: SendsText> TextBody<O> for PlainText {
     }
 }
 
-/// No body: the document has no text/plain, so that a handler cannot send it.
+/// No body, for operations without text/plain in the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoTextBody {}
 
@@ -72,20 +72,20 @@ pub struct NoContent {}
 
 /// The headers that a success carries.
 pub trait SuccessHeaders {
-    /// Adds those that are sent.
+    /// Adds the headers.
     ///
     /// # Errors
-    /// A value cannot stand in a header.
+    /// A value is invalid in a header.
     fn write(self, headers: &mut HeaderMap) -> Result<(), InvalidHeaderValue>;
 }
 
 /// The body of an error.
 pub trait ErrorEnvelope: Serialize {
-    /// An error with this business code. Envelopes without a field for the request's id leave it out.
+    /// An error with this business code. Envelopes without a field for the request id ignore it.
     fn new(code: i64, message: String, request_id: Option<&str>) -> Self;
 }
 
-/// What a handler returns when it succeeds.
+/// The result of a handler.
 #[derive(Debug)]
 pub struct Success<O: Responses> {
     /// The body.
@@ -112,8 +112,8 @@ pub struct OperationResponse<O> {
 }
 
 impl<O: Responses> OperationResponse<O> {
-    /// The response for what a handler returned, to the request with this id. A success that exceeds the memory for unread
-    /// responses of the connection becomes an error.
+    /// The response to the request with this id. A success that exceeds the connection's memory for unread responses becomes an
+    /// error.
     #[must_use]
     pub(crate) fn new(
         outcome: Result<Success<O>, ApiError>,
@@ -179,8 +179,8 @@ impl<const B: bool> Serialize for ConstantBool<B> {
     }
 }
 
-/// Lets Dropshot document the body of an error. Dropshot itself never sends one: our extractors cannot fail, and handlers
-/// return an [`OperationResponse`]. Should it try all the same, it sends an internal error.
+/// Lets Dropshot document the body of an error. Dropshot itself never sends one, because our extractors cannot fail and handlers
+/// return an [`OperationResponse`]; if it did, it would send an internal error.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! error_envelope {
@@ -211,7 +211,7 @@ macro_rules! error_envelope {
 }
 pub use error_envelope;
 
-/// A number as a header. It takes half the memory that the conversion of [`HeaderValue`] itself takes.
+/// A number as a header, in half the memory of [`HeaderValue`]'s own conversion.
 ///
 /// # Errors
 /// None: digits are valid in a header.
@@ -250,7 +250,7 @@ fn error_response<O: Responses>(
 ) -> Response<Body> {
     let ApiError { code, message, retry_after } = error;
     let envelope = O::Error::new(code.number(), message.clone(), Some(request_id));
-    // Envelopes hold numbers and strings, which always serialise.
+    // Envelopes hold numbers and strings, which can always be serialized.
     let bytes = serde_json::to_vec(&envelope).unwrap_or_default();
     let bytes = connection.send_rejection(bytes);
     let mut response = response::<O>(code.status(), "application/json", bytes);
@@ -264,7 +264,7 @@ fn error_response<O: Responses>(
     response
 }
 
-/// The headers that every response of ours has. Dropshot adds `X-Request-Id`.
+/// A response with the headers that all have. Dropshot adds `X-Request-Id`.
 fn response<O: Responses>(status: StatusCode, content_type: &'static str, body: Bytes) -> Response<Body> {
     let mut response = Response::new(Body::from(body));
     for (name, value) in O::DEPRECATION {

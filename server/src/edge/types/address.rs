@@ -1,4 +1,4 @@
-//! `x-format: ip-endpoint`: an address, perhaps with a port between two bounds.
+//! `x-format: ip-endpoint`: an address with an optional port between two bounds.
 
 use super::{
     json::Json,
@@ -8,7 +8,7 @@ use super::{
 use crate::domain::address::{Address, AddressError};
 use crate::edge::responding::error_code::ErrorCode;
 
-/// An address whose port, if there is one, lies from `MIN` to `MAX`.
+/// An address whose port, if any, is from `MIN` to `MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IpEndpoint<const MIN: u16, const MAX: u16>(Address);
 

@@ -79,7 +79,7 @@ impl<const MIN: i64, const MAX: i64> TryFrom<i64> for BoundedInteger<MIN, MAX> {
     }
 }
 
-/// Digits without sign, leading zeros, fraction or exponent; `-` stands before a negative number.
+/// Accepts digits without plus sign, leading zeros, fraction or exponent.
 impl<const MIN: i64, const MAX: i64> FromText for BoundedInteger<MIN, MAX> {
     fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError> {
         let digits = text.strip_prefix('-').unwrap_or(text);
@@ -92,7 +92,7 @@ impl<const MIN: i64, const MAX: i64> FromText for BoundedInteger<MIN, MAX> {
     }
 }
 
-/// Fractions are rejected even when they are zero (`open.static.fractional-integer`).
+/// Rejects fractions, also zero ones (`open.static.fractional-integer`).
 impl<const MIN: i64, const MAX: i64> FromJson for BoundedInteger<MIN, MAX> {
     fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
         let number = match value {
@@ -105,7 +105,7 @@ impl<const MIN: i64, const MAX: i64> FromJson for BoundedInteger<MIN, MAX> {
     }
 }
 
-/// A value from the storage that the document does not allow is a bug of ours, never a response.
+/// A stored value outside the document's limits is a bug of this program and must not be sent.
 impl From<OutOfRange> for ApiError {
     fn from(error: OutOfRange) -> Self {
         tracing::error!(%error, "the storage holds a value that the contract does not allow");

@@ -40,7 +40,7 @@ impl<T: FromJson, const MIN: usize, const MAX: usize> FromJson for List<T, MIN, 
     }
 }
 
-/// A list that can be read from the values of a query parameter that may be sent several times.
+/// A list that can be parsed from the values of a repeated query parameter.
 pub trait FromTexts: Sized {
     /// Reads the values, of which there is at least one.
     ///
@@ -79,7 +79,7 @@ fn counted(items: usize) -> String {
     crate::printable::counted(items, "item")
 }
 
-/// A list of `MIN` to `MAX` items of which at most `DISTINCT` differ; it keeps the first of equal items.
+/// A list of `MIN` to `MAX` items with at most `DISTINCT` distinct ones. Duplicates are removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DistinctList<T, const MIN: usize, const MAX: usize, const DISTINCT: usize>(Vec<T>);
 
@@ -116,16 +116,16 @@ impl<T: FromText + Clone + Eq + Hash, const MIN: usize, const MAX: usize, const 
 
 fn distinct<T: Clone + Eq + Hash, const MIN: usize, const MAX: usize>(
     list: List<T, MIN, MAX>,
-    most: usize,
+    max: usize,
     input: Input<'_>,
 ) -> Result<Vec<T>, RequestError> {
     let mut items = list.into_vec();
-    // Enough for a valid list; an invalid one may take longer.
-    let mut seen = HashSet::with_capacity(most.min(items.len()));
+    // Sufficient for a valid list.
+    let mut seen = HashSet::with_capacity(max.min(items.len()));
     items.retain(|item| seen.insert(item.clone()));
-    if items.len() > most {
+    if items.len() > max {
         let found = Excerpt::describe(format!("{} distinct ones", items.len()));
-        return Err(input.invalid("x-max-distinct", format!("at most {most} distinct items"), found));
+        return Err(input.invalid("x-max-distinct", format!("at most {max} distinct items"), found));
     }
     Ok(items)
 }
@@ -136,7 +136,7 @@ mod tests {
     use crate::edge::types::integer::BoundedInteger;
 
     #[test]
-    fn raw_and_distinct_items_are_counted_apart() {
+    fn raw_and_distinct_items_have_separate_limits() {
         let input = Input::new(Part::Field("ips"), &[("x-max-distinct", "distinct"), ("any", "raw")])
             .with_items(&[("any", "item")]);
         let read = |json: &str| {

@@ -1,4 +1,4 @@
-//! Types of the document's schemas: a value outside its limits cannot be constructed. They are read from text or JSON, and a
+//! Types of the document's schemas. A value outside the limits cannot be constructed. They are parsed from text or JSON, and a
 //! request error says what is wrong with the input.
 
 pub mod address;

@@ -51,9 +51,9 @@ impl fmt::Display for Part<'_> {
 pub struct Input<'a> {
     /// Which part.
     pub part: Part<'a>,
-    /// Clause by keyword, as `x-clause` of the document says; `any` stands for the rest.
+    /// The clause of each keyword, from `x-clause`; `any` applies to all other keywords.
     pub clauses: Clauses,
-    /// The same for the items of a list.
+    /// The clauses of the items, for a list.
     pub items: Clauses,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Input<'a> {
         find(keyword).or_else(|| find("any"))
     }
 
-    /// The value breaks `keyword`: something else was `expected`, such as "a list".
+    /// The value violates `keyword`; `expected` is, for example, "a list".
     #[must_use]
     pub fn invalid(&self, keyword: &str, expected: impl fmt::Display, found: Excerpt) -> RequestError {
         self.unexpected(ErrorCode::Invalid, keyword, expected, Some(found))
@@ -105,7 +105,7 @@ impl<'a> Input<'a> {
         self.error(ErrorCode::Repeated, "required", "must be sent only once")
     }
 
-    /// Something else was `expected` than what was `found`, which is `None` when nothing was or when it must not be shown.
+    /// `expected` differs from `found`, which is `None` if nothing was found or if it must not be shown.
     #[must_use]
     pub fn unexpected(
         &self,
@@ -118,7 +118,7 @@ impl<'a> Input<'a> {
         self.error(code, keyword, format!("expected {expected}{found}"))
     }
 
-    /// Any error of this part, in words that follow its name.
+    /// Any error of this part.
     #[must_use]
     pub fn error(
         &self,
@@ -142,14 +142,14 @@ pub struct RequestError {
     pub code: ErrorCode,
     /// Which part is wrong; `None` when the problem names it.
     pub part: Option<String>,
-    /// The clause that is broken; `None` where the server decided.
+    /// The violated clause; `None` for a decision of this server.
     pub clause: Option<&'static str>,
     /// What is wrong: what was expected and, unless it must not be shown, what was found.
     pub problem: Cow<'static, str>,
 }
 
 impl RequestError {
-    /// An unknown name; `what` says what has that name, and `known` which there are.
+    /// An unknown name of a `what`, such as "body field", with the known names.
     #[must_use]
     pub fn unknown(what: &str, name: &str, known: &[&str]) -> Self {
         let near = nearest(name, known);
@@ -196,12 +196,12 @@ impl From<RequestError> for ApiError {
     }
 }
 
-/// What was found, cut short and escaped, so that it can stand in a message.
+/// What was found, shortened and escaped for a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt(String);
 
 impl Excerpt {
-    /// A text that the caller sent. Never hand it a token.
+    /// Quotes a text of the caller. Must not be called with a token.
     #[must_use]
     pub fn quote(text: &str) -> Self {
         let mut shown: String = text.chars().take(MAX_EXCERPT).flat_map(char::escape_debug).collect();
@@ -211,7 +211,7 @@ impl Excerpt {
         Self(format!("`{shown}`"))
     }
 
-    /// Words of our own, such as "an object" or "10001 items".
+    /// Describes what was found, such as "an object" or "10001 items".
     #[must_use]
     pub fn describe(words: impl Into<String>) -> Self {
         Self(words.into())
@@ -224,8 +224,7 @@ impl fmt::Display for Excerpt {
     }
 }
 
-/// Whether a text in the place of a name is short and plain enough to be one. Anything else may be a token in the wrong
-/// place, which no message repeats.
+/// Whether a text is short and plain enough to be a name. Anything else may be a misplaced token, which no message may quote.
 fn looks_like_a_name(text: &str) -> bool {
     const MAX_LENGTH: usize = 20;
     text.len() <= MAX_LENGTH

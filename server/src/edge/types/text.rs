@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_and_bytes_are_counted_apart() {
+    fn characters_and_bytes_have_separate_limits() {
         assert_eq!((read("ab"), read("abcd")), (Some("ab".into()), Some("abcd".into())));
         assert_eq!(read("éééé"), Some("éééé".into()), "eight bytes in four characters");
         for bad in ["", "a", "abcde", "日本語"] {

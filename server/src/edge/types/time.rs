@@ -10,7 +10,7 @@ use crate::edge::types::{
 
 const EXPECTED: &str = "an RFC 3339 date and time with a time zone, such as 2026-01-31T08:00:00Z";
 
-/// The precision that is kept. RFC 3339 allows any number of digits; the rest is cut off.
+/// Number of fraction digits that are kept. RFC 3339 allows any number; the rest is truncated.
 const FRACTION_DIGITS: usize = 9;
 
 impl FromText for Timestamp {
@@ -19,16 +19,16 @@ impl FromText for Timestamp {
     }
 }
 
-/// Reads an instant. jiff reads more than RFC 3339 (a space for `T`, shorter offsets, annotations), so the shape is
-/// looked at first; and its last instant lies 26 hours before the end of year 9999, which callers like to send as
-/// an open end, so what lies behind it is that last instant.
+/// Parses an instant. jiff accepts more than RFC 3339 (a space for `T`, shorter offsets, annotations), so the shape is checked
+/// first. jiff's last instant is 26 hours before the end of year 9999, which callers send as an open end, so later instants
+/// become the last one.
 fn instant(text: &str) -> Option<Timestamp> {
     let (time, fraction, zone) = parts(text)?;
     let kept = fraction.get(..FRACTION_DIGITS).unwrap_or(fraction);
     let local = if kept.is_empty() { time.to_owned() } else { format!("{time}.{kept}") };
     match format!("{local}{zone}").parse() {
         Ok(instant) => Some(instant),
-        // The day exists and the zone has its form: no year before 0 can be written, so it is too late for jiff.
+        // The day exists and the zone is well-formed, and no year before 0 can be written, so the instant is too late for jiff.
         Err(_) => local.parse::<DateTime>().ok().map(|_| Timestamp::MAX),
     }
 }
@@ -39,8 +39,7 @@ impl FromJson for Timestamp {
     }
 }
 
-/// Time, digits of the fraction and zone of a `date-time` as RFC 3339, section 5.6, has it. Whether such a day exists
-/// is not looked at.
+/// Time, fraction digits and zone of a `date-time` by RFC 3339, section 5.6. Does not check whether the day exists.
 fn parts(text: &str) -> Option<(&str, &str, &str)> {
     let (time, rest) = text.split_at_checked("0000-00-00T00:00:00".len())?;
     let (fraction, zone) = match rest.strip_prefix('.') {
@@ -50,22 +49,24 @@ fn parts(text: &str) -> Option<(&str, &str, &str)> {
             rest.split_at_checked(end).filter(|(fraction, _)| !fraction.is_empty())?
         }
     };
-    let right = fits(time.as_bytes(), b"0000-00-00T00:00:00") && is_zone(zone.as_bytes());
+    let right = matches_shape(time.as_bytes(), b"0000-00-00T00:00:00") && is_zone(zone.as_bytes());
     right.then_some((time, fraction, zone))
 }
 
 /// `Z`, or an offset of at most 23:59.
 fn is_zone(zone: &[u8]) -> bool {
     match zone {
-        [b'+' | b'-', hours @ .., b':', tens, _] if fits(zone, b"+00:00") || fits(zone, b"-00:00") => {
+        [b'+' | b'-', hours @ .., b':', tens, _]
+            if matches_shape(zone, b"+00:00") || matches_shape(zone, b"-00:00") =>
+        {
             hours <= b"23".as_slice() && *tens <= b'5'
         }
-        _ => fits(zone, b"Z"),
+        _ => matches_shape(zone, b"Z"),
     }
 }
 
-/// Whether `text` is like `shape`, in which 0 stands for any digit and a letter for itself in either case.
-fn fits(text: &[u8], shape: &[u8]) -> bool {
+/// Whether `text` matches `shape`, in which 0 stands for any digit and a letter for itself in either case.
+fn matches_shape(text: &[u8], shape: &[u8]) -> bool {
     text.len() == shape.len()
         && text.iter().zip(shape).all(|(byte, wanted)| match wanted {
             b'0' => byte.is_ascii_digit(),

@@ -5,25 +5,25 @@ use crate::edge::types::{
     request_error::{Excerpt, Input, RequestError},
 };
 
-/// A type that can be read from the text of a query parameter or header.
+/// A type that can be parsed from the text of a query parameter or header.
 pub trait FromText: Sized {
-    /// Reads `text`, which is not empty.
+    /// Parses `text`, which is not empty.
     ///
     /// # Errors
     /// Names the part, the clause, what was expected and what was found.
     fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError>;
 }
 
-/// A type that can be read from a value of a JSON body.
+/// A type that can be parsed from a value of a JSON body.
 pub trait FromJson: Sized {
-    /// Reads `value`.
+    /// Parses `value`.
     ///
     /// # Errors
     /// Names the part, the clause, what was expected and what was found.
     fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError>;
 }
 
-/// An optional field that may be null, with all three states kept apart.
+/// An optional field that may be null.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tristate<T> {
     /// The field is absent.
@@ -35,18 +35,17 @@ pub enum Tristate<T> {
     Value(T),
 }
 
-/// Strings of any content are valid, except empty ones
-/// (`open.extract.empty-parameter`, `open.search.empty-filter`).
+/// Accepts any string except an empty one (`open.extract.empty-parameter`, `open.search.empty-filter`).
 impl FromText for String {
     fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError> {
         if text.is_empty() { Err(input.empty()) } else { Ok(text.to_owned()) }
     }
 }
 
-/// A JSON string is read as text is.
+/// Parses a JSON string as text.
 ///
 /// # Errors
-/// It is no string, or invalid for its type.
+/// It is not a string, or invalid for its type.
 pub fn from_json_string<T: FromText>(value: &Json<'_>, input: Input<'_>) -> Result<T, RequestError> {
     match value {
         Json::String(text) => T::from_text(text, input),

@@ -1,4 +1,4 @@
-//! How domain values are encoded in columns and parameters.
+//! Encodes domain values in columns and parameters.
 
 use std::error::Error;
 
@@ -27,7 +27,7 @@ type BoxedError = Box<dyn Error + Sync + Send>;
 
 /// The value of a column. A stored value that cannot be decoded means that the database is corrupt.
 pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: usize) -> Result<T, StoreError> {
-    row.try_get(column).map_err(|error| damage(&error))
+    row.try_get(column).map_err(|error| corrupt(&error))
 }
 
 /// The columns of a row.
@@ -46,17 +46,17 @@ fn value(row: &tokio_postgres::Row, column: usize) -> Result<Value, StoreError> 
     })
 }
 
-/// A number that must fit a narrower type than SQL has.
+/// A number in a narrower type than SQL's.
 pub(super) fn number<T: TryFrom<i64>>(row: &Row, column: usize) -> Result<T, StoreError>
 where
     T::Error: Error,
 {
-    T::try_from(get(row, column)?).map_err(|error| damage(&error))
+    T::try_from(get(row, column)?).map_err(|error| corrupt(&error))
 }
 
 /// A port, from its column.
 pub(super) fn port(value: i32) -> Result<u16, StoreError> {
-    u16::try_from(value).map_err(|error| damage(&error))
+    u16::try_from(value).map_err(|error| corrupt(&error))
 }
 
 /// A time that may be missing.
@@ -64,14 +64,14 @@ pub(super) fn time(row: &Row, column: usize) -> Result<Option<jiff::Timestamp>, 
     Ok(get::<Option<StoredTime>>(row, column)?.map(|time| time.0))
 }
 
-/// The text, if PostgreSQL can store it; otherwise no stored text is equal to it.
+/// The text, if PostgreSQL can store it; otherwise no stored text can be equal to it.
 pub(super) fn storable(text: &str) -> Option<&str> {
     (!text.contains('\0')).then_some(text)
 }
 
-fn damage(error: &dyn Error) -> StoreError {
+fn corrupt(error: &dyn Error) -> StoreError {
     let reason = error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
-    StoreError::Corrupt { reason }
+    StoreError::Corrupt(reason)
 }
 
 macro_rules! stored_as {
@@ -119,8 +119,27 @@ fn named<T: Copy>(raw: &[u8], all: &[T], name: fn(T) -> &'static str) -> Result<
     found.ok_or_else(|| format!("{text:?} is not a known value").into())
 }
 
-/// As `extract.sql` puts it together: 16 bytes for each address, one that is not 0 for enabled entries, and 12 for the expiry
-/// if there is one.
+impl ToSql for Value {
+    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, BoxedError> {
+        match self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Flag(flag) => flag.to_sql(ty, out),
+            Self::Number(number) if *ty == Type::INT4 => i32::try_from(*number)?.to_sql(ty, out),
+            Self::Number(number) => number.to_sql(ty, out),
+            Self::Text(text) => text.to_sql(ty, out),
+            Self::Bytes(bytes) => bytes.to_sql(ty, out),
+        }
+    }
+
+    fn accepts(ty: &Type) -> bool {
+        [Type::BOOL, Type::INT4, Type::INT8, Type::TEXT, Type::BYTEA].contains(ty)
+    }
+
+    to_sql_checked!();
+}
+
+/// The encoding in `extract.sql`: 16 bytes for each address, one byte that is not 0 for enabled entries, and 12 for the expiry, if
+/// any.
 impl<'a> FromSql<'a> for WhitelistEntry {
     fn from_sql(_: &Type, raw: &'a [u8]) -> Result<Self, BoxedError> {
         const TOO_SHORT: &str = "a whitelist entry is too short";

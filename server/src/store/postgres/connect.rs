@@ -29,7 +29,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        // The database does the work, so more than a few connections for each core only make them wait inside it.
+        // More than a few connections for each core would only wait inside the database.
         let cores = std::thread::available_parallelism().map_or(4, std::num::NonZero::get);
         Self {
             connections: (4 * cores).clamp(8, 64),
@@ -49,14 +49,14 @@ impl PostgresUrl {
     /// The schemes of a URL of a PostgreSQL server.
     pub(in crate::store) const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
-    /// A pool of connections, which are opened when they are needed.
+    /// A pool of connections, which are opened on demand.
     pub(super) fn pool(&self, limits: Limits) -> Result<Pool, StoreError> {
         let mut config = self.0.as_ref().clone();
         config.options(options(config.get_options(), limits));
         config.application_name(config.get_application_name().unwrap_or("sallyport").to_owned());
         config.connect_timeout(CONNECT_TIMEOUT).tcp_user_timeout(NETWORK_TIMEOUT);
         if config.get_ssl_mode() == SslMode::Prefer {
-            // An attacker on the network could turn "prefer" into "disable".
+            // An attacker on the network could downgrade "prefer" to "disable".
             config.ssl_mode(if self.is_local() { SslMode::Disable } else { SslMode::Require });
         }
         let manage = ManagerConfig { recycling_method: RecyclingMethod::Fast };
@@ -71,7 +71,7 @@ impl PostgresUrl {
             .recycle_timeout(Some(CONNECT_TIMEOUT))
             .runtime(Runtime::Tokio1)
             .build()
-            .map_err(|error| StoreError::Internal { reason: error.to_string() })
+            .map_err(|error| StoreError::Internal(error.to_string()))
     }
 
     /// Whether every server is on this machine. Both `host` and `hostaddr`, the address that is connected to, must be local.
@@ -88,7 +88,7 @@ impl FromStr for PostgresUrl {
     type Err = LocationError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // The message of the parser may repeat parts of the text.
+        // The parser's message may quote parts of the text.
         let config: Config =
             text.parse().map_err(|_| LocationError("a part that cannot be read".to_owned()))?;
         if config.get_hosts().is_empty() {
@@ -124,8 +124,8 @@ impl fmt::Debug for PostgresUrl {
     }
 }
 
-/// Settings of each connection. Every statement is written for an index seek, so one plan serves every call, and stale
-/// statistics must not turn a seek into a scan.
+/// Settings of each connection. Every statement is written for an index seek, so a generic plan is best, and stale statistics must
+/// not turn a seek into a scan.
 fn options(given: Option<&str>, limits: Limits) -> String {
     format!(
         "{} -c statement_timeout={} -c enable_seqscan=off -c plan_cache_mode=force_generic_plan -c jit=off",
@@ -136,18 +136,17 @@ fn options(given: Option<&str>, limits: Limits) -> String {
 
 /// Certificates are checked against those that the system trusts, or those of `SSL_CERT_FILE`.
 fn tls() -> Result<ClientConfig, StoreError> {
-    let unavailable = |reason: String| StoreError::Unavailable { reason };
     let mut roots = RootCertStore::empty();
     let found = rustls_native_certs::load_native_certs();
     if roots.add_parsable_certificates(found.certs).0 == 0 {
         let reason = "no certificate authorities were found to check the database's certificate; install them, or set \
                       SSL_CERT_FILE";
-        return Err(unavailable(reason.to_owned()));
+        return Err(StoreError::Unavailable(reason.to_owned()));
     }
     let provider = Arc::new(aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(|error| unavailable(error.to_string()))?;
+        .map_err(|error| StoreError::Unavailable(error.to_string()))?;
     Ok(builder.with_root_certificates(roots).with_no_client_auth())
 }
 
@@ -164,7 +163,7 @@ mod tests {
             ("postgres://db.invalid/x", false),
             ("postgres://localhost,db.invalid/x", false),
             ("postgres://192.0.2.1/x", false),
-            // What is connected to is `hostaddr`.
+            // `hostaddr` is the address that is connected to.
             ("postgres://localhost/x?hostaddr=127.0.0.1", true),
             ("postgres://localhost/x?hostaddr=::1", true),
             ("postgres://localhost/x?hostaddr=192.0.2.1", false),

@@ -7,26 +7,25 @@ use tokio::runtime::Handle;
 
 use crate::store::StoreError;
 
-/// A connection of the pool, for one question.
+/// A connection of the pool, for one query.
 ///
-/// When a caller hangs up, Dropshot drops the future of the call, and with it the wait for the statement. The
-/// statement itself goes on in the database, and a connection that returned to the pool meanwhile would queue the next
-/// statement behind it: callers that hang up and call again would queue statements without bound. So a connection that
-/// is dropped before [`Connection::release`] returns to the pool only after the database has answered everything that was
-/// sent. That takes no longer than `statement_timeout`, and until then no more statements are under way than the pool has
-/// connections.
+/// When a caller disconnects, Dropshot drops the future of the call, but the statement continues in the database. If the
+/// connection returned to the pool then, the next statement would be queued behind it, and callers that disconnect and retry
+/// would queue statements without bound. So a connection that is dropped before [`Connection::release`] returns to the pool only
+/// after the database has answered everything. That takes at most `statement_timeout`, and until then no more statements are in
+/// flight than the pool has connections.
 ///
-/// The statement is not cancelled: each cancellation takes a connection of its own beyond the limit of the pool, and may
-/// come so late that it ends the next caller's statement.
+/// The statement is not cancelled: a cancellation needs a connection beyond the limit of the pool, and may arrive so late that it
+/// cancels the next caller's statement.
 pub(super) struct Connection(Option<Client>);
 
 impl Connection {
-    /// Waits for a connection to be free.
+    /// Waits for a free connection.
     pub(super) async fn get(pool: &Pool) -> Result<Self, StoreError> {
         Ok(Self(Some(pool.get().await?)))
     }
 
-    /// Returns the connection to the pool at once, since every statement has been answered.
+    /// Returns the connection to the pool at once, after every statement has been answered.
     pub(super) fn release(mut self) {
         self.0 = None;
     }
@@ -37,11 +36,10 @@ impl Drop for Connection {
         let Some(client) = self.0.take() else { return };
         match Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn(async move {
-                // The response to an empty query comes after all others. Without a response the connection is closed, which
-                // the pool notices.
+                // The response to an empty query comes after all others. If it fails, the pool notices the broken connection.
                 let _ = client.simple_query("").await;
             })),
-            // Nobody can wait, so the connection is closed.
+            // Without a runtime nothing can wait, so the connection is closed.
             Err(_) => drop(Object::take(client)),
         }
     }

@@ -1,5 +1,5 @@
-//! When gateways are read into the cache: where they are asked for so often that this costs less than to let the database
-//! choose for each call.
+//! Decides when gateways are read into the cache: when calls are so frequent that this costs less than to let the database choose
+//! for each call.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -12,11 +12,10 @@ use super::lease::{LEASE, Moment, SIZE_LEASE};
 use crate::domain::extraction::{Parameters, Region};
 use crate::domain::protocol::Protocol;
 
-/// Maximum number of gateways of one protocol and region that are cached. They are read again in every lease in which
-/// they are asked for often.
+/// Maximum number of gateways of one protocol and region that are cached. While calls are frequent they are read once per lease.
 pub(super) const MAX_CACHED_GATEWAYS: usize = 1 << 12;
 
-/// About as many gateways are read in the time that one query takes.
+/// About as many gateways are read in the time of one query.
 const GATEWAYS_PER_QUERY: usize = 64;
 
 /// Pause after a read that failed or was slow.
@@ -35,9 +34,9 @@ struct Calls {
     count: usize,
     /// When counting began.
     since: Moment,
-    /// When the gateways were, or will have been, read, and for how long they are not read again.
+    /// When the last read started, and for how long the gateways are not read again.
     last_read: Option<(Moment, Duration)>,
-    /// How many gateways there were.
+    /// Number of gateways at the last read.
     size: usize,
 }
 
@@ -46,8 +45,8 @@ impl Demand {
         Self(Cache::new(MAX_COUNTED))
     }
 
-    /// Counts a call that the database answered, and `cached` ones that the cache did since the last one, and decides
-    /// whether this caller, and no other, should read the gateways into the cache.
+    /// Counts a call that the database answered, and `cached` calls that the cache has answered since. Returns whether this caller,
+    /// and no other, should read the gateways into the cache.
     pub(super) fn should_read(&self, parameters: &Parameters, cached: usize, now: Moment) -> bool {
         let calls = self.calls(parameters, now);
         let mut calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,8 +65,8 @@ impl Demand {
         pays
     }
 
-    /// Notes how many gateways were read by a query sent at `sent`; `None` for too many. Returns whether they should be
-    /// cached: a slow database must not be asked for more than callers ask of it.
+    /// Records how many gateways were read by a query sent at `sent`; `None` for too many. Returns whether they should be cached: a
+    /// slow database must not get more queries than callers cause.
     pub(super) fn finish_read(
         &self,
         parameters: &Parameters,
@@ -131,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_database_is_left_alone_for_a_while() {
+    fn a_slow_database_gets_a_pause() {
         let (demand, start) = (Demand::new(), Moment::now());
         assert!(!demand.finish_read(&parameters(), Some(1), start, start.later(LEASE / 2)));
         assert!(!(0..100).any(|_| demand.should_read(&parameters(), 0, start.later(RETRY_PAUSE - LEASE))));

@@ -9,28 +9,28 @@ use crate::store::StoreError;
 
 impl From<&Error> for StoreError {
     fn from(error: &Error) -> Self {
-        let Some(said) = error.as_db_error() else {
-            // Without a word of the database the connection is what failed.
+        let Some(db_error) = error.as_db_error() else {
+            // An error that is not from the database is one of the connection.
             let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
-            return Self::Unavailable { reason };
+            return Self::Unavailable(reason);
         };
-        let reason = said.message().to_owned();
-        match *said.code() {
+        let reason = db_error.message().to_owned();
+        match *db_error.code() {
             SqlState::QUERY_CANCELED
             | SqlState::LOCK_NOT_AVAILABLE
             | SqlState::T_R_DEADLOCK_DETECTED
             | SqlState::T_R_SERIALIZATION_FAILURE
-            | SqlState::TOO_MANY_CONNECTIONS => Self::Busy { reason },
+            | SqlState::TOO_MANY_CONNECTIONS => Self::Busy(reason),
             SqlState::DISK_FULL => Self::Full,
             SqlState::READ_ONLY_SQL_TRANSACTION => Self::ReadOnly,
-            SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => Self::Corrupt { reason },
+            SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => Self::Corrupt(reason),
             ref code => match code.code().get(..2) {
                 // Integrity constraint violation.
-                Some("23") => Self::Conflict { reason },
+                Some("23") => Self::Conflict(reason),
                 // Connection exception, invalid authorization, invalid catalog name, insufficient resources, operator
                 // intervention, system error.
-                Some("08" | "28" | "3D" | "53" | "57" | "58") => Self::Unavailable { reason },
-                _ => Self::Internal { reason },
+                Some("08" | "28" | "3D" | "53" | "57" | "58") => Self::Unavailable(reason),
+                _ => Self::Internal(reason),
             },
         }
     }
@@ -47,15 +47,13 @@ impl From<PoolError> for StoreError {
         match error {
             PoolError::Backend(error) => Self::from(&error),
             PoolError::Timeout(TimeoutType::Wait) => {
-                Self::Busy { reason: "every connection to the database is in use".to_owned() }
+                Self::Busy("every connection to the database is in use".to_owned())
             }
             PoolError::Timeout(TimeoutType::Create | TimeoutType::Recycle) => {
-                Self::Unavailable { reason: "the database does not respond".to_owned() }
+                Self::Unavailable("the database does not respond".to_owned())
             }
             PoolError::Closed => Self::Closed,
-            PoolError::NoRuntimeSpecified | PoolError::PostCreateHook(_) => {
-                Self::Internal { reason: error.to_string() }
-            }
+            PoolError::NoRuntimeSpecified | PoolError::PostCreateHook(_) => Self::Internal(error.to_string()),
         }
     }
 }

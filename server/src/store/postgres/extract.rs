@@ -1,4 +1,4 @@
-//! What extractions need, and extractions stored under a request id.
+//! The data of extractions, and extractions stored under a request id.
 
 use std::{collections::BTreeMap, net::Ipv4Addr, sync::Arc, sync::LazyLock};
 
@@ -25,12 +25,12 @@ use crate::{
     },
 };
 
-/// Maximum number of whitelist entries of an account that is cached. They come with every response about it. Of one with
-/// more, the entries that cover the caller are read on each call.
+/// Maximum number of whitelist entries of a cached account, because each query returns all of them. For an account with more, the
+/// entries that cover the caller are read on each call.
 const MAX_CACHED_ENTRIES: usize = 256;
 
 const EXTRACT: &str = include_str!("extract.sql");
-// The region is NULL where none is asked for; its parameter stays, so that both take the same ones.
+// For all regions the parameter is NULL; it stays in the statement, so that both take the same parameters.
 static EVERYWHERE: LazyLock<String> = LazyLock::new(|| EXTRACT.replace("REGION", "$6::text IS NULL"));
 static IN_REGION: LazyLock<String> = LazyLock::new(|| EXTRACT.replace("REGION", "region = $6"));
 
@@ -39,14 +39,13 @@ static GATEWAYS_EVERYWHERE: LazyLock<String> =
     LazyLock::new(|| GATEWAYS.replace("REGION", "$2::text IS NULL"));
 static GATEWAYS_IN_REGION: LazyLock<String> = LazyLock::new(|| GATEWAYS.replace("REGION", "region = $2"));
 
-/// What was read for an extraction.
 pub(super) struct ExtractionRead {
     pub(super) data: ProtectedData<ExtractionData>,
-    /// Whether the account came with its whole whitelist.
+    /// Whether the account has its whole whitelist.
     pub(super) is_whole: bool,
 }
 
-/// Reads what an extraction needs; with the whole whitelist if that is asked for and not too long, else with the entries
+/// Reads the data of an extraction, with the whole whitelist if `whole` is set and it is not too long, or else with the entries
 /// that cover the caller.
 pub(super) async fn data(
     client: &Client,
@@ -60,7 +59,7 @@ pub(super) async fn data(
         Region::Only(code) => (&*IN_REGION, storable(code)),
     };
     let statement = client.prepare_cached(statement).await?;
-    // One more than are cached shows that there are too many.
+    // One more than the maximum shows that there are too many.
     let entries = if whole { MAX_CACHED_ENTRIES as i64 + 1 } else { 0 };
     let [lowest, highest] = [Ipv4Addr::UNSPECIFIED, Ipv4Addr::BROADCAST].map(|ip| StoredIp(ip.into()));
     let row = client
@@ -127,8 +126,8 @@ pub(super) async fn gateways(
     Ok((gateways.len() <= MAX_CACHED_GATEWAYS).then_some(Gateways(gateways)))
 }
 
-/// Stores an extraction, unless there is one under this request id, and returns the stored one. The second of two
-/// concurrent calls waits for the first.
+/// Stores an extraction, unless one exists under this request id, and returns the stored one. The second of two concurrent calls
+/// waits for the first.
 pub(super) async fn store(
     client: &Client,
     account: AccountId,
@@ -156,8 +155,8 @@ pub(super) async fn store(
         )
         .await?;
     let row = client.query_opt(&select, &[&account.0, &request_id]).await?.ok_or_else(|| {
-        // Only a server whose clock is far ahead of ours deletes what was stored a moment ago.
-        StoreError::Busy { reason: "an extraction was deleted while it was read".to_owned() }
+        // Only a server whose clock is far ahead could have deleted it already.
+        StoreError::Busy("an extraction was deleted while it was read".to_owned())
     })?;
     let (Json(parameters), Json(endpoints)) = (get(&row, 0)?, get(&row, 1)?);
     Ok(StoredExtraction { parameters, endpoints })
@@ -175,7 +174,7 @@ pub(super) async fn supply(client: &Client) -> Result<Vec<Supply>, StoreError> {
         .collect()
 }
 
-/// Statements that change extractions name their account, by which a cluster finds them.
+/// Statements that change extractions name the account, by which a cluster finds the right node.
 pub(super) async fn delete_before(client: &Client, end: Timestamp) -> Result<u64, StoreError> {
     let select = client
         .prepare_cached(

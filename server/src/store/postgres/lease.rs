@@ -1,6 +1,6 @@
-//! For how long cached values may be used: nothing tells a server that another one, or a command, has changed the database,
-//! so what was read is used for a [`LEASE`] and no longer. Commands that change something wait longer than that before they
-//! report success: once they have succeeded, the change is in force on every server.
+//! How long cached values may be used. A server is not notified when another server or a command changes the database, so it uses
+//! what it read for one [`LEASE`] only. Commands that change something wait longer than that before they report success, so that
+//! the change is then in force on every server.
 
 use std::time::{Duration, Instant};
 
@@ -8,19 +8,19 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::store::cache::{Content, Freshness};
 
-/// How long what was read is used, from the moment at which the query was sent: 250 ms.
+/// How long a value is used, from the moment at which its query was sent: 250 ms.
 pub const LEASE: Duration = Duration::from_millis(250);
 
-/// After what time something that was too large to cache is read in full again.
+/// How long a value that is too large for the cache is not read in full again.
 pub(super) const SIZE_LEASE: Duration = Duration::from_secs(60);
 
-/// Waits until every server has stopped using what it read before a change that was committed. A clock that is being
-/// adjusted runs a tenth slower or faster at most.
-pub(in crate::store) async fn until_in_force() {
+/// Waits until no server uses a value that it read before a committed change. A clock that is being adjusted runs at most a tenth
+/// slower or faster.
+pub(in crate::store) async fn wait_until_in_force() {
     tokio::time::sleep(LEASE + LEASE / 4).await;
 }
 
-/// A moment on two clocks. The steady one stands still while the machine sleeps, and the one on the wall can be set.
+/// A moment on two clocks: the steady one stops while the machine sleeps, and the wall clock can be set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
     steady: Instant,
@@ -32,7 +32,7 @@ impl Moment {
         Self::with_wall(Timestamp::now())
     }
 
-    /// This moment, for a caller that has just read the clock on the wall.
+    /// This moment, for a caller that has just read the wall clock.
     pub(super) fn with_wall(wall: Timestamp) -> Self {
         Self { steady: Instant::now(), wall }
     }
@@ -50,7 +50,6 @@ impl Moment {
     }
 }
 
-/// What was read is used until its lease ends.
 impl Freshness for Moment {
     fn is_fresh(self, now: Self, _: Content) -> bool {
         now.is_within(LEASE, self)
@@ -77,9 +76,9 @@ mod tests {
         let nearly = LEASE - NANOSECOND;
         let (zero, nearly_by_wall) = (SignedDuration::ZERO, SignedDuration::try_from(nearly).unwrap());
         assert!(at(nearly, nearly_by_wall));
-        assert!(!at(LEASE, zero), "the clock on the wall was stopped");
+        assert!(!at(LEASE, zero), "the wall clock was stopped");
         assert!(!at(Duration::ZERO, SignedDuration::from_hours(1)), "the machine was asleep");
-        assert!(!at(nearly, -SignedDuration::from_nanos(1)), "the clock on the wall was set back");
+        assert!(!at(nearly, -SignedDuration::from_nanos(1)), "the wall clock was set back");
     }
 
     #[test]

@@ -9,17 +9,14 @@ use tokio_postgres::{Error, binary_copy::BinaryCopyInWriter, error::SqlState, ty
 use super::{
     codec::{get, storable},
     schema,
-    tables::{self, Table},
 };
 use crate::store::{
     Lines, LoadError, StoreError,
-    load_progress::{LoadProgress, RecordError, describe, range},
-    packed::{Json, StoredIp, StoredTime, spin},
+    load_progress::{LoadProgress, RecordError, check_range, describe},
     prefetch::{self, BATCH, BATCH_BYTES},
-    record::{
-        AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, Line, ProxyPassword,
-        Record, RecordCounts, TokenRecord, WhitelistRecord,
-    },
+    record::{Line, Record, RecordCounts},
+    record_kind::RecordKind,
+    row::Value,
 };
 
 /// Number of the lock under which an import or a command assigns numbers ("sallyloa" in ASCII).
@@ -47,7 +44,7 @@ pub(super) async fn load(client: &mut Client, lines: Lines) -> Result<RecordCoun
             }
         }
     }
-    // There is nothing left to stop, so the number of invalid lines no longer matters.
+    // This was the last batch, so there is nothing left to stop.
     let _ = loader.flush().await?;
     let Loader { change, progress, .. } = loader;
     let loaded = progress.finish()?;
@@ -61,31 +58,26 @@ struct Loader<'a> {
     accounts: HashMap<String, i64>,
     /// Number of the gateway that was added last.
     gateways: i64,
-    /// Records that are not stored yet, all of one kind, with their line numbers.
+    /// The current batch: records of one kind with their line numbers.
     waiting: Vec<(u64, Record)>,
-    /// Length of their lines.
+    /// Length of the batch's lines.
     waiting_bytes: usize,
     progress: LoadProgress,
 }
 
 type Flow = std::ops::ControlFlow<()>;
-type Values = Vec<Box<dyn ToSql + Sync + Send>>;
 
-/// A record as a table holds it.
+/// A record with its line number and the values of its columns.
 struct Row {
-    table: &'static Table,
-    /// One for each column.
-    values: Values,
+    number: u64,
+    record: Record,
+    values: Vec<Value>,
 }
 
 impl Row {
     fn parameters(&self) -> Vec<&(dyn ToSql + Sync)> {
-        self.values.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect()
+        self.values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
     }
-}
-
-macro_rules! values {
-    ($($value:expr),+ $(,)?) => { vec![$(Box::new($value) as Box<dyn ToSql + Sync + Send>),+] };
 }
 
 impl Loader<'_> {
@@ -94,8 +86,7 @@ impl Loader<'_> {
             Ok(record) => record,
             Err(reason) => return self.progress.reject(number, RecordError::Line(reason)),
         };
-        let same =
-            self.waiting.last().is_none_or(|(_, last)| mem::discriminant(last) == mem::discriminant(&record));
+        let same = self.waiting.last().is_none_or(|(_, last)| last.kind() == record.kind());
         let full = self.waiting.len() == BATCH || self.waiting_bytes >= BATCH_BYTES;
         if (!same || full) && self.flush().await?.is_break() {
             return Ok(Flow::Break(()));
@@ -105,13 +96,13 @@ impl Loader<'_> {
         Ok(Flow::Continue(()))
     }
 
-    /// Stores what is waiting.
+    /// Stores the current batch.
     async fn flush(&mut self) -> Result<Flow, LoadError> {
-        let mut ready = Vec::with_capacity(self.waiting.len());
+        let mut rows = Vec::with_capacity(self.waiting.len());
         self.waiting_bytes = 0;
         for (number, record) in mem::take(&mut self.waiting) {
-            match self.row(&record).await {
-                Ok(row) => ready.push((number, record, row)),
+            match self.values(&record).await {
+                Ok(values) => rows.push(Row { number, record, values }),
                 Err(error) => {
                     if self.progress.reject(number, error)?.is_break() {
                         return Ok(Flow::Break(()));
@@ -119,15 +110,15 @@ impl Loader<'_> {
                 }
             }
         }
-        if self.copied(&ready).await? {
-            ready.iter().for_each(|(_, record, _)| self.progress.stored(record));
+        if self.copied(&rows).await? {
+            rows.iter().for_each(|row| self.progress.stored(&row.record));
             return Ok(Flow::Continue(()));
         }
-        for (number, record, row) in ready {
-            match self.insert(&record, &row).await {
-                Ok(()) => self.progress.stored(&record),
+        for row in rows {
+            match self.insert(&row).await {
+                Ok(()) => self.progress.stored(&row.record),
                 Err(error) => {
-                    if self.progress.reject(number, error)?.is_break() {
+                    if self.progress.reject(row.number, error)?.is_break() {
                         return Ok(Flow::Break(()));
                     }
                 }
@@ -137,10 +128,10 @@ impl Loader<'_> {
     }
 
     /// Stores rows together; `false`, with nothing stored, when the database rejects one of them.
-    async fn copied(&mut self, rows: &[(u64, Record, Row)]) -> Result<bool, StoreError> {
-        let Some((_, _, Row { table, .. })) = rows.first() else { return Ok(true) };
+    async fn copied(&mut self, rows: &[Row]) -> Result<bool, StoreError> {
+        let Some(Row { record, .. }) = rows.first() else { return Ok(true) };
         let attempt = self.change.savepoint("copied").await?;
-        match copy(&attempt, table, rows).await {
+        match copy(&attempt, record.kind(), rows).await {
             Ok(()) => attempt.commit().await?,
             Err(error) if is_rejected_row(&error) => {
                 attempt.rollback().await?;
@@ -151,9 +142,10 @@ impl Loader<'_> {
         Ok(true)
     }
 
-    async fn insert(&mut self, record: &Record, row: &Row) -> Result<(), RecordError> {
+    async fn insert(&mut self, row: &Row) -> Result<(), RecordError> {
+        let record = &row.record;
         let attempt = self.change.savepoint("inserted").await?;
-        let statement = attempt.prepare_cached(&row.table.insert()).await?;
+        let statement = attempt.prepare_cached(&record.kind().insert()).await?;
         let Err(error) = attempt.execute(&statement, &row.parameters()).await else {
             return Ok(attempt.commit().await?);
         };
@@ -172,68 +164,18 @@ impl Loader<'_> {
         })
     }
 
-    /// The row that holds the record.
-    async fn row(&mut self, record: &Record) -> Result<Row, RecordError> {
-        let (table, values) = match record {
-            Record::Account(AccountRecord { name, real_name_verified }) => {
-                (&tables::ACCOUNTS, values![name.clone(), *real_name_verified])
-            }
-            Record::Token(TokenRecord { account, sha256, kind, created_at, expires_at, revoked_at }) => (
-                &tables::TOKENS,
-                values![
-                    self.owner(account).await?,
-                    *sha256,
-                    *kind,
-                    StoredTime(*created_at),
-                    expires_at.map(StoredTime),
-                    revoked_at.map(StoredTime),
-                ],
-            ),
-            Record::Whitelist(entry) => {
-                let WhitelistRecord { account, first: _, last: _, enabled, expires_at } = entry;
-                let [first, last] = range(entry)?;
-                let owner = self.owner(account).await?;
-                (&tables::WHITELIST, values![owner, first, last, *enabled, expires_at.map(StoredTime)])
-            }
-            Record::Entitlement(EntitlementRecord { account, protocol, expires_at }) => (
-                &tables::ENTITLEMENTS,
-                values![self.owner(account).await?, *protocol, expires_at.map(StoredTime)],
-            ),
-            Record::Gateway(GatewayRecord { host, port, region, protocol, username, password }) => {
-                self.gateways += 1;
-                (
-                    &tables::GATEWAYS,
-                    values![
-                        self.gateways,
-                        host.clone(),
-                        i32::from(*port),
-                        region.clone(),
-                        *protocol,
-                        spin(self.gateways),
-                        username.clone(),
-                        shown(password),
-                    ],
-                )
-            }
-            Record::Group(GroupRecord { account, group_id, name, created_at, updated_at }) => (
-                &tables::GROUPS,
-                values![
-                    *group_id,
-                    self.owner(account).await?,
-                    name.clone(),
-                    StoredTime(*created_at),
-                    StoredTime(*updated_at),
-                ],
-            ),
-            Record::Instance(instance) => {
-                let owner = self.owner(&instance.account).await?;
-                (&tables::INSTANCES, instance_values(owner, instance))
-            }
+    /// The values of the record's columns.
+    async fn values(&mut self, record: &Record) -> Result<Vec<Value>, RecordError> {
+        check_range(record)?;
+        let owner = match record.owner() {
+            Some(name) => self.account(name).await?,
+            None => 0,
         };
-        Ok(Row { table, values })
+        self.gateways += i64::from(record.kind() == RecordKind::Gateway);
+        Ok(record.values(owner, self.gateways)?)
     }
 
-    async fn owner(&mut self, name: &str) -> Result<i64, RecordError> {
+    async fn account(&mut self, name: &str) -> Result<i64, RecordError> {
         if let Some(id) = self.accounts.get(name) {
             return Ok(*id);
         }
@@ -248,57 +190,18 @@ impl Loader<'_> {
     }
 }
 
-async fn copy(attempt: &Transaction<'_>, table: &Table, rows: &[(u64, Record, Row)]) -> Result<(), Error> {
-    let sink = attempt.copy_in(&table.copy()).await?;
-    let mut writer = pin!(BinaryCopyInWriter::new(sink, &table.types()));
-    for (_, _, row) in rows {
+async fn copy(attempt: &Transaction<'_>, kind: RecordKind, rows: &[Row]) -> Result<(), Error> {
+    // The statement is prepared for the types of its columns.
+    let insert = attempt.prepare_cached(&kind.insert()).await?;
+    let sink = attempt.copy_in(&kind.copy()).await?;
+    let mut writer = pin!(BinaryCopyInWriter::new(sink, insert.params()));
+    for row in rows {
         writer.as_mut().write(&row.parameters()).await?;
     }
     writer.finish().await.map(drop)
 }
 
-fn instance_values(owner: i64, instance: &InstanceRecord) -> Values {
-    let InstanceRecord {
-        account: _,
-        order_no,
-        instance_id,
-        offer_id,
-        status,
-        ip,
-        port,
-        protocols,
-        country_code,
-        city_code,
-        isp_type,
-        expires_at,
-        activated_at,
-        capabilities,
-        group_id,
-        username,
-        password,
-    } = instance;
-    values![
-        *instance_id,
-        owner,
-        StoredIp(*ip),
-        i32::from(*port),
-        order_no.clone(),
-        *offer_id,
-        *status,
-        Json(protocols.clone()),
-        country_code.clone(),
-        city_code.clone(),
-        i64::from(*isp_type),
-        expires_at.map(StoredTime),
-        activated_at.map(StoredTime),
-        Json(capabilities.clone()),
-        *group_id,
-        username.clone(),
-        shown(password),
-    ]
-}
-
-/// Whether the database rejected a row, and did not fail.
+/// Whether the database rejected a row, and did not fail otherwise.
 fn is_rejected_row(error: &Error) -> bool {
     matches!(
         error.code(),
@@ -308,8 +211,4 @@ fn is_rejected_row(error: &Error) -> bool {
                 | &SqlState::CHARACTER_NOT_IN_REPERTOIRE
         )
     )
-}
-
-fn shown(password: &Option<ProxyPassword>) -> Option<String> {
-    password.as_ref().map(|password| password.expose().to_owned())
 }

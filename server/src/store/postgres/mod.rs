@@ -1,5 +1,5 @@
-//! The store on a PostgreSQL server, for any number of servers at once. Every query is one statement, so that it reads one
-//! snapshot and takes one round trip; what extractions need is cached for a moment.
+//! The store on a PostgreSQL server, which any number of servers can share. Every query is one statement, so that it reads one
+//! snapshot in one round trip. The data of extractions is cached for one lease.
 
 mod codec;
 mod connect;
@@ -14,7 +14,6 @@ mod owners;
 mod registry;
 mod schema;
 mod search;
-mod tables;
 mod unload;
 
 use std::sync::Arc;
@@ -24,7 +23,7 @@ use deadpool_postgres::{Client, Pool, Status};
 use jiff::Timestamp;
 use tokio_postgres::Row;
 
-pub(super) use self::lease::until_in_force;
+pub(super) use self::lease::wait_until_in_force;
 use self::{
     codec::{get, time},
     connection::Connection,
@@ -83,7 +82,7 @@ impl PostgresStore {
         })
     }
 
-    /// Runs a query on a connection of the pool. Once it has returned, or failed, no statement is under way any more.
+    /// Runs a query on a connection of the pool. When it has returned or failed, no statement is in flight any more.
     async fn on_connection<T, E: From<StoreError>>(
         &self,
         query: impl AsyncFnOnce(&Client) -> Result<T, StoreError>,
@@ -102,7 +101,7 @@ impl PostgresStore {
         let has_gateways = !data.value().candidates.is_empty();
         let cached = || self.cache.take_uses(&query.parameters);
         if *is_whole && has_gateways && self.demand.should_read(&query.parameters, cached(), read_at) {
-            // Apart from the call, which has its data: nobody waits for the gateways, or fails with them.
+            // In a task of its own: the call already has its data and must not wait or fail because of this.
             tokio::spawn(cache_gateways(
                 self.pool.clone(),
                 Arc::clone(&self.cache),
@@ -111,6 +110,20 @@ impl PostgresStore {
             ));
         }
     }
+}
+
+/// The result of a query for the owner of a token. If a cached owner is outdated, the owner is looked up again. (A function
+/// that takes the query would give futures that are not `Send`.)
+macro_rules! by_owner {
+    ($store:ident, $client:expr, $digest:expr, |$owner:ident| $query:expr) => {
+        loop {
+            let Some($owner) = $store.owners.find($client, $digest).await? else { break None };
+            match $query.await? {
+                None if $owner.is_cached => $store.owners.remove($digest),
+                found => break found,
+            }
+        }
+    };
 }
 
 async fn cache_gateways(pool: Pool, cache: Arc<Cache<Moment>>, demand: Arc<Demand>, parameters: Parameters) {
@@ -145,19 +158,12 @@ impl Repository for PostgresStore {
                 return Ok(Some(data));
             }
             let whole = is_cacheable && !self.cache.is_account_too_large(query.digest, now);
-            while let Some(owner) = self.owners.find(client, query.digest).await? {
-                match extract::data(client, owner, query, whole).await? {
-                    None if owner.is_cached => self.owners.remove(query.digest),
-                    None => return Ok(None),
-                    Some(extracted) => {
-                        if whole {
-                            self.fill_cache(query, &extracted, now);
-                        }
-                        return Ok(Some(extracted.data));
-                    }
-                }
+            let extracted =
+                by_owner!(self, client, query.digest, |owner| extract::data(client, owner, query, whole));
+            if whole && let Some(extracted) = &extracted {
+                self.fill_cache(query, extracted, now);
             }
-            Ok(None)
+            Ok(extracted.map(|extracted| extracted.data))
         })
         .await
     }
@@ -179,18 +185,12 @@ impl Repository for PostgresStore {
         }
         self.on_connection(async |client| {
             let read_at = Moment::now();
-            while let Some(owner) = self.owners.find(client, digest).await? {
-                match search::credential_of(client, owner, digest).await? {
-                    None if owner.is_cached => self.owners.remove(digest),
-                    found => {
-                        if let Some(credential) = found {
-                            self.cache.insert_credential(digest, credential, read_at);
-                        }
-                        return Ok(found);
-                    }
-                }
+            let credential =
+                by_owner!(self, client, digest, |owner| search::credential_of(client, owner, digest));
+            if let Some(credential) = credential {
+                self.cache.insert_credential(digest, credential, read_at);
             }
-            Ok(None)
+            Ok(credential)
         })
         .await
     }
@@ -200,13 +200,7 @@ impl Repository for PostgresStore {
         digest: TokenDigest,
     ) -> Result<Option<ProtectedData<Vec<Group>>>, RepositoryError> {
         self.on_connection(async |client| {
-            while let Some(owner) = self.owners.find(client, digest).await? {
-                match search::groups(client, owner, digest).await? {
-                    None if owner.is_cached => self.owners.remove(digest),
-                    found => return Ok(found),
-                }
-            }
-            Ok(None)
+            Ok(by_owner!(self, client, digest, |owner| search::groups(client, owner, digest)))
         })
         .await
     }
@@ -217,13 +211,7 @@ impl Repository for PostgresStore {
         query: SearchQuery,
     ) -> Result<Option<ProtectedData<SearchPage>>, RepositoryError> {
         self.on_connection(async |client| {
-            while let Some(owner) = self.owners.find(client, digest).await? {
-                match search::page(client, owner, digest, &query).await? {
-                    None if owner.is_cached => self.owners.remove(digest),
-                    found => return Ok(found),
-                }
-            }
-            Ok(None)
+            Ok(by_owner!(self, client, digest, |owner| search::page(client, owner, digest, &query)))
         })
         .await
     }
@@ -235,7 +223,7 @@ impl Archive for PostgresStore {
         let mut client = Connection::get(&self.pool).await?;
         let loaded = load::load(&mut client, lines).await?;
         client.release();
-        until_in_force().await;
+        wait_until_in_force().await;
         Ok(loaded)
     }
 
@@ -260,7 +248,7 @@ impl Upkeep for PostgresStore {
     }
 }
 
-/// The stored token, from the columns with which every query about it begins.
+/// The stored token, from the first columns of a row.
 fn credential(row: &Row, owner: Owner) -> Result<Credential, StoreError> {
     Ok(Credential {
         account: AccountId(owner.account),

@@ -1,4 +1,4 @@
-//! Which account a token belongs to.
+//! The account that owns a token.
 
 use deadpool_postgres::Client;
 use quick_cache::sync::Cache;
@@ -6,8 +6,8 @@ use quick_cache::sync::Cache;
 use super::codec::get;
 use crate::{domain::token::TokenDigest, store::StoreError};
 
-/// Accounts by token, to give every statement its account as a constant, by which a cluster finds the right node in the
-/// same round trip. They may be cached for long, since a token never moves; whether it is still valid is read with the data.
+/// Accounts by token. Every statement gets the account as a constant, by which a cluster finds the right node in the same round
+/// trip. They can be cached for long, because a token never changes its account; its validity is read with the data.
 #[derive(Debug)]
 pub(super) struct Owners(Cache<TokenDigest, i64>);
 
@@ -18,7 +18,7 @@ const MAX_OWNERS: usize = 1 << 16;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Owner {
     pub(super) account: i64,
-    /// It comes from the cache, so the database may have been replaced since.
+    /// Whether it is from the cache, so that the database may have been replaced since.
     pub(super) is_cached: bool,
 }
 

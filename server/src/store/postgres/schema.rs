@@ -16,17 +16,16 @@ const MIGRATIONS: [&str; 5] = [
 /// The schema version of this program.
 const VERSION: i64 = MIGRATIONS.len() as i64;
 
-/// The schema that a database has.
 enum SchemaState {
-    /// Our schema, of this version.
+    /// Our schema in this version.
     Version(i64),
-    /// No table at all.
+    /// No tables.
     Nothing,
-    /// Tables, but not ours.
+    /// Tables of another program.
     Foreign,
 }
 
-/// Brings the schema up to date, all or nothing. When several programs start together, one does it; the lock makes the
+/// Brings the schema up to date, all or nothing. If several programs start at the same time, one does it, and the lock makes the
 /// others wait.
 pub(super) async fn migrate(client: &mut Client, database: &str, mode: OpenMode) -> Result<(), OpenError> {
     let wrong = |source: StoreError| OpenError::Store { database: database.to_owned(), source };
@@ -35,7 +34,7 @@ pub(super) async fn migrate(client: &mut Client, database: &str, mode: OpenMode)
         found => allowed(&found, database, mode)?,
     }
     let change = client.transaction().await.map_err(|error| wrong(error.into()))?;
-    // The lock ends with the transaction. Its number is "sallypor" in ASCII, so that no other program uses it.
+    // The lock is released at the end of the transaction. Its number is "sallypor" in ASCII, so that no other program uses it.
     lock(&change, 0x7361_6c6c_7970_6f72).await.map_err(wrong)?;
     let found = found(&change).await.map_err(wrong)?;
     allowed(&found, database, mode)?;
@@ -45,13 +44,13 @@ pub(super) async fn migrate(client: &mut Client, database: &str, mode: OpenMode)
 
 /// Waits for the lock with this number, which is released at the end of the transaction.
 pub(super) async fn lock(change: &Transaction<'_>, number: i64) -> Result<(), StoreError> {
-    take_time(change).await?;
+    lift_statement_timeout(change).await?;
     change.execute("SELECT pg_advisory_xact_lock($1)", &[&number]).await?;
     Ok(())
 }
 
 /// Lifts the time limit of statements, until the end of the transaction.
-pub(super) async fn take_time(change: &Transaction<'_>) -> Result<(), StoreError> {
+pub(super) async fn lift_statement_timeout(change: &Transaction<'_>) -> Result<(), StoreError> {
     change.batch_execute("SET LOCAL statement_timeout = 0").await?;
     Ok(())
 }

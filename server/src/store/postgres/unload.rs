@@ -1,4 +1,4 @@
-//! Every record, from one snapshot.
+//! Exports every record from one snapshot.
 
 use deadpool_postgres::Client;
 use futures::TryStreamExt as _;
@@ -12,17 +12,17 @@ use crate::store::{
     record_kind::RecordKind,
 };
 
-/// Maximum number of records that wait for the sink.
-const AHEAD: usize = 4096;
+/// Maximum number of records that are queued for the sink.
+const MAX_QUEUED: usize = 4096;
 
 pub(super) async fn unload(client: &mut Client, sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
-    let (records, queue) = mpsc::channel(AHEAD);
-    let taking = tokio::task::spawn_blocking(move || take(sink, queue));
+    let (records, queue) = mpsc::channel(MAX_QUEUED);
+    let writing = tokio::task::spawn_blocking(move || write(sink, queue));
     let read = send(client, records).await;
-    // When the sink fails, reading ends as well; the sink's error is the one to report.
-    let taken = taking.await.map_err(|error| StoreError::Internal { reason: error.to_string() })??;
+    // If the sink fails, reading ends as well; the sink's error is reported.
+    let written = writing.await.map_err(|error| StoreError::Internal(error.to_string()))??;
     read?;
-    Ok(taken)
+    Ok(written)
 }
 
 /// Sends every record. Ends early, without error, when the receiver is gone.
@@ -33,7 +33,7 @@ async fn send(client: &mut Client, records: mpsc::Sender<Option<Record>>) -> Res
         .read_only(true)
         .start()
         .await?;
-    schema::take_time(&snapshot).await?;
+    schema::lift_statement_timeout(&snapshot).await?;
     for kind in RecordKind::ALL {
         let none: [&str; 0] = [];
         let mut rows = std::pin::pin!(snapshot.query_raw(kind.select(), none).await?);
@@ -48,7 +48,7 @@ async fn send(client: &mut Client, records: mpsc::Sender<Option<Record>>) -> Res
     Ok(())
 }
 
-fn take(mut sink: Box<dyn Sink>, mut queue: Receiver<Option<Record>>) -> std::io::Result<RecordCounts> {
+fn write(mut sink: Box<dyn Sink>, mut queue: Receiver<Option<Record>>) -> std::io::Result<RecordCounts> {
     let mut unloaded = RecordCounts::default();
     while let Some(record) = queue.blocking_recv() {
         match record {

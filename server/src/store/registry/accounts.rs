@@ -10,7 +10,7 @@ use crate::{
     store::{StoreError, record::AccountRecord},
 };
 
-/// Which accounts.
+/// Selects accounts.
 #[derive(Clone, Debug, Default)]
 pub struct AccountFilter {
     /// Those that have, or have not, passed real-name verification.
@@ -67,7 +67,7 @@ impl ListEntry for AccountRecord {
 }
 
 /// Maximum length of an account's name, in characters.
-const LONGEST_NAME: usize = 200;
+const MAX_NAME_LENGTH: usize = 200;
 
 impl Registry {
     /// Adds an account.
@@ -129,7 +129,7 @@ impl Registry {
         with_data: bool,
     ) -> Result<AccountSummary, RegistryError> {
         self.change(move |session| {
-            let account = find_and_hold(session, &name)?;
+            let account = find_and_lock(session, &name)?;
             let belongings = belongings(session, account, name)?;
             if !with_data && let Some(words) = belongings.in_words() {
                 return Err(RegistryError::InUse(format!(
@@ -137,7 +137,7 @@ impl Registry {
                     belongings.name
                 )));
             }
-            super::numbers::retire(session, account)?;
+            super::groups::retire_numbers(session, account)?;
             for table in ["extractions", "instances", "groups", "entitlements", "whitelist", "tokens"] {
                 session.execute(&format!("DELETE FROM {table} WHERE account_id = $1"), &[account.into()])?;
             }
@@ -150,13 +150,13 @@ impl Registry {
 
 /// The number of an account.
 pub(super) fn find(session: &mut dyn Session, name: &str) -> Result<i64, RegistryError> {
-    sought(session, name, "")
+    find_with_lock(session, name, "")
 }
 
-/// The number of an account, locked against additions until the transaction ends.
-fn find_and_hold(session: &mut dyn Session, name: &str) -> Result<i64, RegistryError> {
+/// The number of an account, which is locked against additions until the transaction ends.
+fn find_and_lock(session: &mut dyn Session, name: &str) -> Result<i64, RegistryError> {
     let lock = session.row_lock();
-    sought(session, name, lock)
+    find_with_lock(session, name, lock)
 }
 
 /// The number of the account that a filter names.
@@ -167,7 +167,7 @@ pub(super) fn find_any(
     name.map(|name| find(session, name)).transpose()
 }
 
-fn sought(session: &mut dyn Session, name: &str, lock: &str) -> Result<i64, RegistryError> {
+fn find_with_lock(session: &mut dyn Session, name: &str, lock: &str) -> Result<i64, RegistryError> {
     let found = session.first(&format!("SELECT id FROM accounts WHERE name = $1 {lock}"), &[name.into()])?;
     match found {
         Some(mut row) => Ok(row.take()?),
@@ -176,9 +176,9 @@ fn sought(session: &mut dyn Session, name: &str, lock: &str) -> Result<i64, Regi
 }
 
 fn unknown(session: &mut dyn Session, name: &str) -> Result<RegistryError, RegistryError> {
-    // The text may be a token by mistake; a token of another service is recognised by its length only.
-    const LONGEST_SHOWN: usize = 40;
-    let secret = Token::resembles(name) || name.chars().count() > LONGEST_SHOWN;
+    // The text may be a token by mistake; a token of another service can only be recognised by its length.
+    const MAX_SHOWN: usize = 40;
+    let secret = Token::resembles(name) || name.chars().count() > MAX_SHOWN;
     let shown = if secret { "of that name".to_owned() } else { format!("named {name:?}") };
     let mut names: Vec<String> = Vec::new();
     session.each("SELECT name FROM accounts", &[], &mut |mut row| {
@@ -224,9 +224,9 @@ fn check_name(name: &str) -> Result<(), RegistryError> {
              ends",
         );
     }
-    if name.chars().count() > LONGEST_NAME {
+    if name.chars().count() > MAX_NAME_LENGTH {
         return Err(RegistryError::Rejected(format!(
-            "expected a name for the account of at most {LONGEST_NAME} characters, found {}; shorten it",
+            "expected a name for the account of at most {MAX_NAME_LENGTH} characters, found {}; shorten it",
             name.chars().count()
         )));
     }
@@ -238,11 +238,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_nobody_could_type_are_rejected() {
-        for good in ["acme", "Acme, Inc.", "北京公司", "a", &"x".repeat(LONGEST_NAME)] {
+    fn invalid_names_are_rejected() {
+        for good in ["acme", "Acme, Inc.", "北京公司", "a", &"x".repeat(MAX_NAME_LENGTH)] {
             assert!(check_name(good).is_ok(), "{good}");
         }
-        for bad in ["", " acme", "acme\n", "a\u{1b}[31m", &"x".repeat(LONGEST_NAME + 1)] {
+        for bad in ["", " acme", "acme\n", "a\u{1b}[31m", &"x".repeat(MAX_NAME_LENGTH + 1)] {
             assert!(matches!(check_name(bad), Err(RegistryError::Rejected(_))), "{bad:?}");
         }
         let token = Token::generate(crate::domain::token::TokenKind::Api);

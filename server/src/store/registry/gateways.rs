@@ -10,32 +10,25 @@ use crate::{
     store::{StoreError, packed::spin, record::GatewayRecord, record::ProxyPassword},
 };
 
-/// A gateway without its password.
+/// A gateway as [`GatewayRecord`], but without its password.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the fields are those of the record, and whether it has a password")]
 pub struct GatewayEntry {
-    /// Host name or address.
     pub host: String,
-    /// Port.
     pub port: u16,
-    /// Code of its region.
     pub region: String,
-    /// The protocol that it speaks.
     pub protocol: Protocol,
-    /// Proxy user name.
     pub username: Option<String>,
-    /// Whether a password is stored for it.
     pub has_password: bool,
 }
 
 /// Selects gateways.
 #[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "each field asks for equality with the field of that name")]
 pub struct GatewayFilter {
-    /// Those of this host.
     pub host: Option<String>,
-    /// Those of this region.
     pub region: Option<String>,
-    /// Those that speak this protocol.
     pub protocol: Option<Protocol>,
 }
 

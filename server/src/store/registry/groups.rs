@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{ListEntry, Query, Registry, RegistryError, Row, Session, Value, accounts, numbers};
+use super::{ListEntry, Query, Registry, RegistryError, Row, Session, Value, accounts};
 use crate::{
     domain::instance::Id,
     printable::counted,
@@ -39,7 +39,7 @@ impl ListEntry for GroupRecord {
 }
 
 impl Registry {
-    /// Adds a group to an account. No other group ever had its number.
+    /// Adds a group to an account, with a number that no group has had before.
     ///
     /// # Errors
     /// The account is unknown.
@@ -53,10 +53,10 @@ impl Registry {
             check_name(&name)?;
             let owner = accounts::find(session, &account)?;
             session.lock_numbers()?;
-            let there = session.number("SELECT coalesce(max(id), 0) FROM groups", &[])?;
-            let gone =
+            let highest = session.number("SELECT coalesce(max(id), 0) FROM groups", &[])?;
+            let retired =
                 session.number("SELECT coalesce(max(last), 0) FROM numbers WHERE kind = 'group'", &[])?;
-            let group_id = there.max(gone).checked_add(1).and_then(Id::new).ok_or_else(|| {
+            let group_id = highest.max(retired).checked_add(1).and_then(Id::new).ok_or_else(|| {
                 RegistryError::Rejected("no group number above the largest one is left; import the group with a number of its own".to_owned())
             })?;
             session.execute(
@@ -76,7 +76,7 @@ impl Registry {
         self.read(move |session| {
             let group = find(session, id)?;
             let account = accounts::find(session, &group.account)?;
-            Ok((group, held(session, account, id)?))
+            Ok((group, count_instances(session, account, id)?))
         })
         .await
     }
@@ -105,22 +105,22 @@ impl Registry {
         self.change_uncached(move |session| {
             let group = find(session, id)?;
             let account = accounts::find(session, &group.account)?;
-            let held = held(session, account, id)?;
-            if held > 0 && !ungroup {
+            let count = count_instances(session, account, id)?;
+            if count > 0 && !ungroup {
                 return Err(RegistryError::InUse(format!(
                     "group {} has {}; move them with `server instance move`, or pass --ungroup to leave them \
                      without a group",
                     id.get(),
-                    counted(held, "instance")
+                    counted(count, "instance")
                 )));
             }
             session.execute(
                 "UPDATE instances SET group_id = NULL WHERE account_id = $1 AND group_id = $2",
                 &[account.into(), id.into()],
             )?;
-            numbers::note(session, id.get())?;
+            retire_number(session, id.get())?;
             session.execute("DELETE FROM groups WHERE id = $1", &[id.into()])?;
-            Ok(held)
+            Ok(count)
         })
         .await
     }
@@ -142,7 +142,24 @@ fn find(session: &mut dyn Session, id: Id) -> Result<GroupRecord, RegistryError>
     Ok(GroupRecord::read(row)?)
 }
 
-fn held(session: &mut dyn Session, account: i64, id: Id) -> Result<i64, RegistryError> {
+/// Records the numbers of an account's groups as used before the groups are removed, so that no new group gets one of them.
+pub(super) fn retire_numbers(session: &mut dyn Session, account: i64) -> Result<(), RegistryError> {
+    let highest =
+        session.number("SELECT coalesce(max(id), 0) FROM groups WHERE account_id = $1", &[account.into()])?;
+    retire_number(session, highest)
+}
+
+/// Records this number, and all below, as used.
+fn retire_number(session: &mut dyn Session, number: i64) -> Result<(), RegistryError> {
+    session.execute(
+        "INSERT INTO numbers (kind, last) VALUES ('group', $1)
+         ON CONFLICT (kind) DO UPDATE SET last = excluded.last WHERE excluded.last > numbers.last",
+        &[number.into()],
+    )?;
+    Ok(())
+}
+
+fn count_instances(session: &mut dyn Session, account: i64, id: Id) -> Result<i64, RegistryError> {
     let values: [Value; 2] = [account.into(), id.into()];
     session.number("SELECT count(*) FROM instances WHERE account_id = $1 AND group_id = $2", &values)
 }

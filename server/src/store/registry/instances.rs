@@ -11,43 +11,27 @@ use crate::{
     store::{StoreError, packed::Json},
 };
 
-/// An instance without its password.
+/// An instance as [`InstanceRecord`](crate::store::record::InstanceRecord), but without its password.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the fields are those of the record, and whether it has a password")]
 pub struct InstanceEntry {
-    /// Name of the account.
     pub account: String,
-    /// Number of the order with which it was bought.
     pub order_no: Option<String>,
-    /// Identifier.
     pub instance_id: Id,
-    /// Product.
     pub offer_id: Id,
-    /// State.
     pub status: Status,
-    /// Address.
     pub ip: IpAddr,
-    /// Port.
     pub port: u16,
-    /// Protocols.
     pub protocols: Vec<String>,
-    /// Country.
     pub country_code: String,
-    /// City.
     pub city_code: String,
-    /// Kind of line.
     pub isp_type: u32,
-    /// End of the term.
     pub expires_at: Option<Timestamp>,
-    /// When it was activated.
     pub activated_at: Option<Timestamp>,
-    /// What its source declares.
     pub capabilities: Capabilities,
-    /// Group.
     pub group_id: Option<Id>,
-    /// Proxy user name.
     pub username: Option<String>,
-    /// Whether a password is stored for it.
     pub has_password: bool,
 }
 
@@ -74,7 +58,7 @@ pub struct InstanceFilter {
     pub order_no: Option<String>,
 }
 
-// The accounts come first: for each of them the index by address is walked in its order, or sought in.
+// The accounts come first, so that for each of them the index by address is scanned in order, or searched.
 const SELECT: &str =
     "SELECT a.name, i.order_no, i.id, i.offer_id, i.status, i.ip, i.port, i.protocols, i.country_code,
      i.city_code, i.isp_type, i.expires_at, i.activated_at, i.capabilities, i.group_id, i.username,
@@ -92,7 +76,7 @@ impl ListEntry for InstanceEntry {
             None => query,
             Some(GroupChoice::Ungrouped) => query.then("AND i.group_id IS NULL"),
             Some(GroupChoice::In(id)) => {
-                // An unknown group is an error of the caller, not an empty list.
+                // An unknown group is an error, not an empty list.
                 groups::owner(session, id)?;
                 query.only("i.group_id", Some(id))
             }

@@ -1,13 +1,11 @@
-//! Administration of what the contract presumes and does not show: accounts, tokens, whitelist, entitlements, gateways,
-//! groups and instances. Every change is one transaction. Once it has succeeded, it is in force from the next call on
-//! every server of the database.
+//! Administration of accounts, tokens, whitelists, entitlements, gateways, groups and instances. Every change is one transaction.
+//! When it has succeeded, it is in force for the next call on every server of the database.
 
 mod accounts;
 mod entitlements;
 mod gateways;
 mod groups;
 mod instances;
-mod numbers;
 mod session;
 mod tokens;
 mod whitelist;
@@ -15,7 +13,7 @@ mod whitelist;
 use std::{io, ops::ControlFlow};
 
 use self::session::Query;
-pub(in crate::store) use self::session::{Session, Take};
+pub(in crate::store) use self::session::{RowCallback, Session};
 pub use self::{
     accounts::{AccountFilter, AccountSummary},
     entitlements::EntitlementFilter,
@@ -27,7 +25,7 @@ pub use self::{
 };
 use super::{
     Location, OpenError, OpenMode, StoreError,
-    postgres::{Limits, PostgresStore, until_in_force},
+    postgres::{Limits, PostgresStore, wait_until_in_force},
     row::{Row, Value},
     sqlite::SqliteStore,
 };
@@ -52,7 +50,7 @@ pub enum RegistryError {
     /// The name or number already exists.
     #[error("{0}")]
     AlreadyExists(String),
-    /// Something refers to what is to be removed.
+    /// Other records refer to the record to be removed.
     #[error("{0}")]
     InUse(String),
     /// The change is invalid.
@@ -111,35 +109,35 @@ impl Registry {
         }))
     }
 
-    /// Passes at most `most` matching entries to `taker`, from one snapshot. Returns the taker, and whether there are more
+    /// Passes at most `limit` matching entries to `consumer`, from one snapshot. Returns the consumer, and whether there are more
     /// entries.
     ///
     /// # Errors
-    /// The filter names an unknown account, the taker fails, or the storage fails.
+    /// The filter names an unknown account, the consumer fails, or the storage fails.
     pub async fn list<T: ListEntry, S: ListConsumer<T>>(
         &self,
         filter: T::Filter,
-        most: Option<u32>,
-        mut taker: S,
+        limit: Option<u32>,
+        mut consumer: S,
     ) -> Result<(S, bool), RegistryError> {
         self.read(move |session| {
             let mut query = T::query(session, &filter)?;
-            if let Some(most) = most {
-                // One more than is shown, to find out whether there are more.
-                query.values.push(Value::Number(i64::from(most) + 1));
+            if let Some(limit) = limit {
+                // One more, to find out whether there are more entries.
+                query.values.push(Value::Number(i64::from(limit) + 1));
                 query.sql.push_str(&format!(" LIMIT ${}", query.values.len()));
             }
-            let (mut taken, mut more) = (0_u64, false);
+            let (mut count, mut more) = (0_u64, false);
             session.each(&query.sql, &query.values, &mut |row| {
-                more = most.is_some_and(|most| taken == u64::from(most));
+                more = limit.is_some_and(|limit| count == u64::from(limit));
                 if more {
                     return Ok(ControlFlow::Break(()));
                 }
-                taken += 1;
-                taker.take(T::read(row)?).map_err(RegistryError::Output)?;
+                count += 1;
+                consumer.take(T::read(row)?).map_err(RegistryError::Output)?;
                 Ok(ControlFlow::Continue(()))
             })?;
-            Ok((taker, more))
+            Ok((consumer, more))
         })
         .await
     }
@@ -152,12 +150,12 @@ impl Registry {
     ) -> Result<T, RegistryError> {
         let value = self.change_uncached(work).await?;
         if let Backend::Postgres(_) = &self.0 {
-            until_in_force().await;
+            wait_until_in_force().await;
         }
         Ok(value)
     }
 
-    /// The same for changes that no server caches: they are in force as soon as they are committed.
+    /// The same for changes of data that no server caches, which are in force as soon as they are committed.
     async fn change_uncached<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
@@ -180,9 +178,8 @@ impl Registry {
     }
 }
 
-/// The number of the added row, which the database has assigned.
-fn given_number(row: Option<Row>) -> Result<Id, RegistryError> {
-    let mut row =
-        row.ok_or_else(|| StoreError::Internal { reason: "the database assigned no number".to_owned() })?;
+/// The number that the database has assigned to an added row.
+fn assigned_number(row: Option<Row>) -> Result<Id, RegistryError> {
+    let mut row = row.ok_or_else(|| StoreError::Internal("the database assigned no number".to_owned()))?;
     Ok(row.take()?)
 }

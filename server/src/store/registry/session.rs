@@ -1,5 +1,5 @@
-//! One transaction of the administration: SQL that both databases speak, plain values in, rows out. The databases
-//! implement this, so that each query and each change is written once.
+//! A transaction of the administration, which takes SQL that both databases speak. Each database implements it, so that every query
+//! and every change is written once.
 
 use std::ops::ControlFlow;
 
@@ -15,17 +15,17 @@ pub trait Session {
     fn execute(&mut self, sql: &str, values: &[Value]) -> Result<u64, StoreError>;
 
     /// Passes the rows of a query to the callback one after another, until it breaks.
-    fn each(&mut self, sql: &str, values: &[Value], take: Take<'_>) -> Result<(), RegistryError>;
+    fn each(&mut self, sql: &str, values: &[Value], callback: RowCallback<'_>) -> Result<(), RegistryError>;
 
     /// Waits until no other transaction assigns numbers to gateways or groups.
     fn lock_numbers(&mut self) -> Result<(), StoreError>;
 
-    /// The end of a `SELECT` that locks its rows: until the transaction ends, no other may change them or refer to them anew.
+    /// The suffix of a `SELECT` that locks its rows: until the transaction ends, no other may change them or add references to them.
     fn row_lock(&self) -> &'static str;
 }
 
 /// Receives a row and returns whether to go on.
-pub(in crate::store) type Take<'a> = &'a mut dyn FnMut(Row) -> Result<ControlFlow<()>, RegistryError>;
+pub(in crate::store) type RowCallback<'a> = &'a mut dyn FnMut(Row) -> Result<ControlFlow<()>, RegistryError>;
 
 impl dyn Session + '_ {
     /// The first row of a query.
@@ -52,7 +52,7 @@ pub struct Query {
 }
 
 impl Query {
-    /// Begins with a text that already has a `WHERE`, so that every condition is added with `AND`.
+    /// Starts with `sql`, which must have a `WHERE`, because conditions are added with `AND`.
     pub(super) fn new(sql: &str) -> Self {
         Self { sql: sql.to_owned(), values: Vec::new() }
     }

@@ -1,4 +1,4 @@
-//! Tokens by number, because only their digests are stored.
+//! Tokens, which are named by number because only their digests are stored.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -190,7 +190,7 @@ fn insert(
          RETURNING id",
         &[account.into(), kind.into(), digest.into(), created_at.into(), expires_at.into()],
     )?;
-    super::given_number(row)
+    super::assigned_number(row)
 }
 
 fn unknown(id: Id) -> RegistryError {

@@ -143,8 +143,8 @@ fn add(session: &mut dyn Session, entry: WhitelistRecord) -> Result<WhitelistRow
             "SELECT id FROM whitelist WHERE account_id = $1 AND first = $2 AND last = $3",
             &[owner.into(), from.into(), to.into()],
         )?;
-        let mut same = same.ok_or_else(|| StoreError::Busy {
-            reason: format!("the entry for {first}-{last} was removed at the same time"),
+        let mut same = same.ok_or_else(|| {
+            StoreError::Busy(format!("the entry for {first}-{last} was removed at the same time"))
         })?;
         let id: Id = same.take()?;
         let WhitelistRecord { enabled, expires_at, .. } = find(session, id)?.entry;
@@ -158,7 +158,7 @@ fn add(session: &mut dyn Session, entry: WhitelistRecord) -> Result<WhitelistRow
             "account {account:?} already has {first}-{last}, as whitelist entry {number}, {advice}"
         )));
     }
-    let id = super::given_number(row)?;
+    let id = super::assigned_number(row)?;
     Ok(WhitelistRow { id, entry: WhitelistRecord { account, first, last: Some(last), enabled, expires_at } })
 }
 

@@ -1,4 +1,4 @@
-//! How domain values are encoded in columns.
+//! Encodes domain values in columns.
 
 use rusqlite::{
     Row, ToSql,
@@ -26,16 +26,28 @@ pub(super) fn columns(row: &Row<'_>) -> Result<row::Row, StoreError> {
 }
 
 fn value(column: ValueRef<'_>) -> Result<Value, StoreError> {
-    let damage = |reason: &str| StoreError::Corrupt { reason: reason.to_owned() };
+    let corrupt = |reason: &str| StoreError::Corrupt(reason.to_owned());
     Ok(match column {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => Value::Number(number),
         ValueRef::Text(text) => {
-            Value::Text(String::from_utf8(text.to_vec()).map_err(|_| damage("a text is not UTF-8"))?)
+            Value::Text(String::from_utf8(text.to_vec()).map_err(|_| corrupt("a text is not UTF-8"))?)
         }
         ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
-        ValueRef::Real(_) => return Err(damage("a column holds a fraction")),
+        ValueRef::Real(_) => return Err(corrupt("a column holds a fraction")),
     })
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self {
+            Self::Null => ToSqlOutput::from(rusqlite::types::Null),
+            Self::Flag(flag) => ToSqlOutput::from(*flag),
+            Self::Number(number) => ToSqlOutput::from(*number),
+            Self::Text(text) => ToSqlOutput::from(text.as_str()),
+            Self::Bytes(bytes) => ToSqlOutput::from(bytes.as_slice()),
+        })
+    }
 }
 
 impl ToSql for StoredIp {

@@ -11,12 +11,12 @@ impl From<&Error> for StoreError {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked,
             Some(ErrorCode::DiskFull) => Self::Full,
             Some(ErrorCode::ReadOnly) => Self::ReadOnly,
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt { reason },
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt(reason),
             Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure | ErrorCode::PermissionDenied) => {
-                Self::Unavailable { reason }
+                Self::Unavailable(reason)
             }
-            Some(ErrorCode::ConstraintViolation) => Self::Conflict { reason },
-            Some(_) => Self::Internal { reason },
+            Some(ErrorCode::ConstraintViolation) => Self::Conflict(reason),
+            Some(_) => Self::Internal(reason),
             // Values that our own code wrote and can no longer read.
             None if matches!(
                 error,
@@ -25,9 +25,9 @@ impl From<&Error> for StoreError {
                     | Error::InvalidColumnType(..)
             ) =>
             {
-                Self::Corrupt { reason }
+                Self::Corrupt(reason)
             }
-            None => Self::Internal { reason },
+            None => Self::Internal(reason),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What extractions need, and extractions stored under a request id.
+//! The data of extractions, and extractions stored under a request id.
 
 use std::{net::Ipv4Addr, sync::Arc};
 
@@ -20,11 +20,11 @@ use crate::{
     },
 };
 
-/// Maximum number of whitelist entries of an account that is cached. Of one with more, the entries that cover the caller
-/// are read on each call.
+/// Maximum number of whitelist entries of a cached account. For an account with more, the entries that cover the caller are read on
+/// each call.
 const MAX_CACHED_ENTRIES: usize = 1 << 16;
 
-/// Reads what an extraction needs. Without request id, account and gateways are cached for the next ones.
+/// Reads the data of an extraction. Without a request id, account and gateways are cached.
 pub(super) fn data(
     snapshot: &Connection,
     query: &ExtractionQuery,
@@ -41,7 +41,7 @@ pub(super) fn data(
             let read_at = Revision::read(snapshot)?;
             if !cache.has_gateways(&query.parameters, read_at) {
                 let gateways = gateways::all(snapshot, &query.parameters)?;
-                // There are as many regions without gateways as callers can think of.
+                // Empty regions are not cached, because callers can invent any number of them.
                 if gateways.as_ref().is_none_or(|gateways| gateways.len() > 0) {
                     cache.insert_gateways(&query.parameters, gateways, read_at);
                 }
@@ -133,7 +133,7 @@ fn entries(
     Ok(entries)
 }
 
-/// Stores an extraction, unless there is one under this request id, and returns the stored one.
+/// Stores an extraction, unless one exists under this request id, and returns the stored one.
 pub(super) fn store(
     db: &Connection,
     account: AccountId,
@@ -147,9 +147,8 @@ pub(super) fn store(
          VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING",
     )?
     .execute((account.0, request_id, Json(parameters), Json(endpoints), StoredTime(now)))?;
-    stored(db, account, request_id)?.ok_or_else(|| StoreError::Internal {
-        reason: "an extraction is missing right after it was stored".to_owned(),
-    })
+    stored(db, account, request_id)?
+        .ok_or_else(|| StoreError::Internal("an extraction is missing right after it was stored".to_owned()))
 }
 
 pub(super) fn delete_before(db: &Connection, end: Timestamp) -> Result<u64, StoreError> {

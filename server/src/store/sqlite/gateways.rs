@@ -13,7 +13,7 @@ const MAX_CACHED_GATEWAYS: usize = 1 << 16;
 /// All gateways that match an extraction; `None` when there are too many for the cache.
 pub(super) fn all(snapshot: &Connection, parameters: &Parameters) -> Result<Option<Gateways>, StoreError> {
     let Parameters { count: _, region, protocol } = parameters;
-    let mut select = snapshot.prepare_cached(&format!("{} {WHOLE}", places(region)))?;
+    let mut select = snapshot.prepare_cached(&format!("{} {WHOLE}", select(region)))?;
     let gateways: Vec<_> = select
         .query_map((protocol, code(region), MAX_CACHED_GATEWAYS + 1), |row| {
             Ok((row.get(0)?, Endpoint { host: row.get(1)?, port: row.get(2)? }))
@@ -33,8 +33,7 @@ pub(super) fn supply(snapshot: &Transaction<'_>) -> Result<Vec<Supply>, StoreErr
     Ok(supply)
 }
 
-/// The gateways that an extraction may get: as [`Gateways::choose`], but from the database, in time that depends on the
-/// count alone.
+/// Chooses gateways as [`Gateways::choose`] does, but from the database, in time that depends only on the count.
 pub(super) fn choose(
     snapshot: &Connection,
     parameters: &Parameters,
@@ -47,7 +46,7 @@ pub(super) fn choose(
         if missing == 0 {
             break;
         }
-        let mut select = snapshot.prepare_cached(&format!("{} {half}", places(region)))?;
+        let mut select = snapshot.prepare_cached(&format!("{} {half}", select(region)))?;
         let values: [&dyn ToSql; 4] = [protocol, &code(region), &missing, &pivot];
         let rows = select.query_map(values, |row| Ok(Endpoint { host: row.get(1)?, port: row.get(2)? }))?;
         for endpoint in rows {
@@ -57,7 +56,7 @@ pub(super) fn choose(
     Ok(found)
 }
 
-fn places(region: &Region) -> &'static str {
+fn select(region: &Region) -> &'static str {
     match region {
         Region::Everywhere => EVERYWHERE,
         Region::Only(_) => IN_REGION,
@@ -71,7 +70,7 @@ fn code(region: &Region) -> Option<&str> {
     }
 }
 
-// Each is one walk along an index, in order, that stops at the limit.
+// Each scans an index in order and stops at the limit.
 const EVERYWHERE: &str =
     "SELECT spin, host, port FROM gateways INDEXED BY gateways_everywhere WHERE protocol = ?1 AND ?2 IS NULL";
 const IN_REGION: &str =
@@ -80,7 +79,7 @@ const WHOLE: &str = "ORDER BY spin LIMIT ?3";
 const AFTER: &str = "AND spin >= ?4 ORDER BY spin LIMIT ?3";
 const BEFORE: &str = "AND spin < ?4 ORDER BY spin LIMIT ?3";
 
-// One walk along an index, in whose order the groups already are.
+// Scans an index, in whose order the groups already are.
 const SUPPLY: &str = "SELECT protocol, region, count(*) FROM gateways INDEXED BY gateways_by_region
      GROUP BY protocol, region ORDER BY protocol, region";
 
@@ -95,7 +94,7 @@ mod tests {
         let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {SUPPLY}")).unwrap();
         let steps: Vec<String> =
             explain.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap();
-        assert_eq!(steps.len(), 1, "one walk, without sorting: {steps:?}");
+        assert_eq!(steps.len(), 1, "one scan, without sorting: {steps:?}");
         assert!(steps[0].contains("USING COVERING INDEX gateways_by_region"), "{steps:?}");
     }
 
@@ -107,7 +106,7 @@ mod tests {
                 let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {gateways} {part}")).unwrap();
                 let steps: Vec<String> =
                     explain.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap();
-                assert_eq!(steps.len(), 1, "one walk, without sorting: {steps:?}");
+                assert_eq!(steps.len(), 1, "one scan, without sorting: {steps:?}");
                 assert!(steps[0].starts_with("SEARCH gateways USING COVERING INDEX"), "{steps:?}");
                 assert!(part == WHOLE || steps[0].contains("spin"), "{steps:?}");
             }

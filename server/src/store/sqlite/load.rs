@@ -5,69 +5,70 @@ use std::collections::HashMap;
 use rusqlite::{
     Connection, OptionalExtension, Statement,
     ffi::{SQLITE_CONSTRAINT_FOREIGNKEY, SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE},
-    params,
+    params_from_iter,
 };
 
 use crate::store::{
     Lines, LoadError, StoreError,
-    load_progress::{LoadProgress, RecordError, range},
-    packed::{Json, StoredIp, StoredTime, spin},
+    load_progress::{LoadProgress, RecordError, check_range},
     prefetch,
-    record::{
-        AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, Line, ProxyPassword,
-        Record, RecordCounts, TokenRecord, WhitelistRecord,
-    },
+    record::{Line, Record, RecordCounts},
+    record_kind::RecordKind,
 };
 
-/// Memory for pages that wait for their commit during an import, in KiB, written as SQLite wants it. Pages that do not fit
-/// are written and read again and again.
-const CACHE: i32 = -65_536;
+/// Memory for uncommitted pages during an import, in SQLite's notation (negative KiB). Pages that do not fit are written and read
+/// repeatedly.
+const CACHE_SIZE: i32 = -65_536;
 
-/// Adds every record, or gathers what is wrong; the caller undoes the change when this fails.
+/// Adds every record, or collects the invalid lines; the caller rolls back if this fails.
 pub(super) fn load(db: &Connection, lines: Lines) -> Result<RecordCounts, LoadError> {
     let usual: i32 = db.pragma_query_value(None, "cache_size", |row| row.get(0)).map_err(StoreError::from)?;
-    db.pragma_update(None, "cache_size", CACHE).map_err(StoreError::from)?;
+    db.pragma_update(None, "cache_size", CACHE_SIZE).map_err(StoreError::from)?;
     let loaded = load_all(db, lines);
     db.pragma_update(None, "cache_size", usual).map_err(StoreError::from)?;
     loaded
 }
 
 fn load_all(db: &Connection, lines: Lines) -> Result<RecordCounts, LoadError> {
-    let index = AddressIndex::put_off(db).map_err(StoreError::from)?;
+    let index = AddressIndex::drop_if_unused(db).map_err(StoreError::from)?;
     let loaded = load_rows(db, lines)?;
-    index.make(db).map_err(StoreError::from)?;
+    index.restore(db).map_err(StoreError::from)?;
     Ok(loaded)
 }
 
-/// The index of instances by their address. The first instances of a database are loaded without it: addresses come in any
-/// order, and to put each into its place in an index that is larger than the memory takes longer than all the rest.
+/// The index of instances by address. The first instances of a database are loaded without it, because inserting addresses in random
+/// order into an index that is larger than the memory would take most of the time.
 struct AddressIndex {
-    /// The statement that makes it, when it was put off.
-    missing: Option<String>,
+    /// The statement that creates the index, if it was dropped.
+    dropped: Option<String>,
 }
 
 impl AddressIndex {
-    fn put_off(db: &Connection) -> rusqlite::Result<Self> {
-        let any = db.query_row("SELECT EXISTS (SELECT 1 FROM instances)", [], |row| row.get(0))?;
-        if any {
-            return Ok(Self { missing: None });
+    fn drop_if_unused(db: &Connection) -> rusqlite::Result<Self> {
+        let is_used = db.query_row("SELECT EXISTS (SELECT 1 FROM instances)", [], |row| row.get(0))?;
+        if is_used {
+            return Ok(Self { dropped: None });
         }
         let select = "SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = 'instances_by_address'";
-        let made_by = db.query_row(select, [], |row| row.get(0))?;
+        let created_by = db.query_row(select, [], |row| row.get(0))?;
         db.execute_batch("DROP INDEX instances_by_address")?;
-        Ok(Self { missing: Some(made_by) })
+        Ok(Self { dropped: Some(created_by) })
     }
 
-    fn make(self, db: &Connection) -> rusqlite::Result<()> {
-        self.missing.map_or(Ok(()), |statement| db.execute_batch(&statement))
+    fn restore(self, db: &Connection) -> rusqlite::Result<()> {
+        self.dropped.map_or(Ok(()), |statement| db.execute_batch(&statement))
     }
 }
 
 fn load_rows(db: &Connection, lines: Lines) -> Result<RecordCounts, LoadError> {
     let gateways = db.query_row("SELECT coalesce(max(id), 0) FROM gateways", [], |row| row.get(0));
-    let (inserts, gateways) = (Inserts::prepare(db), gateways.map_err(StoreError::from)?);
-    let mut loader =
-        Loader { db, inserts: inserts.map_err(StoreError::from)?, accounts: HashMap::new(), gateways };
+    let inserts = RecordKind::ALL.iter().map(|kind| db.prepare(&kind.insert())).collect::<Result<_, _>>();
+    let mut loader = Loader {
+        db,
+        inserts: inserts.map_err(StoreError::from)?,
+        accounts: HashMap::new(),
+        gateways: gateways.map_err(StoreError::from)?,
+    };
     let mut progress = LoadProgress::default();
     let mut batches = prefetch::read(lines)?;
     'reading: while let Some(batch) = batches.blocking_recv() {
@@ -90,156 +91,26 @@ fn load_rows(db: &Connection, lines: Lines) -> Result<RecordCounts, LoadError> {
 
 struct Loader<'a> {
     db: &'a Connection,
-    inserts: Inserts<'a>,
+    /// The statement that adds a record of each kind, prepared once: looking up a cached statement takes a good part of an
+    /// insert's time.
+    inserts: Vec<Statement<'a>>,
     /// Numbers of the accounts met so far, by name.
     accounts: HashMap<String, i64>,
     /// Number of the gateway that was added last.
     gateways: i64,
 }
 
-/// The statements that add records, prepared once: looking up a cached statement takes a good part of an insert's time.
-struct Inserts<'a> {
-    account: Statement<'a>,
-    token: Statement<'a>,
-    whitelist: Statement<'a>,
-    entitlement: Statement<'a>,
-    gateway: Statement<'a>,
-    group: Statement<'a>,
-    instance: Statement<'a>,
-}
-
-impl<'a> Inserts<'a> {
-    fn prepare(db: &'a Connection) -> rusqlite::Result<Self> {
-        Ok(Self {
-            account: db.prepare(ACCOUNT)?,
-            token: db.prepare(TOKEN)?,
-            whitelist: db.prepare(WHITELIST)?,
-            entitlement: db.prepare(ENTITLEMENT)?,
-            gateway: db.prepare(GATEWAY)?,
-            group: db.prepare(GROUP)?,
-            instance: db.prepare(INSTANCE)?,
-        })
-    }
-}
-
-/// The outcome of an insert, or why the record cannot be one.
-type Inserted = Result<rusqlite::Result<usize>, RecordError>;
-
 impl Loader<'_> {
     fn add(&mut self, record: &Record) -> Result<(), RecordError> {
-        let inserted = match record {
-            Record::Account(account) => self.account(account),
-            Record::Token(token) => self.token(token),
-            Record::Whitelist(entry) => self.whitelist(entry),
-            Record::Entitlement(entitlement) => self.entitlement(entitlement),
-            Record::Gateway(gateway) => self.gateway(gateway),
-            Record::Group(group) => self.group(group),
-            Record::Instance(instance) => self.instance(instance),
-        }?;
+        check_range(record)?;
+        let owner = record.owner().map(|name| self.account(name)).transpose()?;
+        self.gateways += i64::from(record.kind() == RecordKind::Gateway);
+        let values = record.values(owner.unwrap_or_default(), self.gateways)?;
+        let inserted = self.inserts[record.kind() as usize].execute(params_from_iter(values));
         inserted.map(drop).map_err(|error| rejection(record, error))
     }
 
-    fn account(&mut self, account: &AccountRecord) -> Inserted {
-        let AccountRecord { name, real_name_verified } = account;
-        Ok(self.inserts.account.execute(params![name, real_name_verified]))
-    }
-
-    fn token(&mut self, token: &TokenRecord) -> Inserted {
-        let TokenRecord { account, sha256, kind, created_at, expires_at, revoked_at } = token;
-        let account = self.owner(account)?;
-        Ok(self.inserts.token.execute(params![
-            account,
-            sha256,
-            kind,
-            StoredTime(*created_at),
-            expires_at.map(StoredTime),
-            revoked_at.map(StoredTime)
-        ]))
-    }
-
-    fn whitelist(&mut self, entry: &WhitelistRecord) -> Inserted {
-        let WhitelistRecord { account, first: _, last: _, enabled, expires_at } = entry;
-        let [first, last] = range(entry)?;
-        let account = self.owner(account)?;
-        Ok(self.inserts.whitelist.execute(params![account, first, last, enabled, expires_at.map(StoredTime)]))
-    }
-
-    fn entitlement(&mut self, entitlement: &EntitlementRecord) -> Inserted {
-        let EntitlementRecord { account, protocol, expires_at } = entitlement;
-        let account = self.owner(account)?;
-        Ok(self.inserts.entitlement.execute(params![account, protocol, expires_at.map(StoredTime)]))
-    }
-
-    fn gateway(&mut self, gateway: &GatewayRecord) -> Inserted {
-        let GatewayRecord { host, port, region, protocol, username, password } = gateway;
-        self.gateways += 1;
-        Ok(self.inserts.gateway.execute(params![
-            self.gateways,
-            host,
-            port,
-            region,
-            protocol,
-            spin(self.gateways),
-            username,
-            shown(password)
-        ]))
-    }
-
-    fn group(&mut self, group: &GroupRecord) -> Inserted {
-        let GroupRecord { account, group_id, name, created_at, updated_at } = group;
-        let account = self.owner(account)?;
-        Ok(self.inserts.group.execute(params![
-            group_id,
-            account,
-            name,
-            StoredTime(*created_at),
-            StoredTime(*updated_at)
-        ]))
-    }
-
-    fn instance(&mut self, instance: &InstanceRecord) -> Inserted {
-        let InstanceRecord {
-            account,
-            order_no,
-            instance_id,
-            offer_id,
-            status,
-            ip,
-            port,
-            protocols,
-            country_code,
-            city_code,
-            isp_type,
-            expires_at,
-            activated_at,
-            capabilities,
-            group_id,
-            username,
-            password,
-        } = instance;
-        let account = self.owner(account)?;
-        Ok(self.inserts.instance.execute(params![
-            instance_id,
-            account,
-            StoredIp(*ip),
-            port,
-            order_no,
-            offer_id,
-            status,
-            Json(protocols),
-            country_code,
-            city_code,
-            isp_type,
-            expires_at.map(StoredTime),
-            activated_at.map(StoredTime),
-            Json(capabilities),
-            group_id,
-            username,
-            shown(password),
-        ]))
-    }
-
-    fn owner(&mut self, name: &str) -> Result<i64, RecordError> {
+    fn account(&mut self, name: &str) -> Result<i64, RecordError> {
         if let Some(id) = self.accounts.get(name) {
             return Ok(*id);
         }
@@ -263,24 +134,6 @@ fn rejection(record: &Record, error: rusqlite::Error) -> RecordError {
     }
 }
 
-fn shown(password: &Option<ProxyPassword>) -> Option<&str> {
-    password.as_ref().map(ProxyPassword::expose)
-}
-
-const ACCOUNT: &str = "INSERT INTO accounts (name, real_name_verified) VALUES (?1, ?2)";
-const TOKEN: &str = "INSERT INTO tokens (account_id, sha256, kind, created_at, expires_at, revoked_at)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-const WHITELIST: &str =
-    "INSERT INTO whitelist (account_id, first, last, enabled, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)";
-const ENTITLEMENT: &str = "INSERT INTO entitlements (account_id, protocol, expires_at) VALUES (?1, ?2, ?3)";
-const GATEWAY: &str = "INSERT INTO gateways (id, host, port, region, protocol, spin, username, password)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-const GROUP: &str =
-    "INSERT INTO groups (id, account_id, name, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5)";
-const INSTANCE: &str = "INSERT INTO instances (id, account_id, ip, port, order_no, offer_id, status, protocols,
-        country_code, city_code, isp_type, expires_at, activated_at, capabilities, group_id, username, password)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -293,16 +146,16 @@ mod tests {
     }
 
     #[test]
-    fn the_index_is_put_off_for_the_first_instances_only_and_made_again() {
+    fn the_index_is_dropped_for_the_first_instances_only_and_restored() {
         let mut db = open::in_memory();
         let before = indexes(&db);
         let undone = db.savepoint().unwrap();
-        let index = AddressIndex::put_off(&undone).unwrap();
+        let index = AddressIndex::drop_if_unused(&undone).unwrap();
         assert_eq!(indexes(&undone).len(), before.len() - 1);
         drop((index, undone));
-        assert_eq!(indexes(&db), before, "an import that fails takes nothing away");
+        assert_eq!(indexes(&db), before, "a failed import changes nothing");
 
-        AddressIndex::put_off(&db).unwrap().make(&db).unwrap();
+        AddressIndex::drop_if_unused(&db).unwrap().restore(&db).unwrap();
         assert_eq!(indexes(&db), before);
         db.execute("INSERT INTO accounts VALUES (1, 'a', 1)", []).unwrap();
         db.execute(
@@ -310,13 +163,13 @@ mod tests {
             [],
         )
         .unwrap();
-        let index = AddressIndex::put_off(&db).unwrap();
+        let index = AddressIndex::drop_if_unused(&db).unwrap();
         assert_eq!(indexes(&db), before);
-        index.make(&db).unwrap();
+        index.restore(&db).unwrap();
     }
 
     #[test]
-    fn who_searches_meanwhile_does_not_notice() {
+    fn concurrent_searches_do_not_notice() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         let (mut writer, reader) = (Connection::open(&path).unwrap(), Connection::open(&path).unwrap());
@@ -328,9 +181,9 @@ mod tests {
         let mut found = || search.query_row([], |row| row.get::<_, i64>(0)).unwrap();
         assert_eq!(found(), 0);
         let import = writer.transaction().unwrap();
-        let index = AddressIndex::put_off(&import).unwrap();
+        let index = AddressIndex::drop_if_unused(&import).unwrap();
         assert_eq!(found(), 0);
-        index.make(&import).unwrap();
+        index.restore(&import).unwrap();
         import.commit().unwrap();
         assert_eq!(found(), 0);
     }

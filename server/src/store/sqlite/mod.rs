@@ -46,7 +46,7 @@ use crate::domain::{
 #[derive(Debug)]
 pub struct SqliteStore {
     cache: Arc<Cache<Revision>>,
-    // In this order: everything that reads closes before the writer, whose connection puts the log back into the file.
+    // Dropped in this order: the readers before the writer, whose connection then moves the write-ahead log into the file.
     revision: CurrentRevision,
     readers: Readers,
     writer: Writer,
@@ -62,7 +62,7 @@ impl SqliteStore {
         open::open(path, mode)
     }
 
-    /// Makes an empty database in a temporary folder, which goes away with the store.
+    /// Creates an empty database in a temporary folder, which is deleted with the store.
     ///
     /// # Errors
     /// As [`SqliteStore::open`].

@@ -1,4 +1,4 @@
-//! A database file that gets its name when it is complete.
+//! A database file that is renamed into place when it is complete.
 
 use std::{
     fs::File,
@@ -8,12 +8,15 @@ use std::{
 
 use tempfile::{TempDir, TempPath};
 
-use super::{SqliteStore, open};
+use super::{
+    SqliteStore,
+    open::{self, unusable},
+};
 use crate::store::{OpenError, OpenMode, StoreError};
 
-/// A new database, in a folder beside the place of its file, which only its owner can read. Dropped, it is removed.
+/// A new database in a temporary folder beside its target, which only its owner can read. It is deleted when this is dropped.
 ///
-/// A file that is filled under its final name could not be removed when that fails: another process may use it by then.
+/// A file that is filled under its final name could not be deleted on a failure, because another process may use it by then.
 #[derive(Debug)]
 pub struct NewFile {
     folder: TempDir,
@@ -21,13 +24,13 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Prepares a database that shall be called `target`.
+    /// Prepares a database that is to become `target`.
     ///
     /// # Errors
     /// The folder of the file cannot be written, or a log of an earlier file of this name is left.
     pub fn new(target: &Path) -> Result<Self, OpenError> {
-        nothing_is_left(target)?;
-        let folder = open::private_folder(parent(target)).map_err(|error| unusable(target, &error))?;
+        check_no_leftover_log(target)?;
+        let folder = open::private_folder(parent(target)).map_err(|error| unusable(target, error))?;
         Ok(Self { folder, target: target.to_owned() })
     }
 
@@ -39,30 +42,27 @@ impl NewFile {
         SqliteStore::open(&self.path(), OpenMode::Create)
     }
 
-    /// Gives the database its name, once every store on it is closed. `false`, with nothing changed, when there is a file
-    /// of this name by now.
+    /// Renames the database to its target, after every store on it is closed. Returns `false` and changes nothing if the target
+    /// exists by now.
     ///
     /// # Errors
     /// The file is incomplete, it cannot be renamed, or a log of an earlier file of this name is left.
     pub fn publish(self) -> Result<bool, OpenError> {
-        nothing_is_left(&self.target)?;
+        check_no_leftover_log(&self.target)?;
         let path = self.path();
         if open::beside(&path, "-wal").exists() {
             let reason = "cannot move the data from the write-ahead log into the file".to_owned();
-            return Err(OpenError::Store {
-                database: self.target.display().to_string(),
-                source: StoreError::Unavailable { reason },
-            });
+            return Err(unusable(&self.target, StoreError::Unavailable(reason)));
         }
         match TempPath::try_from_path(path).map(|path| path.persist_noclobber(&self.target)) {
             Ok(Ok(())) => {
-                // The name shall outlive a power cut as the content does. Not every file system can promise that.
+                // Makes the new name durable. Not every file system supports this.
                 let _ = File::open(parent(&self.target)).and_then(|folder| folder.sync_all());
                 Ok(true)
             }
             Ok(Err(error)) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-            Ok(Err(error)) => Err(unusable(&self.target, &error.error)),
-            Err(error) => Err(unusable(&self.target, &error)),
+            Ok(Err(error)) => Err(unusable(&self.target, error.error)),
+            Err(error) => Err(unusable(&self.target, error)),
         }
     }
 
@@ -71,8 +71,8 @@ impl NewFile {
     }
 }
 
-/// SQLite would apply the log of a database that is gone to the new one, as if it had been written to it.
-fn nothing_is_left(target: &Path) -> Result<(), OpenError> {
+/// SQLite would apply the leftover log of a deleted database to a new one of the same name.
+fn check_no_leftover_log(target: &Path) -> Result<(), OpenError> {
     let left = ["-wal", "-journal"].map(|suffix| open::beside(target, suffix));
     match left.iter().find(|log| log.exists() && !target.exists()) {
         None => Ok(()),
@@ -81,23 +81,13 @@ fn nothing_is_left(target: &Path) -> Result<(), OpenError> {
                 "{} belongs to a database file that no longer exists; stop the program that uses it, then remove or restore both",
                 log.display()
             );
-            Err(OpenError::Store {
-                database: target.display().to_string(),
-                source: StoreError::Unavailable { reason },
-            })
+            Err(unusable(target, StoreError::Unavailable(reason)))
         }
     }
 }
 
 fn parent(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-fn unusable(path: &Path, error: &io::Error) -> OpenError {
-    OpenError::Store {
-        database: path.display().to_string(),
-        source: StoreError::Unavailable { reason: error.to_string() },
-    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Opens a database file, and says what is wrong with one that cannot be used.
+//! Opens a database file, or says why it cannot be used.
 
 use std::{
     fs::{self, File},
@@ -22,7 +22,7 @@ use crate::store::{OpenError, OpenMode, StoreError, cache::Cache};
 /// How long a connection waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Statements that a connection keeps prepared; more than there are.
+/// Number of statements that a connection keeps prepared; more than there are.
 const PREPARED_STATEMENTS: usize = 64;
 
 pub(super) fn open(path: &Path, mode: OpenMode) -> Result<SqliteStore, OpenError> {
@@ -30,17 +30,17 @@ pub(super) fn open(path: &Path, mode: OpenMode) -> Result<SqliteStore, OpenError
     if mode == OpenMode::Create {
         create(path)?;
     }
-    let store = connect(path, Durability::Full, None)?;
-    warn_of_readable(path);
+    let store = connect(path, DURABLE, None)?;
+    warn_if_readable_by_others(path);
     Ok(store)
 }
 
 pub(super) fn temporary() -> Result<SqliteStore, OpenError> {
-    let folder = private_folder(&std::env::temp_dir())
-        .map_err(|error| unusable(&std::env::temp_dir(), unavailable(&error)))?;
+    let parent = std::env::temp_dir();
+    let folder = private_folder(&parent).map_err(|error| unusable(&parent, error))?;
     let path = folder.path().join("sallyport.db");
     create(&path)?;
-    connect(&path, Durability::None, Some(folder))
+    connect(&path, NOT_DURABLE, Some(folder))
 }
 
 /// Creates a temporary folder in another one, which only its owner can read.
@@ -60,15 +60,13 @@ fn create(path: &Path) -> Result<(), OpenError> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     match options.open(path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            Err(unusable(path, unavailable(&error)))
-        }
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(unusable(path, error)),
         Ok(_) | Err(_) => Ok(()),
     }
 }
 
-/// Warns of files that others than their owner can use.
-fn warn_of_readable(path: &Path) {
+/// Warns if users other than the owner can read the files.
+fn warn_if_readable_by_others(path: &Path) {
     #[cfg(unix)]
     for file in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
         let Ok(metadata) = fs::metadata(&file) else { continue };
@@ -90,16 +88,11 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// What a committed change survives.
-#[derive(Clone, Copy)]
-enum Durability {
-    /// A power cut.
-    Full,
-    /// Nothing; the file goes away with the store anyway.
-    None,
-}
+/// Values of the pragma `synchronous`: a commit survives a power cut, or not, for a file that is deleted with its store.
+const DURABLE: &str = "full";
+const NOT_DURABLE: &str = "off";
 
-/// Finds out what SQLite would report unclearly, or not at all to a privileged user.
+/// Rejects files for which SQLite's own error would be unclear, or which it would accept from a privileged user.
 fn check_file(path: &Path, mode: OpenMode) -> Result<(), OpenError> {
     match fs::metadata(path) {
         Ok(file) if !file.is_file() => {
@@ -111,13 +104,13 @@ fn check_file(path: &Path, mode: OpenMode) -> Result<(), OpenError> {
             OpenMode::Existing => Err(OpenError::Missing { database: name(path) }),
             OpenMode::Create => Ok(()),
         },
-        Err(error) => Err(unusable(path, unavailable(&error))),
+        Err(error) => Err(unusable(path, error)),
     }
 }
 
 fn connect(
     path: &Path,
-    durability: Durability,
+    synchronous: &str,
     folder: Option<tempfile::TempDir>,
 ) -> Result<SqliteStore, OpenError> {
     let wrong = |error: rusqlite::Error| match error.sqlite_error_code() {
@@ -125,47 +118,40 @@ fn connect(
             database: name(path),
             reason: "it is not an SQLite file, or its header is damaged".to_owned(),
         },
-        _ => unusable(path, StoreError::from(error)),
+        _ => unusable(path, error),
     };
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut writer = Connection::open_with_flags(path, flags).map_err(wrong)?;
-    prepare(&writer, durability).map_err(wrong)?;
+    prepare(&writer, synchronous).map_err(wrong)?;
     check_owner(&writer, path, wrong)?;
     writer.pragma_update(None, "journal_mode", "wal").map_err(wrong)?;
     schema::migrate(&mut writer).map_err(wrong)?;
 
     let reader = || {
         let reader = Connection::open_with_flags(path, flags)?;
-        prepare(&reader, durability)?;
+        prepare(&reader, synchronous)?;
         reader.pragma_update(None, "query_only", true)?;
         Ok(reader)
     };
     let readers = (0..reader_count()).map(|_| reader()).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
     let revision = reader().and_then(|db| CurrentRevision::new(db, path)).map_err(wrong)?;
-    let writer = Writer::start(writer).map_err(|error| unusable(path, unavailable(&error)))?;
+    let writer = Writer::start(writer).map_err(|error| unusable(path, error))?;
     let cache = Arc::new(Cache::new());
     Ok(SqliteStore { cache, revision, readers: Readers::new(readers), writer, _folder: folder })
 }
 
-fn prepare(db: &Connection, durability: Durability) -> rusqlite::Result<()> {
+fn prepare(db: &Connection, synchronous: &str) -> rusqlite::Result<()> {
     db.busy_timeout(BUSY_TIMEOUT)?;
     db.set_prepared_statement_cache_capacity(PREPARED_STATEMENTS);
-    // A plan then depends on the statement alone, and not on parameters, for which SQLite would plan a search anew.
+    // Plans must not depend on parameters, for which SQLite would prepare the statement again.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    // Searches give their addresses as one parameter.
+    // Searches pass their addresses as one array parameter.
     array::load_module(db)?;
     db.pragma_update(None, "foreign_keys", true)?;
-    db.pragma_update(
-        None,
-        "synchronous",
-        match durability {
-            Durability::Full => "full",
-            Durability::None => "off",
-        },
-    )
+    db.pragma_update(None, "synchronous", synchronous)
 }
 
-/// Rejects a database that another program, or a later version of this one, has made.
+/// Rejects a database of another program or of a later version of this one.
 fn check_owner(
     db: &Connection,
     path: &Path,
@@ -189,28 +175,24 @@ fn check_owner(
     Ok(())
 }
 
-/// Reading waits for memory and disk more than for the processor: a few more than there are cores help, many do not.
+/// Reads are bound by memory and disk: a few more readers than cores help, many more do not.
 fn reader_count() -> usize {
     std::thread::available_parallelism().map_or(4, |cores| cores.get().clamp(4, 16))
 }
 
-fn unusable(path: &Path, source: StoreError) -> OpenError {
-    OpenError::Store { database: name(path), source }
+pub(super) fn unusable(path: &Path, source: impl Into<StoreError>) -> OpenError {
+    OpenError::Store { database: name(path), source: source.into() }
 }
 
 fn name(path: &Path) -> String {
     path.display().to_string()
 }
 
-fn unavailable(error: &io::Error) -> StoreError {
-    StoreError::Unavailable { reason: error.to_string() }
-}
-
-/// An empty database in memory, behind a connection like those of a store.
+/// An empty database in memory, on a connection like those of a store.
 #[cfg(test)]
 pub(super) fn in_memory() -> Connection {
     let mut db = Connection::open_in_memory().unwrap();
-    prepare(&db, Durability::None).unwrap();
+    prepare(&db, NOT_DURABLE).unwrap();
     schema::migrate(&mut db).unwrap();
     db
 }

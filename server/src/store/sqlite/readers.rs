@@ -1,4 +1,4 @@
-//! Connections that read.
+//! The connections for reading.
 
 use std::{
     sync::{
@@ -13,15 +13,15 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::store::{Pool, StoreError};
 
-/// Maximum wait for a connection to be free. A reader keeps its connection until the statement has ended, even if the
-/// caller has left.
+/// Maximum time to wait for a free connection. A reader keeps its connection until the statement has ended, even if the caller has
+/// disconnected.
 const MAX_WAIT: Duration = Duration::from_secs(2);
 
 /// A fixed set of connections, each used by one reader at a time.
 #[derive(Debug)]
 pub(super) struct Readers {
     idle: Arc<Mutex<Vec<Connection>>>,
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     connections: usize,
     waiting: AtomicUsize,
 }
@@ -31,7 +31,7 @@ impl Readers {
         let number = connections.len();
         Self {
             idle: Arc::new(Mutex::new(connections)),
-            turns: Arc::new(Semaphore::new(number)),
+            permits: Arc::new(Semaphore::new(number)),
             connections: number,
             waiting: AtomicUsize::new(0),
         }
@@ -41,23 +41,21 @@ impl Readers {
     pub(super) fn pool(&self) -> Pool {
         Pool {
             connections: self.connections,
-            busy: self.connections.saturating_sub(self.turns.available_permits()),
+            busy: self.connections.saturating_sub(self.permits.available_permits()),
             waiting: self.waiting.load(Ordering::Relaxed),
         }
     }
 
     /// Waits until a connection is free.
-    async fn turn(&self) -> Result<OwnedSemaphorePermit, StoreError> {
-        let turns = Arc::clone(&self.turns);
-        if let Ok(turn) = Arc::clone(&turns).try_acquire_owned() {
-            return Ok(turn);
+    async fn permit(&self) -> Result<OwnedSemaphorePermit, StoreError> {
+        let permits = Arc::clone(&self.permits);
+        if let Ok(permit) = Arc::clone(&permits).try_acquire_owned() {
+            return Ok(permit);
         }
-        let _waiting = WaitingReader::among(&self.waiting);
-        match tokio::time::timeout(MAX_WAIT, turns.acquire_owned()).await {
-            Ok(turn) => turn.map_err(|_| StoreError::Closed),
-            Err(_) => {
-                Err(StoreError::Busy { reason: "every connection to the database is in use".to_owned() })
-            }
+        let _waiting = WaitingReader::new(&self.waiting);
+        match tokio::time::timeout(MAX_WAIT, permits.acquire_owned()).await {
+            Ok(permit) => permit.map_err(|_| StoreError::Closed),
+            Err(_) => Err(StoreError::Busy("every connection to the database is in use".to_owned())),
         }
     }
 
@@ -70,7 +68,7 @@ impl Readers {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        let turn = self.turn().await?;
+        let permit = self.permit().await?;
         let idle = Arc::clone(&self.idle);
         tokio::task::spawn_blocking(move || {
             let mut lease = Lease { connection: take(&idle), idle };
@@ -81,21 +79,21 @@ impl Readers {
                     .and_then(|it| work(&it)),
                 None => Err(StoreError::Closed.into()),
             };
-            // The connection goes back before the turn does, so that a reader whose turn it is finds one.
+            // The connection is returned before the permit, so that a reader with a permit finds one.
             drop(lease);
-            drop(turn);
+            drop(permit);
             response
         })
         .await
-        .unwrap_or_else(|error| Err(StoreError::Internal { reason: error.to_string() }.into()))
+        .unwrap_or_else(|error| Err(StoreError::Internal(error.to_string()).into()))
     }
 }
 
-/// A reader without a connection; one who leaves while waiting is counted no more.
+/// Counts a reader that waits for a connection, until this is dropped.
 struct WaitingReader<'a>(&'a AtomicUsize);
 
 impl<'a> WaitingReader<'a> {
-    fn among(waiting: &'a AtomicUsize) -> Self {
+    fn new(waiting: &'a AtomicUsize) -> Self {
         waiting.fetch_add(1, Ordering::Relaxed);
         Self(waiting)
     }
@@ -107,7 +105,7 @@ impl Drop for WaitingReader<'_> {
     }
 }
 
-/// Gives the connection back, also when the work on it panics.
+/// Returns the connection, also if the work on it panics.
 struct Lease {
     connection: Option<Connection>,
     idle: Arc<Mutex<Vec<Connection>>>,
@@ -130,7 +128,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn callers_that_leave_keep_their_connection_and_others_wait_for_a_while_only() {
+    async fn disconnected_callers_keep_their_connection_and_others_wait_for_a_limited_time() {
         let readers = Readers::new(vec![Connection::open_in_memory().unwrap()]);
         let (release, held) = mpsc::channel::<()>();
         let mut long = Box::pin(readers.read(move |_| held.recv().map_err(|_| StoreError::Closed)));

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Statement};
 use super::{SqliteStore, codec::columns};
 use crate::store::{
     StoreError,
-    registry::{RegistryError, Session, Take},
+    registry::{RegistryError, RowCallback, Session},
     row::Value,
 };
 
@@ -33,15 +33,9 @@ impl SqliteSession<'_> {
     fn bound(&self, sql: &str, values: &[Value]) -> Result<Statement<'_>, StoreError> {
         let mut statement = self.0.prepare(sql)?;
         for (place, value) in (1..).zip(values) {
-            // By name: SQLite counts parameters in the order in which they are written.
+            // By name, because SQLite numbers parameters in the order in which they occur.
             let Some(place) = statement.parameter_index(&format!("${place}"))? else { continue };
-            match value {
-                Value::Null => statement.raw_bind_parameter(place, rusqlite::types::Null)?,
-                Value::Flag(flag) => statement.raw_bind_parameter(place, flag)?,
-                Value::Number(number) => statement.raw_bind_parameter(place, number)?,
-                Value::Text(text) => statement.raw_bind_parameter(place, text)?,
-                Value::Bytes(bytes) => statement.raw_bind_parameter(place, bytes)?,
-            }
+            statement.raw_bind_parameter(place, value)?;
         }
         Ok(statement)
     }
@@ -52,11 +46,11 @@ impl Session for SqliteSession<'_> {
         Ok(self.bound(sql, values)?.raw_execute()? as u64)
     }
 
-    fn each(&mut self, sql: &str, values: &[Value], take: Take<'_>) -> Result<(), RegistryError> {
+    fn each(&mut self, sql: &str, values: &[Value], callback: RowCallback<'_>) -> Result<(), RegistryError> {
         let mut statement = self.bound(sql, values)?;
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next().map_err(StoreError::from)? {
-            if let ControlFlow::Break(()) = take(columns(row)?)? {
+            if let ControlFlow::Break(()) = callback(columns(row)?)? {
                 break;
             }
         }

@@ -1,6 +1,6 @@
-//! Which state of the database cached values belong to. Nothing is used from the cache before it was seen, on that very
-//! call, that it is still so: either nothing at all was committed since, or the table `revision`, which counts the changes
-//! of what is cached, whichever process makes them, has the same numbers as when it was read.
+//! The revision of the database that cached values belong to. Every call checks that the cached values are current: either nothing at
+//! all was committed since, or the table `revision`, in which triggers count the changes of cached data by any process, is
+//! unchanged.
 
 use std::{
     path::Path,
@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use super::wal_index::{Header, WalIndex};
 use crate::store::cache::{Content, Freshness};
 
-/// How many changes there have been.
+/// Number of changes of cached data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Revision {
     /// Of accounts, tokens, whitelists and entitlements.
@@ -30,7 +30,6 @@ impl Revision {
     }
 }
 
-/// What was read is used until it has changed.
 impl Freshness for Revision {
     fn is_fresh(self, now: Self, content: Content) -> bool {
         match content {
@@ -40,7 +39,7 @@ impl Freshness for Revision {
     }
 }
 
-/// Tells the revision of a database at this moment.
+/// Finds the current revision of a database.
 #[derive(Debug)]
 pub(super) struct CurrentRevision {
     index: WalIndex,
@@ -49,18 +48,18 @@ pub(super) struct CurrentRevision {
     last: RwLock<LastRevision>,
 }
 
-/// What was read last.
+/// The revision that was read last.
 #[derive(Clone, Copy, Debug, Default)]
 struct LastRevision {
     revision: Revision,
-    /// The header that was there before the revision was read: while it is the same, nothing was committed since.
+    /// The header from before the revision was read. While it is the same, nothing was committed.
     header: Option<Header>,
 }
 
 impl CurrentRevision {
     /// Follows the database at `path`, to which `db` is connected.
     pub(super) fn new(db: Connection, path: &Path) -> rusqlite::Result<Self> {
-        // Callers are not on threads that may block. When the database is locked, they query it as if nothing were cached.
+        // Callers are on threads that must not block. If the database is locked, they skip the cache.
         db.busy_timeout(Duration::ZERO)?;
         Ok(Self { index: WalIndex::new(path), db: Mutex::new(db), last: RwLock::default() })
     }
@@ -70,15 +69,15 @@ impl CurrentRevision {
         if let Some(unchanged) = self.unchanged() {
             return Some(unchanged);
         }
-        // Plain values, and connections that only read, are whole, whatever panicked while they were locked.
+        // A panic while a lock is held leaves plain values and read-only connections consistent.
         let db = self.db.lock().unwrap_or_else(PoisonError::into_inner);
         // Another call may have read it while this one waited.
         if let Some(unchanged) = self.unchanged() {
             return Some(unchanged);
         }
-        // What is committed from here on may be in the revision or not, and changes the header.
+        // A commit from here on may or may not be in the revision, but it changes the header.
         let header = self.index.header();
-        // Whatever is wrong with the database, the query that follows finds it too, and reports it.
+        // If this fails, the query that follows fails as well and reports the error.
         let revision = Revision::read(&db).ok()?;
         *self.last.write().unwrap_or_else(PoisonError::into_inner) = LastRevision { revision, header };
         Some(revision)
@@ -136,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn no_table_behind_the_cache_changes_uncounted() {
+    fn changes_of_every_cached_table_are_counted() {
         let db = open::in_memory();
         // A migration that creates a table anew must create its triggers anew as well.
         for table in ["accounts", "tokens", "whitelist", "entitlements", "gateways"] {

@@ -1,4 +1,4 @@
-//! Migrations, in order. The database counts those it has seen in `user_version`.
+//! Migrations, in order. `user_version` is the number of those that the database has.
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -14,13 +14,12 @@ const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/0005_whitelist_ranges.sql"),
 ];
 
-/// The version that this program works with.
+/// The schema version of this program.
 pub(super) const VERSION: usize = MIGRATIONS.len();
 
-/// Brings the schema up to date, all or nothing. Takes the write lock, so that a database which cannot be written is
-/// found out here.
+/// Brings the schema up to date, all or nothing. Takes the write lock, so that this fails for a database that cannot be written.
 ///
-/// Foreign keys are checked again from the end on: a table that is made anew would seem to be missing meanwhile.
+/// Foreign keys are not checked meanwhile, because a table that is being recreated would be missing.
 pub(super) fn migrate(db: &mut Connection) -> rusqlite::Result<()> {
     // SQLite ignores the pragma inside a transaction.
     db.pragma_update(None, "foreign_keys", false)?;

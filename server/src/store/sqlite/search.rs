@@ -75,8 +75,8 @@ pub(super) fn page(
     Ok(Some(ProtectedData::new(credential, page)))
 }
 
-/// The addresses as the statement takes them apart. SQLite looks at an array where it is; JSON it would have to parse,
-/// which takes a fifth of a millisecond for 500. Ports are digits, since SQLite makes no number of bytes.
+/// The addresses as an array parameter, which SQLite reads in place; parsing JSON would take a fifth of a millisecond for 500
+/// addresses. Ports are digits, because SQLite cannot convert bytes to a number.
 fn ranges(query: &SearchQuery) -> Array {
     let blob = |range: &AddressRange| {
         let mut blob = Vec::with_capacity(26);
@@ -119,7 +119,7 @@ mod tests {
         let db = open::in_memory();
         db.execute_batch(statistics).unwrap();
         let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-        // The plan does not depend on what is bound, so nothing is.
+        // The plan does not depend on parameters, so none are bound.
         explain.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap()
     }
 
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn statistics_of_a_one_account_database_change_nothing() {
-        // As if the index told next to nothing apart, which tempts the planner to scan.
+        // Statistics of an index that is hardly selective, with which the planner would prefer a scan.
         let stale =
             "ANALYZE; INSERT INTO sqlite_stat1 VALUES ('instances', 'instances_by_address', '10 10 10 10');
                      ANALYZE sqlite_schema;";
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_plan_of_a_plain_join_would_be_noticed() {
+    fn the_plan_of_another_statement_is_rejected() {
         let plain = "SELECT count(*) FROM instances AS i WHERE i.account_id = ?1 AND i.status = ?2";
         let steps = plan(plain, "");
         assert!(std::panic::catch_unwind(|| assert_seeks(&steps)).is_err());

@@ -1,4 +1,4 @@
-//! Every record, from one snapshot.
+//! Exports every record from one snapshot.
 
 use rusqlite::Connection;
 

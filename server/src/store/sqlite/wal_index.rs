@@ -1,17 +1,15 @@
-//! Whether anything at all was committed to a database since, for the price of a look at memory.
+//! Detects whether anything was committed to a database, by reading mapped memory.
 //!
 //! The WAL index, the file that ends in `-shm`, begins with a header of which every commit changes the counter and the
 //! checksums, whichever process makes it. SQLite's own readers learn of a commit from there, and from nowhere else, so the
 //! same header means that nothing was committed (<https://www.sqlite.org/walformat.html>, section 2.1).
 //!
-//! SQLite's own question for this, `PRAGMA data_version`, takes 1.7 µs more than `SELECT 1`, and callers would wait for each
-//! other's: an extraction takes 9 µs of CPU in all, of which it must cost no more than a tenth to be worth its
-//! simplicity. The bench `store` prints both.
+//! SQLite's own way, `PRAGMA data_version`, takes 1.7 µs more than `SELECT 1`, and callers would wait for each other. That is more
+//! than a tenth of the 9 µs of CPU that an extraction takes. The bench `store` prints both.
 //!
-//! SQLite shares the file as mapped memory, and here it is mapped as well, read-only. It is read as SQLite reads it:
-//! word by word while others may write, and what was read counts when both copies are equal. A file that is truncated
-//! while it is mapped ends the process, but then SQLite's own mapping does that already. Where words have 32 bits nothing
-//! is mapped, and the revision is queried on every call.
+//! SQLite shares the file as mapped memory, and it is mapped here as well, read-only. It is read as SQLite reads it: word by word
+//! while others may write, and valid if both copies are equal. Truncating the mapped file would end the process, but SQLite's own
+//! mapping has the same effect. On 32-bit systems nothing is mapped, and the revision is queried on every call.
 
 use std::{
     path::Path,
@@ -33,16 +31,16 @@ pub(super) struct WalIndex(Option<[[&'static AtomicU64; COPY]; 2]>);
 pub(super) struct Header([u64; COPY]);
 
 impl WalIndex {
-    /// Maps the header of the database at `path`, which a connection has open in WAL mode. Where that cannot be done, there
-    /// is never a header.
+    /// Maps the header of the database at `path`, which a connection has open in WAL mode. If that fails, there is never a
+    /// header.
     pub(super) fn new(path: &Path) -> Self {
         Self(file::map(path))
     }
 
     /// The header, unless it is being written or cannot be read.
     pub(super) fn header(&self) -> Option<Header> {
-        // A writer changes the second copy before the first, so that both are alike only when it is done. The memory is
-        // mapped to be read only, for which Rust promises nothing but relaxed loads.
+        // A writer changes the second copy before the first, so both are equal only when it is done. The memory is mapped
+        // read-only, for which Rust guarantees only relaxed loads.
         let [one, other] = self.0?.map(|copy| {
             let words = copy.map(|word| word.load(Ordering::Relaxed));
             fence(Ordering::Acquire);
@@ -66,8 +64,8 @@ mod file {
 
     use super::COPY;
 
-    /// File and mapping are there until the process ends: to close any handle of a file takes away every lock that the
-    /// process holds on it, also those that SQLite counts on (<https://www.sqlite.org/howtocorrupt.html>, section 2.2). A
+    /// File and mapping are never closed: closing any handle of a file releases all locks of the process on it, also those of
+    /// SQLite (<https://www.sqlite.org/howtocorrupt.html>, section 2.2). A
     /// process opens few databases.
     pub(super) fn map(path: &Path) -> Option<[[&'static AtomicU64; COPY]; 2]> {
         const COPY_BYTES: usize = COPY * size_of::<u64>();
@@ -112,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn every_commit_shows_and_nothing_else_does() {
+    fn every_commit_changes_the_header_and_nothing_else_does() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         let (ours, other) = (connect(&path), connect(&path));
@@ -137,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_can_be_seen_nothing_is() {
+    fn an_unreadable_index_has_no_header() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         assert_eq!(WalIndex::new(&path).header(), None);

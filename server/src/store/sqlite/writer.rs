@@ -1,4 +1,4 @@
-//! The one thread that writes. Changes that wait together are committed together, so that they share one sync.
+//! The thread that writes. Queued changes are committed together, so that they share one sync.
 
 use std::{
     io, iter,
@@ -11,18 +11,18 @@ use tokio::sync::oneshot;
 
 use crate::store::StoreError;
 
-/// Most changes in one commit.
-const BATCH: usize = 256;
+/// Maximum number of changes in one commit.
+const MAX_BATCH: usize = 256;
 
-/// Maximum number of changes that wait. One whose caller has left is still carried out, so callers that leave and call
-/// again would otherwise queue changes without bound while another process holds the lock.
+/// Maximum number of queued changes. A change is made even if its caller has disconnected, so callers that disconnect and retry
+/// could otherwise queue changes without bound while another process holds the lock.
 const MAX_QUEUED: usize = 1024;
 
-/// Makes a change, or learns that no transaction could be begun. The response is held back until the commit is known.
+/// Makes a change, or is told that no transaction could be started. The reply is sent after the commit.
 type Job = Box<dyn FnOnce(Result<&mut Transaction<'_>, StoreError>) -> Reply + Send>;
 type Reply = Box<dyn FnOnce(Result<(), StoreError>)>;
 
-/// Handle of the writing thread. The thread ends, after what is queued, when this is dropped.
+/// Handle of the writing thread. When this is dropped, the thread ends after the queued changes.
 #[derive(Debug)]
 pub(super) struct Writer {
     jobs: Option<SyncSender<Job>>,
@@ -37,9 +37,9 @@ impl Writer {
         Ok(Self { jobs: Some(jobs), thread: Some(thread) })
     }
 
-    /// Runs `change` alone or with others in one transaction, and gives its result once that is durable. A change that
-    /// fails is undone without touching the others. It is carried out even if the caller stops waiting. When too many
-    /// changes wait already, it fails at once.
+    /// Runs `change` in a transaction, perhaps with others, and returns its result when it is durable. A change that fails is rolled
+    /// back without affecting the others. It is made even if the caller stops waiting. If too many changes are queued, it fails at
+    /// once.
     pub(super) async fn write<T, E>(
         &self,
         change: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
@@ -53,15 +53,13 @@ impl Writer {
             let outcome = transaction.map_err(E::from).and_then(|all| in_savepoint(all, change));
             Box::new(move |committed| {
                 let outcome = outcome.and_then(|value| committed.map(|()| value).map_err(E::from));
-                // A caller that stopped waiting does not want to know.
+                // The caller may have stopped waiting.
                 let _ = reply.send(outcome);
             })
         });
         let queue = self.jobs.as_ref().ok_or(StoreError::Closed)?;
         queue.try_send(job).map_err(|error| match error {
-            TrySendError::Full(_) => {
-                StoreError::Busy { reason: format!("{MAX_QUEUED} changes wait to be written") }
-            }
+            TrySendError::Full(_) => StoreError::Busy(format!("{MAX_QUEUED} changes wait to be written")),
             TrySendError::Disconnected(_) => StoreError::Closed,
         })?;
         response.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))
@@ -72,7 +70,7 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has already logged it; there is nothing left to save.
+            // A panic of the thread has already been logged.
             let _ = thread.join();
         }
     }
@@ -80,7 +78,7 @@ impl Drop for Writer {
 
 fn work(mut db: Connection, queue: Receiver<Job>) {
     while let Ok(first) = queue.recv() {
-        let batch = iter::once(first).chain(queue.try_iter()).take(BATCH);
+        let batch = iter::once(first).chain(queue.try_iter()).take(MAX_BATCH);
         commit_together(&mut db, batch);
     }
 }
@@ -90,10 +88,10 @@ fn commit_together(db: &mut Connection, batch: impl Iterator<Item = Job>) {
         match db.transaction_with_behavior(TransactionBehavior::Immediate) {
             Ok(mut all) => {
                 let change = |job: Job| {
-                    // After some disk errors SQLite has rolled everything back. Jobs that went on would begin a new
-                    // transaction, and be committed after all.
-                    let undone = all.is_autocommit();
-                    job(if undone { Err(undone_with_others()) } else { Ok(&mut all) })
+                    // After some disk errors SQLite has rolled back the whole transaction. Further jobs would start a new one and be
+                    // committed.
+                    let is_rolled_back = all.is_autocommit();
+                    job(if is_rolled_back { Err(rolled_back_with_others()) } else { Ok(&mut all) })
                 };
                 (batch.map(change).collect(), all.commit())
             }
@@ -104,10 +102,8 @@ fn commit_together(db: &mut Connection, batch: impl Iterator<Item = Job>) {
     }
 }
 
-fn undone_with_others() -> StoreError {
-    StoreError::Unavailable {
-        reason: "another change of the same transaction failed, so none was made".to_owned(),
-    }
+fn rolled_back_with_others() -> StoreError {
+    StoreError::Unavailable("another change of the same transaction failed, so none was made".to_owned())
 }
 
 fn in_savepoint<T, E: From<StoreError>>(
@@ -135,7 +131,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn changes_that_wait_share_a_commit_and_fail_alone() {
+    async fn queued_changes_share_a_commit_and_fail_separately() {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch("CREATE TABLE entries (value TEXT UNIQUE NOT NULL)").unwrap();
         let writer = Writer::start(db).unwrap();
@@ -179,7 +175,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_is_committed_after_all_was_undone() {
+    async fn nothing_is_committed_after_a_rollback_of_the_transaction() {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch("CREATE TABLE entries (value TEXT UNIQUE NOT NULL)").unwrap();
         let writer = Writer::start(db).unwrap();
@@ -196,11 +192,11 @@ mod tests {
         };
         let (first, second, ()) = tokio::join!(first, second, release);
         assert!(first.is_err() && second.is_err(), "{first:?} {second:?}");
-        assert_eq!(writer.write(entries).await.unwrap(), [""; 0], "what was told to have failed has failed");
+        assert_eq!(writer.write(entries).await.unwrap(), [""; 0], "both changes were reported as failed");
     }
 
     #[tokio::test]
-    async fn what_nobody_waits_for_is_carried_out() {
+    async fn a_change_is_made_even_if_nobody_waits() {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch("CREATE TABLE entries (value TEXT)").unwrap();
         let writer = Writer::start(db).unwrap();
@@ -211,7 +207,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn callers_that_leave_fill_the_queue_only_up_to_its_bound() {
+    async fn disconnected_callers_fill_the_queue_only_up_to_its_bound() {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch("CREATE TABLE entries (value TEXT)").unwrap();
         let writer = Writer::start(db).unwrap();
@@ -225,7 +221,7 @@ mod tests {
         assert!(futures::poll!(stuck.as_mut()).is_pending());
         begins.recv().unwrap();
         let mut rejected = 0;
-        for _ in 0..MAX_QUEUED + 10 * BATCH {
+        for _ in 0..MAX_QUEUED + 10 * MAX_BATCH {
             let mut left = Box::pin(writer.write(|db| insert(db, "left")));
             if let std::task::Poll::Ready(response) = futures::poll!(left.as_mut()) {
                 assert!(matches!(response, Err(StoreError::Busy { .. })), "{response:?}");
@@ -233,7 +229,7 @@ mod tests {
             }
         }
         // The writer takes a batch at a time besides.
-        assert!(rejected >= 9 * BATCH, "{rejected}");
+        assert!(rejected >= 9 * MAX_BATCH, "{rejected}");
         release.send(()).unwrap();
         stuck.await.unwrap();
         writer.write(|db| insert(db, "good")).await.unwrap();

@@ -11,7 +11,7 @@ fn entries(text: &str) -> Vec<accepted::AcceptedChange> {
 }
 
 #[test]
-fn an_accepted_change_counts_no_more_until_it_expires() {
+fn an_accepted_change_is_ignored_until_the_acceptance_expires() {
     let fingerprint = narrowed().changes[0].fingerprint();
     for (expires, worst) in [("2026-06-01", None), ("2026-05-31", Some(Verdict::Breaking))] {
         let mut diff = narrowed();
@@ -23,7 +23,7 @@ fn an_accepted_change_counts_no_more_until_it_expires() {
 }
 
 #[test]
-fn an_entry_for_no_change_is_told() {
+fn an_entry_without_a_change_is_reported() {
     let text = "- { fingerprint: 00ff00ff00ff, reason: agreed, expires: 2027-01-01 }\n";
     let notes = accepted::apply(&mut narrowed(), &entries(text), TODAY);
     assert!(
@@ -33,11 +33,14 @@ fn an_entry_for_no_change_is_told() {
 }
 
 #[test]
-fn every_problem_of_the_file_is_told_with_its_line() {
+fn every_problem_of_the_file_is_reported_with_its_line() {
     let text =
         "- { fingerprint: a, reason: b, expires: soon }\n- { fingerprint: a, expires: 2027-01-01, why: c }\n";
     let problems = accepted::read(&Document::parse(text).unwrap()).unwrap_err();
-    let told: Vec<_> = problems.iter().map(|problem| problem.message.as_str()).collect();
-    assert_eq!(told, ["missing or invalid `expires`", "missing or invalid `reason`", "unknown key `why`"]);
+    let messages: Vec<_> = problems.iter().map(|problem| problem.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        ["missing or invalid `expires`", "missing or invalid `reason`", "unknown key `why`"]
+    );
     assert_eq!(problems[1].place.unwrap().line, 2);
 }

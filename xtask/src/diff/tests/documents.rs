@@ -1,9 +1,10 @@
 //! Clauses, lines, fingerprints, removals and operations.
 
-use serde_json::Value;
-
 use super::{edits::EDITS, *};
-use crate::{document::join, lint};
+use crate::{
+    fixture::{pointers, remove},
+    lint,
+};
 
 #[test]
 fn a_new_clause_in_an_area_that_was_open_says_that_services_may_fail() {
@@ -54,42 +55,10 @@ fn a_fingerprint_survives_moved_lines_and_differs_between_changes() {
     assert_eq!(all.len(), count);
 }
 
-/// Every value of a document with its pointer, without the document as a whole.
-fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
-    let children: Vec<(String, &Value)> = match value {
-        Value::Object(members) => members.iter().map(|(name, value)| (join(at, name), value)).collect(),
-        Value::Array(items) => {
-            items.iter().enumerate().map(|(index, value)| (join(at, &index.to_string()), value)).collect()
-        }
-        _ => Vec::new(),
-    };
-    for (at, value) in children {
-        pointers(value, &at, found);
-        found.push(at);
-    }
-}
-
-/// Removes the value at `pointer`.
-fn without(root: &Value, pointer: &str) -> Value {
-    let mut root = root.clone();
-    let (parent, step) = pointer.rsplit_once('/').unwrap();
-    match root.pointer_mut(parent).unwrap() {
-        Value::Object(members) => {
-            members.shift_remove(&step.replace("~1", "/").replace("~0", "~"));
-        }
-        Value::Array(items) => {
-            items.remove(step.parse().unwrap());
-        }
-        _ => unreachable!("only these have children"),
-    }
-    root
-}
-
 #[test]
 fn no_removal_from_the_document_passes_unnoticed_and_none_is_unclassified() {
     let old = contract();
-    let mut all = Vec::new();
-    pointers(old.root(), "", &mut all);
+    let mut all = pointers(old.root(), "");
     // The first ones of each keyword stand for the others.
     const OF_EACH: usize = 6;
     let mut seen: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
@@ -108,7 +77,9 @@ fn no_removal_from_the_document_passes_unnoticed_and_none_is_unclassified() {
         rest.is_some_and(|rest| !rest.starts_with("0"))
     };
     for pointer in all.iter().filter(|at| !at.starts_with("/info/version") && !is_repeated(at)) {
-        let new = old.with_root(without(old.root(), pointer));
+        let mut root = old.root().clone();
+        remove(&mut root, pointer);
+        let new = old.with_root(root);
         let Ok(forth) = compare(&old, &new, TODAY) else { continue };
         let back = compare(&new, &old, TODAY).unwrap();
         for (way, diff) in [("removed", forth), ("added", back)] {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// An edit, its changes, and those of its reversal. Several are separated by `; `.
+/// An edit (see [`edited`]), its changes, and those of its reversal. Several are separated by `; `.
 pub(super) const EDITS: &[(&str, &str, &str, &str)] = &[
     // Limits.
     (
@@ -50,14 +50,13 @@ pub(super) const EDITS: &[(&str, &str, &str, &str)] = &[
     ),
     (
         "        - name: protocol\n",
-        "        - name: city\n          in: query\n          schema: { type: string }\n        - name: protocol\n",
+        "        - name: city\n          in: query\n          schema: { type: string }\n&",
         "parameter-added extractProxies query city",
         "parameter-removed extractProxies query city",
     ),
     (
         "        - name: protocol\n",
-        "        - name: city\n          in: query\n          required: true\n          schema: { type: string }\n        - \
-         name: protocol\n",
+        "        - name: city\n          in: query\n          required: true\n          schema: { type: string }\n&",
         "parameter-added-required extractProxies query city",
         "parameter-removed extractProxies query city",
     ),
@@ -69,7 +68,7 @@ pub(super) const EDITS: &[(&str, &str, &str, &str)] = &[
     ),
     (
         "        orderNo:\n",
-        "        note: { type: string }\n        orderNo:\n",
+        "        note: { type: string }\n&",
         "request-property-added searchStaticInstances body note",
         "request-property-removed searchStaticInstances body note",
     ),
@@ -236,13 +235,13 @@ pub(super) const EDITS: &[(&str, &str, &str, &str)] = &[
     ),
     (
         "  - id: search.total\n",
-        "  - id: search.sorted\n    section: \"4.3\"\n    text: \"Sorted.\"\n    observable: true\n  - id: search.total\n",
+        "  - id: search.sorted\n    section: \"4.3\"\n    text: \"Sorted.\"\n    observable: true\n&",
         "clause-added - search.sorted",
         "clause-removed - search.sorted",
     ),
     (
         "url: https://{host}",
-        "url: https://{host}/api",
+        "&/api",
         "servers-changed - #/servers; servers-changed - #/servers",
         "servers-changed - #/servers; servers-changed - #/servers",
     ),
@@ -273,20 +272,19 @@ pub(super) const EDITS: &[(&str, &str, &str, &str)] = &[
     // Deprecation, and what stands beside our formats.
     (
         "        - name: protocol\n          in: query\n",
-        "        - name: protocol\n          in: query\n          deprecated: true\n          x-deprecated-since: 2026-01-01\n          \
-         x-sunset: 2026-12-31\n",
+        "&          deprecated: true\n          x-deprecated-since: 2026-01-01\n          x-sunset: 2026-12-31\n",
         "deprecated extractProxies query protocol; text-changed extractProxies query protocol; sunset-later extractProxies query protocol",
         "undeprecated extractProxies query protocol; text-changed extractProxies query protocol; sunset-later extractProxies query protocol",
     ),
     (
         "      enum: [http, socks5]\n",
-        "      enum: [http, socks5]\n      x-deprecated-values:\n        http: { x-deprecated-since: 2026-01-01, x-sunset: 2026-12-31 }\n",
+        "&      x-deprecated-values:\n        http: { x-deprecated-since: 2026-01-01, x-sunset: 2026-12-31 }\n",
         "deprecated extractProxies query protocol",
         "undeprecated extractProxies query protocol",
     ),
     (
         "      x-format: ip-endpoint\n",
-        "      x-format: ip-endpoint\n      pattern: '^[0-9A-Fa-f.:]+$'\n",
+        "&      pattern: '^[0-9A-Fa-f.:]+$'\n",
         "pattern-changed - #/components/schemas/AddressItem",
         "pattern-changed - #/components/schemas/AddressItem",
     ),

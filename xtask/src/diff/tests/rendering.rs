@@ -12,9 +12,9 @@ fn shown(format: Format) -> String {
         1,
     );
     let diff = diff(&contract(), &Document::parse(&text).unwrap());
-    let asked = version::asked(&diff, "0.1.0");
+    let advice = version::advise(&diff, "0.1.0");
     let (old, new) = ("old.yaml", "new.yaml");
-    render(RenderInput { diff: &diff, asked: &asked, old, new, has_witnesses: true, notes: &[] }, format)
+    render(RenderInput { diff: &diff, advice: &advice, old, new, has_witnesses: true, notes: &[] }, format)
 }
 
 #[test]

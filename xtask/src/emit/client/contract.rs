@@ -19,12 +19,12 @@ pub(super) fn generate(
             TokenStream::new()
         })
     };
-    let enums = part(vocabulary::open_enums(document, contract));
-    let closed = part(vocabulary::closed_enums(document, contract));
+    let enums = vocabulary::open_enums(document, contract);
+    let closed = vocabulary::closed_enums(document, contract);
     let separators = part(vocabulary::separators(document, contract));
     let operations = part(vocabulary::operations(document, contract));
     let headers = part(vocabulary::headers(document, contract));
-    let ports = part(vocabulary::ports(contract));
+    let ports = vocabulary::ports(contract);
     let token = part(vocabulary::token(document, contract));
     let inputs: Vec<TokenStream> =
         contract.operations.iter().map(|operation| part(input::input(document, operation, docs))).collect();

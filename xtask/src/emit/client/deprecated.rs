@@ -25,13 +25,13 @@ impl Deprecated {
                 builders.push(lower::text_operation_id(&operation.id));
             }
             for builder in &builders {
-                if let Some(life) = &operation.deprecation {
-                    found.add("Client", &name::snake(builder).to_string(), life);
+                if let Some(deprecation) = &operation.deprecation {
+                    found.add("Client", &name::snake(builder).to_string(), deprecation);
                 }
                 for parameter in operation.builder_parameters() {
-                    if let Some(life) = &parameter.deprecation {
+                    if let Some(deprecation) = &parameter.deprecation {
                         let owner = name::pascal(builder).to_string();
-                        found.add(&owner, &name::snake(&parameter.name).to_string(), life);
+                        found.add(&owner, &name::snake(&parameter.name).to_string(), deprecation);
                     }
                 }
             }
@@ -48,24 +48,24 @@ impl Deprecated {
             return;
         }
         let owner = schema.name.as_deref().map(|name| name::pascal(name).to_string());
-        for (value, life) in &schema.deprecated_values {
+        for (value, deprecation) in &schema.deprecated_values {
             if let Some(owner) = &owner {
-                self.add(owner, &name::pascal(value).to_string(), life);
+                self.add(owner, &name::pascal(value).to_string(), deprecation);
             }
         }
         if let Kind::Array { items, .. } = &schema.kind {
             self.add_schema(items, seen);
         }
         for property in schema.properties() {
-            if let (Some(life), Some(owner)) = (&property.schema.deprecation, &owner) {
-                self.add(owner, &name::snake(&property.name).to_string(), life);
+            if let (Some(deprecation), Some(owner)) = (&property.schema.deprecation, &owner) {
+                self.add(owner, &name::snake(&property.name).to_string(), deprecation);
             }
             self.add_schema(&property.schema, seen);
         }
     }
 
-    fn add(&mut self, owner: &str, name: &str, life: &Deprecation) {
-        self.0.insert((owner.to_owned(), name.to_owned()), life.to_string());
+    fn add(&mut self, owner: &str, name: &str, deprecation: &Deprecation) {
+        self.0.insert((owner.to_owned(), name.to_owned()), deprecation.to_string());
     }
 
     /// The attribute of a part; none where it is not deprecated.

@@ -1,5 +1,5 @@
-//! Documentation of what the generated client takes, in the words of the contract's page, so that each parameter has its
-//! limits and clauses wherever it is set.
+//! Documentation of the generated client, with the limits and clauses of each parameter and field as on the page of the
+//! contract.
 
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ impl Docs {
             self.add(builder, &parameter.name, lines);
         }
         if let Some(body) = &operation.body {
-            self.add(builder, "body", field::body(body).rustdoc());
+            self.add(builder, "body", field::body(contract, body).rustdoc());
         }
     }
 
@@ -108,8 +108,7 @@ const MODULE: [&str; 3] = [
     "It changes whenever the document does, and checks no limit; [`Client`](crate::Client) does.",
 ];
 
-/// Documents what progenitor leaves without documentation, or documents without limits and clauses, and shortens its lists of
-/// arguments to links.
+/// Adds limits and clauses to the documentation that progenitor writes, and links in place of its lists of arguments.
 pub(super) fn document(file: &mut syn::File, docs: &Docs) {
     for line in MODULE {
         let line = if line.is_empty() { String::new() } else { format!(" {line}") };
@@ -201,7 +200,7 @@ fn value_of(variant: &Variant) -> String {
     value
 }
 
-/// Replaces the list of arguments, and drops the fragment that tells the text variant of an operation from the other one.
+/// Replaces the list of arguments, and drops the fragment that distinguishes the text variant of an operation.
 fn document_operation(function: &mut ImplItemFn, docs: &Docs) {
     let builder = name::pascal(&function.sig.ident.to_string()).to_string();
     for attribute in &mut function.attrs {
@@ -318,7 +317,7 @@ mod tests {
 
     #[test]
     fn responses_and_values_have_their_limits_and_meanings() {
-        let document = Document::parse(crate::fixture::CONTRACT).unwrap();
+        let document = crate::fixture::contract();
         let docs = Docs::read(&document, &Contract::read(&document).unwrap());
         assert_eq!(
             docs.lines("SearchData", "total")[2],
@@ -330,7 +329,7 @@ mod tests {
 
     #[test]
     fn setters_and_fields_have_limits_default_and_clauses() {
-        let document = Document::parse(crate::fixture::CONTRACT).unwrap();
+        let document = crate::fixture::contract();
         let contract = Contract::read(&document).unwrap();
         let docs = Docs::read(&document, &contract);
         let facts = |owner: &str, name: &str| docs.lines(owner, name)[2].clone();

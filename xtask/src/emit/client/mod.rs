@@ -9,11 +9,11 @@ mod enforce;
 mod input;
 mod name;
 mod postprocess;
-mod source;
 mod validate;
 mod vocabulary;
 
-use crate::{artifact::Artifact, document::Document, model::Contract, problem::Problem};
+use super::GENERATED;
+use crate::{document::Document, emit::Artifact, model::Contract, problem::Problem};
 
 pub(crate) use enforce::enforces;
 
@@ -30,9 +30,13 @@ pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     deprecated.mark(&mut api);
     deprecated.mark(&mut contract);
     Ok(vec![
-        Artifact { path: "client/src/generated.rs", contents: source::text(api) },
-        Artifact { path: "client/src/contract.rs", contents: source::text(contract) },
+        Artifact { path: "client/src/generated.rs", contents: formatted(api) },
+        Artifact { path: "client/src/contract.rs", contents: formatted(contract) },
     ])
+}
+
+fn formatted(file: syn::File) -> String {
+    format!("{GENERATED}\n\n{}", prettyplease::unparse(&file))
 }
 
 #[cfg(test)]
@@ -72,7 +76,7 @@ mod tests {
 
     /// The bodies of the functions `validate`, without the constants beside them.
     fn validations(document: &Document) -> Result<String, Vec<Problem>> {
-        let text = source::text(contract::generate(document, &Contract::read(document)?, &Docs::default())?);
+        let text = formatted(contract::generate(document, &Contract::read(document)?, &Docs::default())?);
         let bodies = text.split("pub fn validate(&self)").skip(1);
         Ok(bodies.filter_map(|rest| rest.split("pub fn call").next()).collect())
     }

@@ -59,33 +59,15 @@ pub(super) fn statements(
                 }
             }
         }
-        Kind::String { min_length, max_length, max_utf8_bytes, .. } => {
-            for (keyword, function, bound) in [
-                ("minLength", quote!(min_length), min_length),
-                ("maxLength", quote!(max_length), max_length),
-                ("x-max-utf8-bytes", quote!(max_utf8_bytes), max_utf8_bytes),
-            ] {
-                if let Some(bound) = bound {
-                    let (clause, bound) = (clause(schema, keyword), count(*bound));
-                    calls.push(quote!(validate::#function(#label, #clause, #bound, value)?;));
-                }
-            }
+        Kind::String { .. } => {
+            calls.extend(sizes(schema, label));
             if schema.variants.is_some() && is_opened(document, schema) {
                 let clause = clause(schema, "enum");
                 calls.push(quote!(validate::known(#label, #clause, value.unknown())?;));
             }
         }
-        Kind::Array { items, min_items, max_items, max_distinct } => {
-            for (keyword, function, bound) in [
-                ("minItems", quote!(min_items), min_items),
-                ("maxItems", quote!(max_items), max_items),
-                ("x-max-distinct", quote!(max_distinct), max_distinct),
-            ] {
-                if let Some(bound) = bound {
-                    let (clause, bound) = (clause(schema, keyword), count(*bound));
-                    calls.push(quote!(validate::#function(#label, #clause, #bound, value)?;));
-                }
-            }
+        Kind::Array { items, .. } => {
+            calls.extend(sizes(schema, label));
             let label = format!("{label}[]");
             let item = Argument { value: quote!(*item), label: &label, optional: false, is_parameter: false };
             let inner = statements(document, items, &item)?;
@@ -126,6 +108,19 @@ pub(super) fn statements(
     })
 }
 
+/// The calls that validate the length of a text or the number of items.
+fn sizes(schema: &Schema, label: &str) -> impl Iterator<Item = TokenStream> {
+    schema.kind.limits().into_iter().map(move |(keyword, bound)| {
+        let (function, clause, bound) = (limit_name(keyword), clause(schema, keyword), size(bound));
+        quote!(validate::#function(#label, #clause, #bound, value)?;)
+    })
+}
+
+/// `min_length` for `minLength`, and `max_utf8_bytes` for `x-max-utf8-bytes`.
+fn limit_name(keyword: &str) -> Ident {
+    name::snake(keyword.trim_start_matches("x-"))
+}
+
 /// The call that validates a rule between fields. `field` returns the expression of the field with that name.
 pub(super) fn rule(rule: &Rule, field: impl Fn(&str) -> TokenStream, condition: &TokenStream) -> TokenStream {
     match rule {
@@ -151,49 +146,21 @@ pub(super) fn clause(schema: &Schema, keyword: &str) -> String {
 /// A constant for each limit, such as `NUM_MAXIMUM` and `IPS_MAX_DISTINCT`, for the hand-written code and its docs.
 pub(super) fn constants(field: &str, schema: &Schema) -> Vec<TokenStream> {
     let mut found = Vec::new();
-    let mut constant = |keyword: &str, suffix: &str, ty: TokenStream, value: TokenStream| {
-        let name: Ident = name::constant(&format!("{field}_{suffix}"));
-        let doc = format!(" {} of `{field}` (clause `{}`).", meaning(keyword), clause(schema, keyword));
+    for (keyword, bound) in schema.kind.limits() {
+        let (ty, value) = match schema.kind {
+            Kind::Integer { .. } => (quote!(i64), quote!(#bound)),
+            _ => {
+                let size = size(bound);
+                (quote!(usize), quote!(#size))
+            }
+        };
+        let (suffix, clause) = (limit_name(keyword), clause(schema, keyword));
+        let name = name::constant(&format!("{field}_{suffix}"));
+        let doc = format!(" {} of `{field}` (clause `{clause}`).", meaning(keyword));
         found.push(quote!(#[doc = #doc] pub const #name: #ty = #value;));
-        let clause = clause(schema, keyword);
-        let name: Ident = name::constant(&format!("{field}_{suffix}_clause"));
+        let name = name::constant(&format!("{field}_{suffix}_clause"));
         let doc = format!(" The clause that sets `{keyword}` of `{field}`.");
         found.push(quote!(#[doc = #doc] pub const #name: &'static str = #clause;));
-    };
-    match &schema.kind {
-        Kind::Integer { minimum, maximum, .. } => {
-            for (keyword, suffix, bound) in [("minimum", "minimum", minimum), ("maximum", "maximum", maximum)]
-            {
-                if let Some(bound) = bound {
-                    constant(keyword, suffix, quote!(i64), quote!(#bound));
-                }
-            }
-        }
-        Kind::String { min_length, max_length, max_utf8_bytes, .. } => {
-            for (keyword, suffix, bound) in [
-                ("minLength", "min_length", min_length),
-                ("maxLength", "max_length", max_length),
-                ("x-max-utf8-bytes", "max_utf8_bytes", max_utf8_bytes),
-            ] {
-                if let Some(bound) = bound {
-                    let bound = count(*bound);
-                    constant(keyword, suffix, quote!(usize), quote!(#bound));
-                }
-            }
-        }
-        Kind::Array { min_items, max_items, max_distinct, .. } => {
-            for (keyword, suffix, bound) in [
-                ("minItems", "min_items", min_items),
-                ("maxItems", "max_items", max_items),
-                ("x-max-distinct", "max_distinct", max_distinct),
-            ] {
-                if let Some(bound) = bound {
-                    let bound = count(*bound);
-                    constant(keyword, suffix, quote!(usize), quote!(#bound));
-                }
-            }
-        }
-        Kind::Boolean | Kind::Object { .. } => {}
     }
     found
 }
@@ -220,7 +187,7 @@ pub(super) fn is_opened(document: &Document, schema: &Schema) -> bool {
 }
 
 /// The pattern that binds `value` to the innermost value: an `Option` for an optional field, then the newtype of a named
-/// schema, then an `Option` for `nullable`. The second value tells whether the field may match no value.
+/// schema, then an `Option` for `nullable`. The second value says whether the pattern may fail to match.
 fn pattern(schema: &Schema, optional: bool) -> (TokenStream, bool) {
     let is_newtype = schema.variants.is_none() && matches!(&schema.kind, Kind::String { format: None, .. });
     let is_named = is_newtype && schema.name.is_some();
@@ -242,7 +209,7 @@ fn pattern(schema: &Schema, optional: bool) -> (TokenStream, bool) {
     (pattern, may_be_absent)
 }
 
-pub(super) fn count(bound: u64) -> usize {
+pub(super) fn size(bound: i64) -> usize {
     usize::try_from(bound).unwrap_or(usize::MAX)
 }
 

@@ -66,12 +66,9 @@ fn path_prefix(contract: &Contract) -> String {
 pub(super) fn token(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
     let parameters = contract.operations.iter().flat_map(|operation| &operation.parameters);
     let bound = parameters.filter(|parameter| parameter.credential).find_map(|parameter| {
-        match parameter.schema.kind {
-            Kind::String { min_length: Some(length), .. } => {
-                Some((length, validate::clause(&parameter.schema, "minLength")))
-            }
-            _ => None,
-        }
+        let limits = parameter.schema.kind.limits();
+        let (keyword, length) = limits.into_iter().find(|(keyword, _)| *keyword == "minLength")?;
+        Some((validate::size(length), validate::clause(&parameter.schema, keyword)))
     });
     let Some((length, clause)) = bound else {
         let help = "add `minLength` to the parameter with `x-credential`";
@@ -81,7 +78,6 @@ pub(super) fn token(document: &Document, contract: &Contract) -> Result<TokenStr
             help,
         )]);
     };
-    let length = validate::count(length);
     Ok(quote! {
         /// Minimum length of a token, in characters.
         pub const TOKEN_MIN_LENGTH: usize = #length;
@@ -90,7 +86,7 @@ pub(super) fn token(document: &Document, contract: &Contract) -> Result<TokenStr
 }
 
 /// The bounds of a port in an address.
-pub(super) fn ports(contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
+pub(super) fn ports(contract: &Contract) -> TokenStream {
     let mut found: Vec<(&Schema, (u16, u16))> = Vec::new();
     for operation in &contract.operations {
         for property in operation.body.iter().flat_map(|body| body.schema.properties()) {
@@ -103,18 +99,18 @@ pub(super) fn ports(contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
             }
         }
     }
-    let Some((schema, (minimum, maximum))) = found.first().copied() else { return Ok(TokenStream::new()) };
+    let Some((schema, (minimum, maximum))) = found.first().copied() else { return TokenStream::new() };
     let (item, port) = (validate::clause(schema, "x-format"), validate::clause(schema, "x-port"));
-    Ok(quote! {
+    quote! {
         /// The ports that an address may have.
         pub const ADDRESS_PORTS: std::ops::RangeInclusive<u16> = #minimum..=#maximum;
         pub(crate) const ADDRESS_CLAUSE: &str = #item;
         pub(crate) const ADDRESS_PORT_CLAUSE: &str = #port;
-    })
+    }
 }
 
 /// An open enum for each named enum that a response can hold.
-pub(super) fn open_enums(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
+pub(super) fn open_enums(document: &Document, contract: &Contract) -> TokenStream {
     let mut made = TokenStream::new();
     for name in lower::opened_enums(document.root()) {
         let Some(schema) = contract.schemas.iter().find(|schema| schema.name.as_ref() == Some(&name)) else {
@@ -185,11 +181,11 @@ pub(super) fn open_enums(document: &Document, contract: &Contract) -> Result<Tok
             }
         });
     }
-    Ok(made)
+    made
 }
 
 /// The values of each other named string enum, for messages: its type is progenitor's.
-pub(super) fn closed_enums(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
+pub(super) fn closed_enums(document: &Document, contract: &Contract) -> TokenStream {
     let opened = lower::opened_enums(document.root());
     let mut made = TokenStream::new();
     for schema in &contract.schemas {
@@ -205,7 +201,7 @@ pub(super) fn closed_enums(document: &Document, contract: &Contract) -> Result<T
             }
         });
     }
-    Ok(made)
+    made
 }
 
 /// The separators of a text response, with the code of each.

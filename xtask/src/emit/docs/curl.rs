@@ -56,11 +56,10 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{document::Document, model::Contract};
+    use crate::{fixture::contract, model::Contract};
 
     fn operation(index: usize) -> Operation {
-        let document = Document::parse(crate::fixture::CONTRACT).unwrap();
-        Contract::read(&document).unwrap().operations.remove(index)
+        Contract::read(&contract()).unwrap().operations.remove(index)
     }
 
     #[test]

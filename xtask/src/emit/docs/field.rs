@@ -11,13 +11,13 @@ use crate::model::{Body, Citation, Contract, Header, Kind, Location, Operation, 
 pub(in crate::emit) struct Field<'a> {
     /// Where links lead.
     anchor: String,
-    /// What it is and of what, for results of the search.
+    /// Its kind and owner, for results of the search.
     what: String,
     name: String,
     /// `query` or `header`.
     place: Option<&'static str>,
     required: bool,
-    /// Whether it is there, in a word.
+    /// Whether it is required, in a word.
     presence: &'static str,
     kind: Type<'a>,
     /// Every constraint in words, those of the extensions included.
@@ -72,6 +72,26 @@ impl Field<'_> {
     }
 }
 
+impl<'a> Field<'a> {
+    /// A row with what its schema says.
+    fn new(contract: &Contract, name: String, required: bool, schema: &'a Schema) -> Self {
+        Field {
+            anchor: String::new(),
+            what: String::new(),
+            name,
+            place: None,
+            required,
+            presence: if required { "required" } else { "optional" },
+            kind: Type::new(schema),
+            limits: words::limits(contract, schema),
+            default: schema.default.as_ref().map(words::value),
+            example: schema.example.as_ref().map(words::value),
+            description: None,
+            clauses: Vec::new(),
+        }
+    }
+}
+
 /// What an operation takes beside its body.
 pub(in crate::emit) fn parameter<'a>(
     contract: &'a Contract,
@@ -85,69 +105,52 @@ pub(in crate::emit) fn parameter<'a>(
         Location::Header => ("header", "header"),
     };
     let rules = rules_for(operation, name);
-    let mut limits = words::limits(contract, schema);
-    limits.extend(words::extensions(parameter));
-    limits.extend(rules.iter().map(|rule| words::rule(rule)));
-    limits.extend(parameter.deprecation.as_ref().map(ToString::to_string));
+    let mut field = Field::new(contract, name.clone(), parameter.required, schema);
+    field.limits.extend(words::extensions(parameter));
+    field.limits.extend(rules.iter().map(|rule| words::rule(rule)));
+    field.limits.extend(parameter.deprecation.as_ref().map(ToString::to_string));
     let mut clauses = cited([citation, &schema.citation]);
     clauses.extend(parameter.aliases_agree.as_deref());
     clauses.extend(rules.iter().map(|rule| clause(rule)));
     Field {
         anchor: format!("{}-{place}-{name}", operation.id),
         what: format!("{what} of {}", operation.id),
-        name: name.clone(),
         place: Some(place),
-        required: parameter.required,
-        presence: presence(parameter.required),
-        kind: Type::new(schema),
-        limits,
-        default: schema.default.as_ref().map(words::value),
-        example: shown(parameter.example.as_ref().or(schema.example.as_ref())),
+        example: parameter.example.as_ref().or(schema.example.as_ref()).map(words::value),
         description: parameter.description.as_deref(),
         clauses: once(clauses),
+        ..field
     }
 }
 
 /// The body of a request, whose own fields are [`properties`].
-pub(in crate::emit) fn body(body: &Body) -> Field<'_> {
-    let Body { description, schema, required, citation, .. } = body;
+pub(in crate::emit) fn body<'a>(contract: &Contract, body: &'a Body) -> Field<'a> {
     Field {
-        anchor: String::new(),
-        what: String::new(),
-        name: "body".to_owned(),
-        place: None,
-        required: *required,
-        presence: presence(*required),
-        kind: Type::new(schema),
         limits: Vec::new(),
         default: None,
         example: None,
-        description: description.as_deref(),
-        clauses: once(cited([citation])),
+        description: body.description.as_deref(),
+        clauses: once(body.citation.all().collect()),
+        ..Field::new(contract, "body".to_owned(), body.required, &body.schema)
     }
 }
 
 /// A header of a response.
 pub(super) fn header<'a>(
     contract: &'a Contract,
-    home: FieldContext<'_, 'a>,
+    context: FieldContext<'_, 'a>,
     header: &'a Header,
     example: Option<&Value>,
 ) -> Field<'a> {
     let Header { name, schema, .. } = header;
     Field {
-        anchor: format!("{}-{name}", home.anchor),
-        what: format!("header of {}", home.of),
-        name: name.clone(),
-        place: None,
-        required: header.required,
+        anchor: format!("{}-{name}", context.anchor),
+        what: format!("header of {}", context.of),
         presence: if header.required { "always" } else { "not always" },
-        kind: Type::new(schema),
-        limits: words::limits(contract, schema),
-        default: schema.default.as_ref().map(words::value),
-        example: shown(example.or(schema.example.as_ref())),
+        example: example.or(schema.example.as_ref()).map(words::value),
         description: header.description.as_deref(),
         clauses: once(cited([&header.citation, &schema.citation])),
+        ..Field::new(contract, name.clone(), header.required, schema)
     }
 }
 
@@ -165,17 +168,17 @@ pub(in crate::emit) struct FieldContext<'h, 'a> {
 /// The properties of an object, and of the objects in it that have no name of their own.
 pub(in crate::emit) fn properties<'a>(
     contract: &'a Contract,
-    home: FieldContext<'_, 'a>,
+    context: FieldContext<'_, 'a>,
     schema: &'a Schema,
 ) -> Vec<Field<'a>> {
     let mut fields = Vec::new();
-    collect(contract, home, "", schema, &mut fields);
+    collect(contract, context, "", schema, &mut fields);
     fields
 }
 
 fn collect<'a>(
     contract: &'a Contract,
-    home: FieldContext<'_, 'a>,
+    context: FieldContext<'_, 'a>,
     path: &str,
     outer: &'a Schema,
     fields: &mut Vec<Field<'a>>,
@@ -183,28 +186,20 @@ fn collect<'a>(
     for property in outer.properties() {
         let schema = &property.schema;
         let name = format!("{path}{}", property.name);
-        let rules = home.operation.map(|operation| rules_for(operation, &name)).unwrap_or_default();
-        let mut limits = words::limits(contract, schema);
-        limits.extend(rules.iter().map(|rule| words::rule(rule)));
-        limits.extend(schema.deprecation.as_ref().map(ToString::to_string));
-        let mut clauses = cited([&schema.citation]);
-        clauses.extend(rules.iter().map(|rule| clause(rule)));
+        let rules = context.operation.map(|operation| rules_for(operation, &name)).unwrap_or_default();
+        let mut field = Field::new(contract, name.clone(), property.required, schema);
+        field.limits.extend(rules.iter().map(|rule| words::rule(rule)));
+        field.limits.extend(schema.deprecation.as_ref().map(ToString::to_string));
+        let clauses = schema.citation.all().chain(rules.iter().map(|rule| clause(rule)));
         fields.push(Field {
-            anchor: format!("{}-{name}", home.anchor),
-            what: format!("field of {}", home.of),
-            place: None,
-            required: property.required,
-            presence: presence(property.required),
-            kind: Type::new(schema),
-            limits,
-            default: schema.default.as_ref().map(words::value),
-            example: shown(schema.example.as_ref()),
+            anchor: format!("{}-{name}", context.anchor),
+            what: format!("field of {}", context.of),
             description: schema.description.as_deref(),
-            clauses: once(clauses),
-            name: name.clone(),
+            clauses: once(clauses.collect()),
+            ..field
         });
         if let Some((inner, step)) = unnamed_object(schema) {
-            collect(contract, home, &format!("{name}{step}."), inner, fields);
+            collect(contract, context, &format!("{name}{step}."), inner, fields);
         }
     }
 }
@@ -224,14 +219,10 @@ fn unnamed_object(schema: &Schema) -> Option<(&Schema, String)> {
     }
 }
 
-/// The values of a string enum, each with the words for it: the value, and what it stands for.
+/// The values of a string enum, each with its description.
 pub(in crate::emit) fn values<'a>(contract: &'a Contract, schema: &'a Schema) -> Vec<(&'a str, String)> {
     let variants = schema.variants.iter().flatten();
     variants.filter_map(|value| Some((value.as_str()?, words::choice(contract, schema, value)))).collect()
-}
-
-fn presence(required: bool) -> &'static str {
-    if required { "required" } else { "optional" }
 }
 
 fn rules_for<'a>(operation: &'a Operation, name: &str) -> Vec<&'a Rule> {
@@ -245,11 +236,11 @@ pub(super) fn clause(rule: &Rule) -> &str {
     }
 }
 
-fn cited<const N: usize>(citations: [&Citation; N]) -> Vec<&str> {
+fn cited(citations: [&Citation; 2]) -> Vec<&str> {
     citations.into_iter().flat_map(Citation::all).collect()
 }
 
-/// Each of them once, in their order.
+/// Removes duplicates and keeps the order.
 pub(super) fn once(mut ids: Vec<&str>) -> Vec<&str> {
     let mut seen = Vec::new();
     ids.retain(|id| {
@@ -258,8 +249,4 @@ pub(super) fn once(mut ids: Vec<&str>) -> Vec<&str> {
         new
     });
     ids
-}
-
-fn shown(example: Option<&Value>) -> Option<String> {
-    example.map(words::value)
 }

@@ -5,7 +5,6 @@
 
 mod curl;
 pub(super) mod field;
-mod operation;
 mod prose;
 #[cfg(test)]
 mod tests;
@@ -16,7 +15,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
 use sha2::{Digest as _, Sha256};
 
-use crate::{artifact::Artifact, document::Document, model::Contract, problem::Problem};
+use crate::{document::Document, emit::Artifact, model::Contract, problem::Problem};
 
 const PATH: &str = "server/src/admin/generated/contract.html";
 const STYLE: &str = include_str!("style.css");
@@ -32,7 +31,7 @@ pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     Ok(vec![Artifact { path: PATH, contents }])
 }
 
-fn render(page: &view::Page<'_>) -> Result<String, minijinja::Error> {
+fn render(page: &serde_json::Value) -> Result<String, minijinja::Error> {
     let mut environment = Environment::new();
     let syntax =
         SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()?;

@@ -5,13 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::*;
-use crate::model::{Kind, Schema};
-
-const TEXT: &str = crate::fixture::CONTRACT;
-
-fn document() -> Document {
-    Document::parse(TEXT).unwrap()
-}
+use crate::{
+    fixture::{contract as document, pointers},
+    model::{Kind, Schema},
+};
 
 fn page(document: &Document) -> String {
     emit(document).unwrap().remove(0).contents
@@ -26,20 +23,11 @@ fn attributes<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
         .collect()
 }
 
-/// Every text under one of `keys`, however deep.
-fn texts<'a>(value: &'a Value, keys: &[&str], found: &mut Vec<&'a str>) {
-    match value {
-        Value::Object(members) => {
-            for (key, member) in members {
-                match member {
-                    Value::String(text) if keys.contains(&key.as_str()) => found.push(text),
-                    other => texts(other, keys, found),
-                }
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| texts(item, keys, found)),
-        _ => {}
-    }
+/// The values at all pointers that end with one of `keys`.
+fn values_of<'a>(document: &'a Document, keys: &[&str]) -> Vec<&'a Value> {
+    let mut pointers = pointers(document.root(), "");
+    pointers.retain(|at| at.rsplit('/').next().is_some_and(|key| keys.contains(&key)));
+    pointers.iter().filter_map(|at| document.get(at)).collect()
 }
 
 #[test]
@@ -79,10 +67,9 @@ fn every_operation_parameter_header_property_clause_and_unspecified_behaviour_ha
 fn every_sentence_of_the_document_is_shown() {
     let document = document();
     let page = page(&document);
-    let mut found = Vec::new();
-    texts(document.root(), &["description", "summary", "text", "reason", "section"], &mut found);
+    let found = values_of(&document, &["description", "summary", "text", "reason", "section"]);
     assert!(found.len() > 200, "{}", found.len());
-    for text in found {
+    for text in found.into_iter().filter_map(Value::as_str) {
         let (paragraphs, line) = (prose::paragraphs(text), prose::line(text));
         assert!(page.contains(&paragraphs) || page.contains(&line), "not shown: {text}");
     }
@@ -90,21 +77,9 @@ fn every_sentence_of_the_document_is_shown() {
 
 #[test]
 fn every_example_is_shown() {
-    fn examples<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
-        match value {
-            Value::Object(members) => {
-                for (key, member) in members {
-                    if key == "example" { found.push(member) } else { examples(member, found) }
-                }
-            }
-            Value::Array(items) => items.iter().for_each(|item| examples(item, found)),
-            _ => {}
-        }
-    }
     let document = document();
     let page = page(&document);
-    let mut found = Vec::new();
-    examples(document.root(), &mut found);
+    let found = values_of(&document, &["example"]);
     assert!(!found.is_empty());
     for example in found {
         let forms =
@@ -135,21 +110,18 @@ fn constraints_are_told_in_words_with_their_own_numbers() {
     let parameters = contract.operations.iter().flat_map(|operation| &operation.parameters);
     for schema in contract.schemas.iter().chain(parameters.map(|parameter| &parameter.schema)) {
         each(schema, &mut |schema| match &schema.kind {
-            Kind::Integer { minimum: Some(least), maximum: Some(most), .. } => {
-                expect("maximum", format!("from {least} to {most}<"));
+            Kind::Integer { minimum: Some(min), maximum: Some(max), .. } => {
+                expect("maximum", format!("from {min} to {max}<"));
             }
-            Kind::Integer { minimum: Some(least), .. } => expect("minimum", format!("at least {least}<")),
+            Kind::Integer { minimum: Some(min), .. } => expect("minimum", format!("at least {min}<")),
             Kind::Array {
-                min_items: Some(least),
-                max_items: Some(most),
-                max_distinct: Some(distinct),
-                ..
+                min_items: Some(min), max_items: Some(max), max_distinct: Some(distinct), ..
             } => {
-                expect("maxItems", format!("from {least} to {most} items"));
+                expect("maxItems", format!("from {min} to {max} items"));
                 expect("x-max-distinct", format!("at most {distinct} distinct items"));
             }
-            Kind::String { max_utf8_bytes: Some(most), .. } => {
-                expect("x-max-utf8-bytes", format!("at most {most} bytes of UTF-8"));
+            Kind::String { max_utf8_bytes: Some(max), .. } => {
+                expect("x-max-utf8-bytes", format!("at most {max} bytes of UTF-8"));
             }
             Kind::String { separators: Some(separators), .. } => {
                 for separator in separators {
@@ -157,10 +129,8 @@ fn constraints_are_told_in_words_with_their_own_numbers() {
                 }
                 expect("x-separators", "the value of <code>sb</code>".to_owned());
             }
-            Kind::String {
-                format: Some(crate::model::Format::IpEndpoint { port: (least, most) }), ..
-            } => {
-                expect("x-port", format!("port from {least} to {most}"));
+            Kind::String { format: Some(crate::model::Format::IpEndpoint { port: (min, max) }), .. } => {
+                expect("x-port", format!("port from {min} to {max}"));
             }
             _ => {}
         });

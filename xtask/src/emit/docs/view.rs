@@ -1,133 +1,50 @@
-//! What the page shows, in its order.
+//! What the page shows, in its order, as the template (`page.html`) reads it.
 
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
-    field::{self, Field, FieldContext},
-    operation::{self, OperationView},
+    curl,
+    field::{self, FieldContext},
     words::{self, Type},
 };
 use crate::{
     document::{Document, join},
-    model::{Clause, Contract, Credential, Operation, Schema, Unspecified},
+    model::{
+        Body, Clause, Contract, Credential, Deprecation, Media, Operation, Response, Retry, Rule, Schema,
+    },
 };
 
-/// The page.
-#[derive(Serialize)]
-pub(super) struct Page<'a> {
-    title: &'a str,
-    version: &'a str,
-    description: &'a str,
-    /// Where the examples are sent.
-    base_url: String,
-    /// Contact and licence of the document.
-    facts: Vec<(&'static str, String)>,
-    servers: Vec<Server<'a>>,
-    schemes: Vec<Scheme<'a>>,
-    tags: Vec<Tag<'a>>,
-    schemas: Vec<SchemaView<'a>>,
-    clauses: Vec<ClauseGroup<'a>>,
-    unspecified: Vec<UnspecifiedView<'a>>,
-}
-
-#[derive(Serialize)]
-struct Server<'a> {
-    url: &'a str,
-    description: &'a str,
-    variables: Vec<Variable<'a>>,
-}
-
-#[derive(Serialize)]
-struct Variable<'a> {
-    name: &'a str,
-    default: &'a str,
-    description: &'a str,
-}
-
-/// A way to send the token.
-#[derive(Serialize)]
-struct Scheme<'a> {
-    way: String,
-    description: &'a str,
-    operations: Vec<&'a str>,
-}
-
-/// The operations of a tag.
-#[derive(Serialize)]
-struct Tag<'a> {
-    name: &'a str,
-    description: &'a str,
-    operations: Vec<OperationView<'a>>,
-}
-
-#[derive(Serialize)]
-struct SchemaView<'a> {
-    name: &'a str,
-    description: Option<&'a str>,
-    kind: Type<'a>,
-    limits: Vec<String>,
-    default: Option<String>,
-    example: Option<String>,
-    clauses: Vec<&'a str>,
-    fields: Vec<Field<'a>>,
-}
-
-/// The clauses whose ids begin alike.
-#[derive(Serialize)]
-struct ClauseGroup<'a> {
-    name: &'a str,
-    clauses: Vec<ClauseView<'a>>,
-}
-
-#[derive(Serialize)]
-struct ClauseView<'a> {
-    id: &'a str,
-    section: &'a str,
-    text: &'a str,
-    observable: bool,
-    reason: Option<&'a str>,
-    inference: Option<String>,
-    /// The operations that it binds.
-    operations: Vec<&'a str>,
-}
-
-#[derive(Serialize)]
-struct UnspecifiedView<'a> {
-    id: &'a str,
-    text: &'a str,
-}
-
 /// Everything that the document says.
-pub(super) fn page<'a>(document: &'a Document, contract: &'a Contract) -> Page<'a> {
+pub(super) fn page(document: &Document, contract: &Contract) -> Value {
     let text = |pointer| document.get(pointer).and_then(Value::as_str).unwrap_or_default();
-    let base = base_url(document);
-    Page {
-        title: text("/info/title"),
-        version: text("/info/version"),
-        description: text("/info/description"),
-        facts: facts(document),
-        servers: items(document, "/servers").map(|(at, _)| server(document, &at)).collect(),
-        schemes: schemes(document, contract),
-        tags: tags(document, contract, &base),
-        base_url: base,
-        schemas: contract.schemas.iter().map(|it| schema(contract, it)).collect(),
-        clauses: clauses(contract),
-        unspecified: contract.unspecified.iter().map(unspecified).collect(),
-    }
+    let servers: Vec<Value> = items(document, "/servers").map(|(at, _)| server(document, &at)).collect();
+    let base_url = servers.first().map(base_url).unwrap_or_default();
+    let unspecified = contract.unspecified.iter().map(|open| json!({ "id": open.id, "text": open.text }));
+    json!({
+        "title": text("/info/title"),
+        "version": text("/info/version"),
+        "description": text("/info/description"),
+        "facts": facts(document),
+        "servers": servers,
+        "schemes": schemes(document, contract),
+        "tags": tags(document, contract, &base_url),
+        "base_url": base_url,
+        "schemas": contract.schemas.iter().map(|it| schema(contract, it)).collect::<Vec<_>>(),
+        "clauses": clauses(contract),
+        "unspecified": unspecified.collect::<Vec<_>>(),
+    })
 }
 
-/// The first server's URL with the defaults of its variables.
-fn base_url(document: &Document) -> String {
-    let Some(first) = items(document, "/servers").map(|(at, _)| server(document, &at)).next() else {
-        return String::new();
-    };
-    let put_in = |url: String, variable: &Variable<'_>| {
-        url.replace(&format!("{{{}}}", variable.name), variable.default)
-    };
-    first.variables.iter().fold(first.url.to_owned(), put_in)
+/// The URL of a server with the defaults of its variables.
+fn base_url(server: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let variables = server["variables"].as_array().into_iter().flatten();
+    variables.fold(text(&server["url"]), |url, variable| {
+        url.replace(&format!("{{{}}}", text(&variable["name"])), &text(&variable["default"]))
+    })
 }
 
+/// Contact and licence of the document.
 fn facts(document: &Document) -> Vec<(&'static str, String)> {
     let joined = |at: &str, keys: &[&str]| {
         let texts = keys.iter().filter_map(|key| document.get(&join(at, key))?.as_str());
@@ -141,78 +58,80 @@ fn facts(document: &Document) -> Vec<(&'static str, String)> {
     facts.into_iter().filter(|(_, text)| !text.is_empty()).collect()
 }
 
-fn server<'a>(document: &'a Document, at: &str) -> Server<'a> {
+fn server(document: &Document, at: &str) -> Value {
     let variables = join(at, "variables");
-    Server {
-        url: member(document, at, "url"),
-        description: member(document, at, "description"),
-        variables: members(document, &variables)
-            .map(|(name, at)| Variable {
-                name,
-                default: member(document, &at, "default"),
-                description: member(document, &at, "description"),
-            })
-            .collect(),
-    }
+    let variables = members(document, &variables).map(|(name, at)| {
+        let (default, description) = (member(document, &at, "default"), member(document, &at, "description"));
+        json!({ "name": name, "default": default, "description": description })
+    });
+    json!({
+        "url": member(document, at, "url"),
+        "description": member(document, at, "description"),
+        "variables": variables.collect::<Vec<_>>(),
+    })
 }
 
-fn schemes<'a>(document: &'a Document, contract: &'a Contract) -> Vec<Scheme<'a>> {
-    let scheme = |(name, at): (&'a str, String)| {
-        let requires = |operation: &&'a Operation| {
+/// The ways to send the token.
+fn schemes(document: &Document, contract: &Contract) -> Vec<Value> {
+    let scheme = |(name, at): (&str, String)| {
+        let requires = |operation: &&Operation| {
             let security = join(&operation.pointer, "security");
             items(document, &security).any(|(_, requirement)| requirement.get(name).is_some())
         };
         let field = |key| member(document, &at, key);
-        Scheme {
-            way: match field("in") {
-                "query" => operation::credential(&Credential::Query { name: field("name").to_owned() }),
-                "header" => operation::credential(&Credential::Header { name: field("name").to_owned() }),
-                _ => operation::credential(&Credential::Bearer),
-            },
-            description: member(document, &at, "description"),
-            operations: contract.operations.iter().filter(requires).map(|it| it.id.as_str()).collect(),
-        }
+        let way = match field("in") {
+            "query" => Credential::Query { name: field("name").to_owned() },
+            "header" => Credential::Header { name: field("name").to_owned() },
+            _ => Credential::Bearer,
+        };
+        let operations = contract.operations.iter().filter(requires).map(|it| it.id.as_str());
+        json!({
+            "way": credential(&way),
+            "description": field("description"),
+            "operations": operations.collect::<Vec<_>>(),
+        })
     };
     members(document, "/components/securitySchemes").map(scheme).collect()
 }
 
 /// Every operation once: under the first of its tags, or last of all where nothing describes that tag.
-fn tags<'a>(document: &'a Document, contract: &'a Contract, base: &str) -> Vec<Tag<'a>> {
-    let mut tags: Vec<Tag<'a>> = items(document, "/tags")
-        .map(|(at, _)| Tag {
-            name: member(document, &at, "name"),
-            description: member(document, &at, "description"),
-            operations: Vec::new(),
-        })
-        .collect();
-    let mut others = Tag { name: "other", description: "", operations: Vec::new() };
+fn tags(document: &Document, contract: &Contract, base: &str) -> Vec<Value> {
+    let described = items(document, "/tags").map(|(at, _)| {
+        (member(document, &at, "name"), member(document, &at, "description"), Vec::<Value>::new())
+    });
+    let mut tags: Vec<_> = described.chain([("other", "", Vec::new())]).collect();
+    let last = tags.len() - 1;
     for it in &contract.operations {
-        let home = tags.iter_mut().find(|tag| it.tags.first().is_some_and(|own| own == tag.name));
-        home.unwrap_or(&mut others).operations.push(operation::view(document, contract, base, it));
+        let home = tags.iter().position(|(tag, ..)| it.tags.first().is_some_and(|own| own == tag));
+        tags[home.unwrap_or(last)].2.push(operation(document, contract, base, it));
     }
-    tags.push(others);
-    tags.retain(|tag| !tag.operations.is_empty());
-    tags
+    tags.retain(|(.., operations)| !operations.is_empty());
+    tags.into_iter()
+        .map(|(name, description, operations)| {
+            json!({ "name": name, "description": description, "operations": operations })
+        })
+        .collect()
 }
 
-fn schema<'a>(contract: &'a Contract, schema: &'a Schema) -> SchemaView<'a> {
+fn schema(contract: &Contract, schema: &Schema) -> Value {
     let name = schema.name.as_deref().unwrap_or_default();
-    let home = FieldContext { anchor: &format!("schema-{name}"), of: name, operation: None };
-    SchemaView {
-        name,
-        description: schema.description.as_deref(),
-        kind: Type::defined_by(schema),
-        limits: words::limits(contract, schema),
-        default: schema.default.as_ref().map(words::value),
-        example: schema.example.as_ref().map(words::value),
-        clauses: field::once(schema.citation.all().collect()),
-        fields: field::properties(contract, home, schema),
-    }
+    let context = FieldContext { anchor: &format!("schema-{name}"), of: name, operation: None };
+    json!({
+        "name": name,
+        "description": schema.description,
+        "kind": Type::defined_by(schema),
+        "limits": words::limits(contract, schema),
+        "default": schema.default.as_ref().map(words::value),
+        "example": schema.example.as_ref().map(words::value),
+        "clauses": field::once(schema.citation.all().collect()),
+        "fields": field::properties(contract, context, schema),
+    })
 }
 
-fn clauses(contract: &Contract) -> Vec<ClauseGroup<'_>> {
+/// The clauses in groups of those whose ids begin alike.
+fn clauses(contract: &Contract) -> Vec<Value> {
     let constraints = contract.constraints();
-    let mut groups: Vec<ClauseGroup<'_>> = Vec::new();
+    let mut groups: Vec<(&str, Vec<Value>)> = Vec::new();
     for clause in &contract.clauses {
         let Clause { id, section, text, observable, reason, .. } = clause;
         let binds = |operation: &&Operation| {
@@ -223,26 +142,141 @@ fn clauses(contract: &Contract) -> Vec<ClauseGroup<'_>> {
             cited.any(|cited| cited == id)
                 || constraints.iter().any(|one| one.operation == operation.id && one.clauses.contains(id))
         };
-        let view = ClauseView {
-            id,
-            section,
-            text,
-            observable: *observable,
-            reason: reason.as_deref(),
-            inference: clause.inference(),
-            operations: contract.operations.iter().filter(binds).map(|it| it.id.as_str()).collect(),
-        };
+        let operations = contract.operations.iter().filter(binds).map(|it| it.id.as_str());
+        let view = json!({
+            "id": id,
+            "section": section,
+            "text": text,
+            "observable": observable,
+            "reason": reason,
+            "inference": clause.inference(),
+            "operations": operations.collect::<Vec<_>>(),
+        });
         let name = id.split('.').next().unwrap_or(id);
-        match groups.last_mut().filter(|group| group.name == name) {
-            Some(group) => group.clauses.push(view),
-            None => groups.push(ClauseGroup { name, clauses: vec![view] }),
+        match groups.last_mut().filter(|(group, _)| *group == name) {
+            Some((_, clauses)) => clauses.push(view),
+            None => groups.push((name, vec![view])),
         }
     }
-    groups
+    groups.into_iter().map(|(name, clauses)| json!({ "name": name, "clauses": clauses })).collect()
 }
 
-fn unspecified(unspecified: &Unspecified) -> UnspecifiedView<'_> {
-    UnspecifiedView { id: &unspecified.id, text: &unspecified.text }
+/// How a way to send the token is written.
+fn credential(credential: &Credential) -> String {
+    match credential {
+        Credential::Query { name } => format!("query parameter `{name}`"),
+        Credential::Header { name } => format!("header `{name}`"),
+        Credential::Bearer => "header `Authorization: Bearer …`".to_owned(),
+    }
+}
+
+/// Everything about one operation.
+fn operation(document: &Document, contract: &Contract, base: &str, operation: &Operation) -> Value {
+    let rule = |rule: &Rule| json!({ "field": words::bound(rule), "words": words::rule(rule), "clause": field::clause(rule) });
+    let sent = operation.body.as_ref().and_then(|body| example(document, &body.pointer, JSON));
+    let responses = std::iter::once(&operation.success).chain(&operation.errors);
+    let parameters = operation.parameters.iter().map(|it| field::parameter(contract, operation, it));
+    json!({
+        "id": operation.id,
+        "method": operation.method.to_string(),
+        "path": operation.path,
+        "summary": operation.summary,
+        "description": operation.description,
+        "notices": notices(operation),
+        "clauses": operation.citation.all().collect::<Vec<_>>(),
+        "credentials": operation.credentials.iter().map(credential).collect::<Vec<_>>(),
+        "credentials_agree": operation.credentials_agree,
+        "rules": operation.rules.iter().map(rule).collect::<Vec<_>>(),
+        "curl": curl::command(base, operation, sent),
+        "parameters": parameters.collect::<Vec<_>>(),
+        "body": operation.body.as_ref().map(|body| request_body(contract, operation, body, sent)),
+        "responses": responses.map(|it| response(document, contract, operation, it)).collect::<Vec<_>>(),
+    })
+}
+
+/// Sentences about deprecation and retries of an operation.
+fn notices(operation: &Operation) -> Vec<String> {
+    let deprecation = operation.deprecation.as_ref().map(|Deprecation { since, sunset, replaced_by }| {
+        let instead = replaced_by.as_ref().map(|id| format!(" Use `{id}` instead.")).unwrap_or_default();
+        format!("Deprecated since {since}; it ends on {sunset}.{instead}")
+    });
+    let retry = operation.retry.map(|retry| match retry {
+        Retry::Safe => "Repeating a call changes nothing.",
+        Retry::IdempotencyKey => {
+            "A call that was interrupted may be repeated with the same request id: it is then the same call."
+        }
+        Retry::Never => "A call whose outcome is unknown must not be repeated.",
+    });
+    deprecation.into_iter().chain(retry.map(str::to_owned)).collect()
+}
+
+/// The one media type that a request body may have.
+const JSON: &str = "application/json";
+
+fn request_body(contract: &Contract, operation: &Operation, body: &Body, sent: Option<&Value>) -> Value {
+    let (anchor, of) = (format!("{}-body", operation.id), format!("the body of {}", operation.id));
+    let context = FieldContext { anchor: &anchor, of: &of, operation: Some(operation) };
+    json!({
+        "media": JSON,
+        "required": body.required,
+        "description": body.description,
+        "kind": Type::new(&body.schema),
+        "clauses": field::once(body.citation.all().collect()),
+        "fields": field::properties(contract, context, &body.schema),
+        "example": sent.map(|example| laid_out(JSON, example)),
+        "anchor": anchor,
+        "of": of,
+    })
+}
+
+fn response(document: &Document, contract: &Contract, operation: &Operation, response: &Response) -> Value {
+    let anchor = format!("{}-{}", operation.id, response.status);
+    let name = match response.status.as_str() {
+        "default" => "any other status".to_owned(),
+        status => format!("status {status}"),
+    };
+    let of = format!("{}, {name}", operation.id);
+    let headers = response.headers.iter().map(|header| {
+        let example = document.get(&join(&header.pointer, "example"));
+        field::header(contract, FieldContext { anchor: &anchor, of: &of, operation: None }, header, example)
+    });
+    let bodies = response.content.iter().map(|Media { name, schema }| {
+        let (anchor, of) = (format!("{anchor}-{name}"), format!("the body of {of}"));
+        let context = FieldContext { anchor: &anchor, of: &of, operation: None };
+        // A named schema is a link to its own table.
+        let fields =
+            if schema.name.is_none() { field::properties(contract, context, schema) } else { Vec::new() };
+        json!({
+            "media": name,
+            "required": true,
+            "kind": Type::new(schema),
+            "fields": fields,
+            "example": example(document, &response.pointer, name).map(|example| laid_out(name, example)),
+            "anchor": anchor,
+            "of": of,
+        })
+    });
+    json!({
+        "name": name,
+        "description": response.description,
+        "clauses": field::once(response.citation.all().collect()),
+        "headers": headers.collect::<Vec<_>>(),
+        "bodies": bodies.collect::<Vec<_>>(),
+        "anchor": anchor,
+    })
+}
+
+/// The example of a body at `pointer`.
+fn example<'a>(document: &'a Document, pointer: &str, media: &str) -> Option<&'a Value> {
+    document.get(&join(&join(&join(pointer, "content"), media), "example"))
+}
+
+/// An example as it would be sent, but for the blanks that make JSON readable.
+fn laid_out(media: &str, example: &Value) -> String {
+    match example {
+        Value::String(text) if media != JSON => text.clone(),
+        other => format!("{other:#}"),
+    }
 }
 
 fn items<'a>(document: &'a Document, at: &str) -> impl Iterator<Item = (String, &'a Value)> {

@@ -1,4 +1,4 @@
-//! Types, constraints and rules as people say them. Backquotes mark code, as in descriptions.
+//! Types, constraints and rules in words. Backquotes mark code, as in descriptions.
 
 use std::fmt::Display;
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::model::{Contract, Format, Kind, Parameter, Rule, Schema};
 
-/// What kind of value something is.
+/// The type of a value.
 #[derive(Serialize)]
 pub(super) struct Type<'a> {
-    /// `array of `, as often as arrays are around it.
+    /// `array of `, once for each array around it.
     around: String,
     /// The named schema that it is, or that the items of the array are.
     schema: Option<&'a str>,
@@ -41,7 +41,7 @@ impl<'a> Type<'a> {
     }
 }
 
-/// Every constraint of a schema but its type, one a sentence.
+/// Every constraint of a schema except its type, each as a phrase.
 pub(super) fn limits(contract: &Contract, schema: &Schema) -> Vec<String> {
     let mut limits = Vec::new();
     match &schema.kind {
@@ -49,9 +49,9 @@ pub(super) fn limits(contract: &Contract, schema: &Schema) -> Vec<String> {
             limits.extend(format.as_ref().into_iter().flat_map(of_format));
             match (min_length, max_length) {
                 (Some(1), None) => limits.push("not empty".to_owned()),
-                (least, most) => limits.extend(range(*least, *most, " characters")),
+                (min, max) => limits.extend(range(*min, *max, " characters")),
             }
-            limits.extend(max_utf8_bytes.map(|most| format!("at most {most} bytes of UTF-8")));
+            limits.extend(max_utf8_bytes.map(|max| format!("at most {max} bytes of UTF-8")));
         }
         Kind::Integer { int64, minimum, maximum } => {
             limits.extend(range(*minimum, *maximum, ""));
@@ -59,7 +59,7 @@ pub(super) fn limits(contract: &Contract, schema: &Schema) -> Vec<String> {
         }
         Kind::Array { items, min_items, max_items, max_distinct } => {
             limits.extend(range(*min_items, *max_items, " items"));
-            limits.extend(max_distinct.map(|most| format!("at most {most} distinct items")));
+            limits.extend(max_distinct.map(|max| format!("at most {max} distinct items")));
             if items.name.is_none() {
                 limits.extend(
                     self::limits(contract, items).into_iter().map(|each| format!("each item: {each}")),
@@ -76,11 +76,13 @@ pub(super) fn limits(contract: &Contract, schema: &Schema) -> Vec<String> {
             limits.push(format!("one of {}", values.join(", ")));
         }
     }
-    limits.extend(schema.deprecated_values.iter().map(|(value, life)| format!("`{value}` {life}")));
+    limits.extend(
+        schema.deprecated_values.iter().map(|(value, deprecation)| format!("`{value}` {deprecation}")),
+    );
     limits
 }
 
-/// What binds a parameter beside its schema.
+/// Constraints of a parameter outside of its schema.
 pub(super) fn extensions(parameter: &Parameter) -> Vec<String> {
     let mut limits = Vec::new();
     if let Some(other) = &parameter.alias_of {
@@ -97,7 +99,7 @@ pub(super) fn extensions(parameter: &Parameter) -> Vec<String> {
     limits
 }
 
-/// What a rule between two fields says of the one that it binds.
+/// A rule between two fields, as a phrase about the field that it binds.
 pub(super) fn rule(rule: &Rule) -> String {
     match rule {
         Rule::RequiredWhen { condition, equals, .. } => {
@@ -126,19 +128,19 @@ fn of_format(format: &Format) -> Vec<String> {
     match format {
         Format::DateTime => vec!["RFC 3339 with a time zone".to_owned()],
         Format::Ipv4 => vec!["an IPv4 address in dotted decimal".to_owned()],
-        Format::IpEndpoint { port: (least, most) } => vec![
+        Format::IpEndpoint { port: (min, max) } => vec![
             "`IPv4`, `IPv6`, `IPv4:port` or `[IPv6]:port`".to_owned(),
-            format!("port from {least} to {most}"),
+            format!("port from {min} to {max}"),
         ],
     }
 }
 
-fn range<N: Display + PartialEq>(least: Option<N>, most: Option<N>, unit: &str) -> Option<String> {
-    match (least, most) {
-        (Some(least), Some(most)) if least == most => Some(format!("exactly {least}{unit}")),
-        (Some(least), Some(most)) => Some(format!("from {least} to {most}{unit}")),
-        (Some(least), None) => Some(format!("at least {least}{unit}")),
-        (None, Some(most)) => Some(format!("at most {most}{unit}")),
+fn range<N: Display + PartialEq>(min: Option<N>, max: Option<N>, unit: &str) -> Option<String> {
+    match (min, max) {
+        (Some(min), Some(max)) if min == max => Some(format!("exactly {min}{unit}")),
+        (Some(min), Some(max)) => Some(format!("from {min} to {max}{unit}")),
+        (Some(min), None) => Some(format!("at least {min}{unit}")),
+        (None, Some(max)) => Some(format!("at most {max}{unit}")),
         (None, None) => None,
     }
 }

@@ -45,11 +45,11 @@ impl Emitter<'_> {
                 }
             };
             let label = format!("{} parameter {name}", parameter.location);
-            if let Some(life) = &parameter.deprecation {
-                parts.push(self.deprecated_part(&place, None, life, &label));
+            if let Some(deprecation) = &parameter.deprecation {
+                parts.push(self.deprecated_part(&place, None, deprecation, &label));
             }
-            for (value, life) in values(&parameter.schema) {
-                parts.push(self.deprecated_part(&place, Some(value), life, &label));
+            for (value, deprecation) in values(&parameter.schema) {
+                parts.push(self.deprecated_part(&place, Some(value), deprecation, &label));
             }
         }
         if let Some(body) = &operation.body {
@@ -75,11 +75,11 @@ impl Emitter<'_> {
             path.push(property.name.clone());
             let label = format!("field {}", path.join("."));
             let place = quote!(Place::Field(&[#(#path),*]));
-            if let Some(life) = &property.schema.deprecation {
-                parts.push(self.deprecated_part(&place, None, life, &label));
+            if let Some(deprecation) = &property.schema.deprecation {
+                parts.push(self.deprecated_part(&place, None, deprecation, &label));
             }
-            for (value, life) in values(&property.schema) {
-                parts.push(self.deprecated_part(&place, Some(value), life, &label));
+            for (value, deprecation) in values(&property.schema) {
+                parts.push(self.deprecated_part(&place, Some(value), deprecation, &label));
             }
             self.deprecated_fields(&property.schema, path, parts);
             path.pop();
@@ -90,13 +90,14 @@ impl Emitter<'_> {
         &self,
         place: &TokenStream,
         value: Option<&str>,
-        life: &Deprecation,
+        deprecation: &Deprecation,
         label: &str,
     ) -> TokenStream {
-        let (since, sunset) = (midnight(life.since), midnight(life.sunset));
+        let (since, sunset) = (midnight(deprecation.since), midnight(deprecation.sunset));
         let (since, until, date) = (since.as_second(), sunset.as_second(), http_date(sunset));
         let of = value.map_or_else(|| label.to_owned(), |value| format!("value {value} of {label}"));
-        let instead = life.replaced_by.as_ref().map(|other| format!("; use {other}")).unwrap_or_default();
+        let instead =
+            deprecation.replaced_by.as_ref().map(|other| format!("; use {other}")).unwrap_or_default();
         let value = value.map_or_else(|| quote!(None), |value| quote!(Some(#value)));
         // RFC 9745 links to what people can read about it.
         let contact = self.document.get("/info/contact/url").and_then(Value::as_str);
@@ -124,7 +125,7 @@ fn values(schema: &Schema) -> Vec<(&str, &Deprecation)> {
         Kind::Array { items, .. } => &items.deprecated_values,
         _ => &schema.deprecated_values,
     };
-    own.iter().map(|(value, life)| (value.as_str(), life)).collect()
+    own.iter().map(|(value, deprecation)| (value.as_str(), deprecation)).collect()
 }
 
 /// The begin of a day in UTC.

@@ -1,10 +1,10 @@
-//! Who keeps a constraint in the server, for the ledger.
+//! The items of the server that enforce constraints, for the ledger.
 
 use super::names;
 use crate::model::{Constraint, Side};
 
-/// The item of the server that keeps a constraint, if there is one. The tests beside this file change each constraint
-/// that is declared here and see the generated code move.
+/// The item of the server that enforces a constraint; `None` when the server does not. A test of this folder changes each
+/// constraint that is declared here and requires the generated code to change.
 pub(crate) fn enforces(constraint: &Constraint) -> Option<String> {
     let operation = names::pascal(&constraint.operation);
     match constraint.side {

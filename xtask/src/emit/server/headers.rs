@@ -40,22 +40,16 @@ impl Emitter<'_> {
                 Kind::String { .. } => quote!(HeaderValue::try_from(value)?),
                 Kind::Integer { .. } | Kind::Boolean if header.schema.variants.is_some() => {
                     let help = "leave out the enum, or make it one of strings";
-                    return self.reject(
-                        &header.schema.pointer,
-                        "unsupported: a header with a numeric `enum`",
-                        help,
-                    );
+                    let message = "unsupported: a header with a numeric `enum`";
+                    return self.reject(&header.schema.pointer, message, help);
                 }
                 Kind::Integer { minimum: None, maximum: None, .. } => quote!(number(value)?),
                 Kind::Integer { .. } => quote!(number(value.get())?),
                 Kind::Boolean => quote!(HeaderValue::from_static(if value { "true" } else { "false" })),
                 _ => {
                     let help = "use a string, an integer or a boolean";
-                    return self.reject(
-                        &header.schema.pointer,
-                        "unsupported: a header that is a list or an object",
-                        help,
-                    );
+                    let message = "unsupported: a header that is a list or an object";
+                    return self.reject(&header.schema.pointer, message, help);
                 }
             };
             if header.required {

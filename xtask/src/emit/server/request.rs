@@ -111,11 +111,8 @@ impl Emitter<'_> {
             None => Some(request),
             Some(name) => {
                 let help = "rename one of them, or tie them by x-alias-of or x-falls-back-to";
-                self.reject(
-                    &operation.pointer,
-                    format!("two parts of the request would be called `{name}`"),
-                    help,
-                )
+                let message = format!("two parts of the request would be called `{name}`");
+                self.reject(&operation.pointer, message, help)
             }
         }
     }
@@ -139,11 +136,8 @@ impl Emitter<'_> {
             let alias_ty = self.rust_type(&alias.schema, name, Side::Request)?;
             if alias_ty.to_string() != self.rust_type(&parameter.schema, name, Side::Request)?.to_string() {
                 let help = "give both names one schema";
-                return self.reject(
-                    &alias.pointer,
-                    format!("`{alias_name}` has another type than `{name}`"),
-                    help,
-                );
+                let message = format!("`{alias_name}` has another type than `{name}`");
+                return self.reject(&alias.pointer, message, help);
             }
             let alias_input = request.input("Parameter", alias_name, &alias_citation(alias), None);
             read =
@@ -152,11 +146,8 @@ impl Emitter<'_> {
         if let Some(header) = &parameter.falls_back_to {
             let Some(header) = operation.parameter(Location::Header, header) else {
                 let help = "declare the header among the operation's parameters";
-                return self.reject(
-                    &parameter.pointer,
-                    format!("x-falls-back-to names no header `{header}`"),
-                    help,
-                );
+                let message = format!("x-falls-back-to names no header `{header}`");
+                return self.reject(&parameter.pointer, message, help);
             };
             let (header_ty, header_input) = self.parameter_type(operation, header, request)?;
             if header_ty.to_string() != ty.to_string() {
@@ -231,7 +222,11 @@ impl Emitter<'_> {
         if schema.nullable || !(is_list || is_scalar) {
             let help =
                 "use a string, an integer or a boolean that is not nullable, or a list of them in the query";
-            return self.reject(pointer, "the server reads no such value from a path, query or header", help);
+            return self.reject(
+                pointer,
+                "the server cannot read this value from a path, query or header",
+                help,
+            );
         }
         let hint = format!("{}-{name}", operation.id);
         let ty = self.named_type(schema, &hint, &parameter.description, request)?;
@@ -300,11 +295,8 @@ impl Emitter<'_> {
     fn inner_object(&mut self, schema: &Schema, request: &mut Request) -> Option<TokenStream> {
         let Some(name) = schema.name.as_deref() else {
             let help = "give the object a name under components/schemas";
-            return self.reject(
-                &schema.pointer,
-                "unsupported: an object without a name inside a request",
-                help,
-            );
+            let message = "unsupported: an object without a name inside a request";
+            return self.reject(&schema.pointer, message, help);
         };
         let ident = names::type_ident(name);
         if !self.declared.insert(name.to_owned()) {
@@ -403,7 +395,11 @@ impl Emitter<'_> {
         } = &parameter.schema.kind
         else {
             let help = "a token is a string, perhaps with `minLength: 1`";
-            return self.reject(&parameter.schema.pointer, "the server keeps no such limit on a token", help);
+            return self.reject(
+                &parameter.schema.pointer,
+                "the server does not enforce this limit on a token",
+                help,
+            );
         };
         let name = &parameter.name;
         let at = part(parameter.location);
@@ -416,11 +412,8 @@ impl Emitter<'_> {
             None if transports.len() == 1 => quote!(None),
             None => {
                 let help = "add `x-credentials-agree` with the clause that requires equal tokens";
-                return self.reject(
-                    &operation.pointer,
-                    "unsupported: tokens in several places that may differ",
-                    help,
-                );
+                let message = "unsupported: tokens in several places that may differ";
+                return self.reject(&operation.pointer, message, help);
             }
         };
         let ident = format_ident!("credential");

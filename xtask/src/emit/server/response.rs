@@ -80,11 +80,8 @@ impl Emitter<'_> {
             }
             (false, true) => {
                 let help = "make the field of the response required or not nullable";
-                return self.reject(
-                    &schema.pointer,
-                    "unsupported: a field of a response that may be absent and null",
-                    help,
-                );
+                let message = "unsupported: a field of a response that may be absent and null";
+                return self.reject(&schema.pointer, message, help);
             }
         };
         Some((quote!(#doc #field), own))
@@ -103,11 +100,8 @@ impl Emitter<'_> {
                 _ if !known || !plain => {
                     let help =
                         "an envelope has an integer `code`, a string `message` and a string `requestId`";
-                    return self.reject(
-                        &schema.pointer,
-                        "the server cannot fill this field of an error response",
-                        help,
-                    );
+                    let message = "the server cannot fill this field of an error response";
+                    return self.reject(&schema.pointer, message, help);
                 }
                 "code" => quote!(code),
                 "message" => quote!(message),
@@ -155,11 +149,8 @@ impl Emitter<'_> {
             }
             _ => {
                 let help = "give all error responses of the operation one named JSON schema";
-                self.reject(
-                    &operation.pointer,
-                    "the error responses of the operation have several bodies or none",
-                    help,
-                )
+                let message = "the error responses of the operation have several bodies or none";
+                self.reject(&operation.pointer, message, help)
             }
         }
     }

@@ -17,7 +17,7 @@ struct Field<'a> {
 }
 
 impl Emitter<'_> {
-    /// The calls that keep the operation's rules, but for those that are `enforced` already, named by their pointers.
+    /// The calls that enforce the operation's rules, but for those that are `enforced` already, named by their pointers.
     pub(super) fn rules(
         &mut self,
         operation: &Operation,
@@ -35,7 +35,7 @@ impl Emitter<'_> {
                     if cause.optional || !is_enum || !needed.optional {
                         let help =
                             "use it for an optional parameter, and a condition on an enum that has a default";
-                        return self.reject(pointer, "the server cannot keep this rule", help);
+                        return self.reject(pointer, "the server cannot enforce this rule", help);
                     }
                     let (needed, cause_ident, ty) = (&needed.ident, &cause.ident, &cause.ty);
                     let variant = names::variant_ident(equals);
@@ -54,7 +54,7 @@ impl Emitter<'_> {
                     let limit = self.rule_property(operation, pointer, bound)?;
                     if !value.optional || !limit.optional || value.ty.to_string() != limit.ty.to_string() {
                         let help = "use it for two optional fields of one type";
-                        return self.reject(pointer, "the server cannot keep this rule", help);
+                        return self.reject(pointer, "the server cannot enforce this rule", help);
                     }
                     let (value, limit) = (&value.ident, &limit.ident);
                     request.reading.extend(quote! {
@@ -79,11 +79,8 @@ impl Emitter<'_> {
     ) -> Option<Field<'o>> {
         let own = |parameter: &&Parameter| parameter.alias_of.is_none() && !parameter.credential;
         let Some(parameter) = operation.parameter(Location::Query, name).filter(own) else {
-            return self.reject(
-                pointer,
-                format!("the rule names no query parameter `{name}`"),
-                "correct the name",
-            );
+            let help = "correct the name";
+            return self.reject(pointer, format!("the rule names no query parameter `{name}`"), help);
         };
         let schema = &parameter.schema;
         let ty = self.rust_type(schema, &format!("{}-{name}", operation.id), Side::Request)?;
@@ -99,11 +96,8 @@ impl Emitter<'_> {
     ) -> Option<Field<'o>> {
         let properties = operation.body.as_ref().map_or(&[][..], |body| body.schema.properties());
         let Some(property) = properties.iter().find(|property| property.name == name) else {
-            return self.reject(
-                pointer,
-                format!("the rule names no body field `{name}`"),
-                "correct the name",
-            );
+            let help = "correct the name";
+            return self.reject(pointer, format!("the rule names no body field `{name}`"), help);
         };
         let schema = &property.schema;
         let ty = self.rust_type(schema, name, Side::Request)?;

@@ -19,11 +19,8 @@ impl Emitter<'_> {
         let mut without_text = separators.iter().filter(|separator| separator.text.is_none());
         let (Some(code), None) = (without_text.next(), without_text.next()) else {
             let help = "leave exactly one value without text; its text comes from the parameter of the rule";
-            return self.reject(
-                &parameter.schema.pointer,
-                "x-separators has several custom values or none",
-                help,
-            );
+            let message = "x-separators has several custom values or none";
+            return self.reject(&parameter.schema.pointer, message, help);
         };
         let rule = operation.rules.iter().find_map(|rule| match rule {
             Rule::RequiredWhen { pointer, parameter: custom, condition, equals, .. }

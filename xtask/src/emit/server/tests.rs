@@ -1,4 +1,4 @@
-//! The document moves the code: every constraint that the server says it keeps, and every construct that it cannot.
+//! The document changes the code: every constraint that the server declares to enforce, and every construct that it rejects.
 
 use std::collections::BTreeSet;
 
@@ -7,30 +7,19 @@ use serde_json::{Value, json};
 use super::{emit, enforces, tokens};
 use crate::{
     document::Document,
-    fixture::bare,
+    fixture::{bare, contract as document, edited},
     model::{Constraint, Contract, Side},
     problem::Problem,
 };
-
-const TEXT: &str = crate::fixture::CONTRACT;
-
-fn document() -> Document {
-    Document::parse(TEXT).unwrap()
-}
 
 fn code(document: &Document) -> Result<String, Vec<Problem>> {
     emit(document).map(|artifacts| artifacts.into_iter().map(|artifact| artifact.contents).collect())
 }
 
-fn replaced(from: &str, to: &str) -> Document {
-    assert!(TEXT.contains(from), "the document no longer has {from:?}");
-    Document::parse(&TEXT.replace(from, to)).unwrap()
-}
-
 #[test]
 fn a_limit_is_written_once() {
     let before = code(&document()).unwrap();
-    let after = code(&replaced("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 50 }")).unwrap();
+    let after = code(&edited("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 50 }")).unwrap();
     let changed: Vec<_> = before.lines().zip(after.lines()).filter(|(one, other)| one != other).collect();
     assert!(changed.contains(&(
         "pub type ExtractProxiesNum = BoundedInteger<1, 100>;",
@@ -40,7 +29,7 @@ fn a_limit_is_written_once() {
 }
 
 #[test]
-fn every_declared_constraint_moves_the_code() {
+fn every_declared_constraint_changes_the_code() {
     let document = document();
     let before = bare(tokens(&document).unwrap());
     let mut seen = BTreeSet::new();
@@ -54,13 +43,13 @@ fn every_declared_constraint_moves_the_code() {
         assert!(&root != document.root(), "the test does not know how to change {shown}");
         // A document that the server rejects has not lost the constraint either.
         if let Ok(after) = tokens(&document.with_root(root)) {
-            assert!(before != bare(after), "{shown} is declared as kept, but changes nothing");
+            assert!(before != bare(after), "{shown} is declared as enforced, but the code does not change");
         }
     }
     assert!(seen.len() > 80, "only {} constraints were changed", seen.len());
 }
 
-/// Constraints that the edge keeps whatever the document says about them.
+/// Constraints that the edge enforces whatever the document says.
 fn is_fixed(constraint: &Constraint) -> bool {
     // A token is always a non-empty text; which transports and parameters carry it moves the code.
     let token = constraint.credential && ["type", "minLength", "required"].contains(&constraint.keyword);
@@ -129,7 +118,7 @@ fn what_the_server_cannot_express_is_a_problem_with_its_operation() {
             "when: { parameter: lb, equals: \"5\" }",
             Some("no rule says"),
         ),
-        ("          bound: activatedFrom\n", "          bound: cityCode\n", Some("cannot keep this rule")),
+        ("          bound: activatedFrom\n", "          bound: cityCode\n", Some("cannot enforce this rule")),
         (
             "          property: activatedTo\n",
             "          property: activatedUntil\n",
@@ -138,12 +127,12 @@ fn what_the_server_cannot_express_is_a_problem_with_its_operation() {
         (
             "code: { type: integer, enum: [0],",
             "code: { type: integer, enum: [0, 1],",
-            Some("does not keep this `enum`"),
+            Some("does not enforce this `enum`"),
         ),
         (
             "schema: { type: integer, minimum: 1, maximum: 100 }",
             "schema: { type: integer, nullable: true }",
-            Some("reads no such value"),
+            Some("cannot read this value"),
         ),
         (
             "          x-falls-back-to: X-Request-Id\n",
@@ -151,7 +140,7 @@ fn what_the_server_cannot_express_is_a_problem_with_its_operation() {
             Some("names no header"),
         ),
     ] {
-        match (code(&replaced(from, to)), words) {
+        match (code(&edited(from, to)), words) {
             (Ok(_), None) => {}
             (Err(problems), Some(words)) => {
                 let problem = problems.iter().find(|problem| problem.message.contains(words));
@@ -166,7 +155,7 @@ fn what_the_server_cannot_express_is_a_problem_with_its_operation() {
 #[test]
 fn a_header_is_written_as_its_schema_says() {
     let partial = "schema: { type: string }\n              example: \"true\"";
-    let header = |schema: &str| code(&replaced(partial, &format!("schema: {schema}")));
+    let header = |schema: &str| code(&edited(partial, &format!("schema: {schema}")));
     for (schema, written) in [
         ("{ type: string }", "HeaderValue::try_from(value)?"),
         ("{ type: integer }", "number(value)?"),
@@ -184,7 +173,7 @@ fn a_header_is_written_as_its_schema_says() {
 
 #[test]
 fn a_deprecated_operation_says_so_in_every_response() {
-    let deprecated = replaced(
+    let deprecated = edited(
         "      operationId: listStaticGroups\n",
         "      operationId: listStaticGroups\n      deprecated: true\n      x-deprecated-since: 2026-01-01\n      \
          x-sunset: 2026-12-31\n      x-replaced-by: searchStaticInstances\n",
@@ -204,7 +193,7 @@ fn a_deprecated_operation_says_so_in_every_response() {
 fn only_an_operation_with_plain_text_in_the_document_can_send_it() {
     let with = code(&document()).unwrap();
     assert_eq!((with.matches("::PlainText;").count(), with.matches("::NoTextBody;").count()), (1, 2));
-    let without = replaced(
+    let without = edited(
         "            text/plain:\n              schema: { type: string }\n              example: \
          \"gw1.proxy.invalid:20001\\r\\n203.0.113.7:20002\"\n",
         "",

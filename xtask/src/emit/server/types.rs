@@ -31,11 +31,8 @@ impl Emitter<'_> {
                         quote!(Text<#min, #max, #bytes>)
                     }
                     (Some(_), _) if bounds.iter().any(|bound| bound.is_some()) => {
-                        return self.reject(
-                            at,
-                            "unsupported: a string with a format and a length",
-                            "keep one of the two",
-                        );
+                        let help = "keep one of the two";
+                        return self.reject(at, "unsupported: a string with a format and a length", help);
                     }
                     (Some(Format::DateTime), _) => quote!(Timestamp),
                     (Some(Format::Ipv4), Side::Response) => quote!(std::net::Ipv4Addr),
@@ -47,7 +44,7 @@ impl Emitter<'_> {
                         let help = "extend server/src/edge/ and xtask/src/emit/server/types.rs together";
                         return self.reject(
                             at,
-                            "the server does not keep this constraint on this side",
+                            "the server does not enforce this constraint on this side",
                             help,
                         );
                     }
@@ -72,7 +69,7 @@ impl Emitter<'_> {
                 match (side, (min_items, max_items, max_distinct)) {
                     (Side::Response, (None, None, None)) => quote!(Vec<#item>),
                     (Side::Response, _) => {
-                        let help = "remove the bounds of a response's list; the server does not keep them";
+                        let help = "remove the bounds of a response's list; the server does not enforce them";
                         return self.reject(at, "unsupported: bounds of a list in a response", help);
                     }
                     (Side::Request, (min, max, distinct)) => {
@@ -113,7 +110,7 @@ impl Emitter<'_> {
             (Side::Response, Kind::Boolean, [Value::Bool(value)]) => Some(quote!(ConstantBool<#value>)),
             _ => {
                 let help = "list values of strings only, or a single one in a response";
-                self.reject(&schema.pointer, "the server does not keep this `enum`", help)
+                self.reject(&schema.pointer, "the server does not enforce this `enum`", help)
             }
         }
     }
@@ -144,11 +141,8 @@ impl Emitter<'_> {
     /// A string enum: its variants, their texts, and for requests how it is read.
     pub(super) fn text_enum(&mut self, schema: &Schema, name: &str, side: Side) -> Option<TokenStream> {
         let Some(values) = schema.text_variants() else {
-            return self.reject(
-                &schema.pointer,
-                "an `enum` of strings holds something else",
-                "list strings only",
-            );
+            let help = "list strings only";
+            return self.reject(&schema.pointer, "an `enum` of strings holds something else", help);
         };
         let ident = names::ident(name);
         let variants: Vec<_> = values.iter().map(|value| names::variant_ident(value)).collect();

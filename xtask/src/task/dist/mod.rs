@@ -12,6 +12,8 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
+use super::cargo::{built_programs, cargo};
+
 /// A program that is released.
 struct Program {
     name: &'static str,
@@ -37,9 +39,9 @@ const PROGRAMS: [Program; 3] = [
     },
 ];
 
-const SHELLS: [(&str, &str); 3] = [("bash", "bash"), ("zsh", "zsh"), ("fish", "fish")];
+/// Shells with completions; a script has its shell as extension.
+const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 
-/// What `dist` is told.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Write to this folder, which is created [default: target/dist of the workspace].
@@ -92,22 +94,16 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<String, String> 
 
 /// The target of this machine, as cargo calls it.
 fn host() -> Result<String, String> {
-    let told = output(Command::new("rustc").arg("-vV"), "rustc -vV")?;
-    let host = told.lines().find_map(|line| line.strip_prefix("host: "));
+    let printed = output(Command::new("rustc").arg("-vV"), "rustc -vV")?;
+    let host = printed.lines().find_map(|line| line.strip_prefix("host: "));
     host.map(str::to_owned).ok_or_else(|| "error: `rustc -vV` names no host\n".to_owned())
 }
 
 /// Builds a program and returns its path.
 fn build(root: &Path, program: &Program, arguments: &Arguments) -> Result<PathBuf, String> {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root).args([
-        "build",
-        "--locked",
-        "--bin",
-        program.name,
-        "--package",
-        program.package,
-    ]);
+    let mut command = cargo();
+    command.current_dir(root);
+    command.args(["build", "--locked", "--bin", program.name, "--package", program.package]);
     command.args(["--profile", &arguments.profile, "--message-format", "json-render-diagnostics"]);
     if let Some(feature) = program.feature {
         command.args(["--features", feature]);
@@ -116,16 +112,9 @@ fn build(root: &Path, program: &Program, arguments: &Arguments) -> Result<PathBu
         command.args(["--target", target]);
     }
     // The build takes minutes, so cargo's progress is shown.
-    let told = output(command.stderr(Stdio::inherit()), &format!("cargo build --bin {}", program.name))?;
-    let executable = |line: &str| {
-        let message: serde_json::Value = serde_json::from_str(line).ok()?;
-        let is_program = message.pointer("/target/name")?.as_str()? == program.name;
-        message.get("executable")?.as_str().filter(|_| is_program).map(PathBuf::from)
-    };
-    told.lines()
-        .filter_map(executable)
-        .next_back()
-        .ok_or_else(|| format!("error: cargo names no program `{}` among what it built\n", program.name))
+    let printed = output(command.stderr(Stdio::inherit()), &format!("cargo build --bin {}", program.name))?;
+    let built = built_programs(&printed).remove(program.name);
+    built.ok_or_else(|| format!("error: cargo names no program `{}` among what it built\n", program.name))
 }
 
 /// Gathers what an archive holds. Completions and man pages come from the program, so only one that runs here can write them.
@@ -155,12 +144,12 @@ fn stage(
         return Ok(());
     }
     let completions = folder("completions")?;
-    for (shell, ending) in SHELLS {
+    for shell in SHELLS {
         let script = output(
             Command::new(built).env_clear().args(["completions", shell]),
             &format!("{} completions", program.name),
         )?;
-        write(&completions.join(format!("{}.{ending}", program.name)), script.as_bytes())?;
+        write(&completions.join(format!("{}.{shell}", program.name)), script.as_bytes())?;
     }
     output(
         Command::new(built).env_clear().arg("man").arg(folder("man/man1")?),

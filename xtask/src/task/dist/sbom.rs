@@ -4,12 +4,11 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::Path,
-    process::Command,
 };
 
 use serde_json::{Value, json};
 
-use super::output;
+use super::{super::cargo::cargo, output};
 
 /// The bill of a package for a target, as JSON.
 pub(super) fn sbom(
@@ -18,8 +17,8 @@ pub(super) fn sbom(
     feature: Option<&str>,
     target: &str,
 ) -> Result<String, String> {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // Of what cargo would build: without tests, and with these features alone.
+    // Only what cargo would build: without tests, and with these features alone.
+    let mut command = cargo();
     command.current_dir(root).args(["tree", "--locked", "--package", package, "--target", target]);
     command.args(["--edges", "normal,build", "--prefix", "none", "--no-dedupe", "--format", "{p}|{l}"]);
     if let Some(feature) = feature {

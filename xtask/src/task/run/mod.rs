@@ -1,7 +1,7 @@
 //! `cargo xtask diff --run`: shows breaking changes with the programs of both documents.
 //!
 //! The old suite judges the new server, the new suite the old server, and the old client calls the new server with the
-//! witness of each change. Sources and builds lie outside of the repository, and everything has a limit of time.
+//! witness of each change. Sources and builds are outside of the repository, and every step has a timeout.
 
 mod calls;
 mod process;
@@ -25,10 +25,10 @@ use crate::diff::{Change, Diff, Verdict};
 
 pub(super) use side::Source;
 
-/// How long one run of the suite may take; the suite itself ends before.
+/// Timeout of one run of the suite; the suite itself stops earlier.
 const SUITE: Duration = Duration::from_secs(300);
 
-/// How long a call of the client may take.
+/// Timeout of a call of the client.
 const CALL: Duration = Duration::from_secs(60);
 
 /// Where sources and builds lie, and how long a build may take.
@@ -38,7 +38,7 @@ pub(super) struct Settings {
     pub(super) build_limit: Duration,
 }
 
-/// Builds both sides, lets them meet, and reports what was built and what happened.
+/// Builds both sides, runs them against each other, and reports the outcome.
 ///
 /// Fails when a side does not build, a server does not start, or something takes too long.
 pub(super) fn run(
@@ -86,7 +86,7 @@ pub(super) fn run(
         let place = format!("{} {}", change.operation.as_deref().unwrap_or("document"), change.at);
         let _ = writeln!(report, "  {} {place} ({}):", change.rule.id, change.fingerprint());
         if shows.is_empty() {
-            report.push_str("    nothing of this showed in a run; the witness says what would\n");
+            report.push_str("    no run showed this change; the witness says what would\n");
         }
         for line in shows {
             let _ = writeln!(report, "    {line}");

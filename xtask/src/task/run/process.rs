@@ -1,4 +1,4 @@
-//! Processes with a limit of time.
+//! Processes with a timeout.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -7,10 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often a process is asked whether it has ended.
+/// Interval between two checks whether a process has ended.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// What a process that has ended left.
+/// Exit status and output of a process.
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) status: ExitStatus,
@@ -18,7 +18,7 @@ pub(super) struct Ended {
     pub(super) stderr: String,
 }
 
-/// Runs a command to its end, and stops it with all that it started after `limit`.
+/// Runs a command to its end. After `limit` the command and the processes that it started are killed.
 pub(super) fn bounded(command: &mut Command, limit: Duration) -> Result<Ended, String> {
     let shown = shown(command);
     let mut child = start(command, &shown)?;
@@ -41,7 +41,7 @@ pub(super) fn bounded(command: &mut Command, limit: Duration) -> Result<Ended, S
     Ok(Ended { status, stdout, stderr })
 }
 
-/// A process in the background, which ends with this value.
+/// A process in the background, which is killed when this value is dropped.
 #[derive(Debug)]
 pub(super) struct Background {
     child: Child,

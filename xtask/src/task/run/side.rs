@@ -8,10 +8,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde::Deserialize;
-
 use super::process::{Background, bounded};
-use crate::{document::Document, emit, problem::DOCUMENT, task::render};
+use crate::{
+    document::Document,
+    emit,
+    problem::DOCUMENT,
+    task::{
+        cargo::{PACKAGES, PROGRAM_ARGUMENTS, built_programs, cargo},
+        render,
+    },
+};
 
 /// What a side is built from.
 #[derive(Debug)]
@@ -26,9 +32,6 @@ pub(in crate::task) enum Source<'a> {
 
 /// The programs that take part.
 const PROGRAMS: [&str; 3] = ["server", "conformance", "sallyport"];
-
-/// Their packages.
-const PACKAGES: [&str; 3] = ["sallyport-server", "sallyport-conformance", "sallyport-client"];
 
 /// How long a server may take until it listens, and a seed until it is done.
 const SHORT: Duration = Duration::from_secs(60);
@@ -166,46 +169,28 @@ fn generate(sources: &Path, document: &Document, text: &str) -> Result<(), Strin
     Ok(())
 }
 
-/// A message of cargo about a built target.
-#[derive(Deserialize)]
-struct Built {
-    target: Target,
-    executable: Option<PathBuf>,
-}
-
-#[derive(Deserialize)]
-struct Target {
-    name: String,
-}
-
 fn build(sources: &Path, target: &Path, limit: Duration) -> Result<BTreeMap<String, PathBuf>, String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    // Both sides build packages of the same names into one folder, and Cargo goes by the times of files: those of a working
+    // Both sides build packages of the same names into one folder, and Cargo compares modification times: files of a working
     // tree may be older than what was built from the other side.
-    let mut clean = Command::new(&cargo);
+    let mut clean = cargo();
     clean.current_dir(sources).args(["clean", "--quiet", "--locked", "--target-dir"]).arg(target);
-    for package in PACKAGES {
-        clean.args(["--package", package]);
-    }
+    clean.args(PACKAGES);
     let ended = bounded(&mut clean, SHORT)?;
     if !ended.status.success() {
         return Err(ended.stderr);
     }
-    let mut command = Command::new(cargo);
+    let mut command = cargo();
     command
         .current_dir(sources)
-        .args(["build", "--locked", "--bins", "--message-format", "json-render-diagnostics", "--target-dir"])
-        .arg(target);
-    for package in PACKAGES {
-        command.args(["--package", package]);
-    }
-    let ended = bounded(command.args(["--features", "sallyport-client/cli"]), limit)?;
+        .args(["build", "--locked", "--message-format", "json-render-diagnostics", "--target-dir"])
+        .arg(target)
+        .args(PACKAGES)
+        .args(PROGRAM_ARGUMENTS);
+    let ended = bounded(&mut command, limit)?;
     if !ended.status.success() {
         return Err(ended.stderr);
     }
-    // Other messages are about build scripts and the end of the build.
-    let built = ended.stdout.lines().filter_map(|line| serde_json::from_str::<Built>(line).ok());
-    Ok(built.filter_map(|built| Some((built.target.name, built.executable?))).collect())
+    Ok(built_programs(&ended.stdout))
 }
 
 /// Copies the programs, since the other side builds into the same folder.

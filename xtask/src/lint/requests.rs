@@ -1,14 +1,13 @@
-//! Parameters.
+//! Rules about requests: parameters, and the objects of a body.
+
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Lint, Node, Part, Rule};
-use crate::document::{Document, join};
-
-pub(super) const RULE: Rule = Rule {
-    id: "parameter",
-    rejects: "an unsupported or duplicate parameter, one of a path that the path does not have, or one that is required and replaceable",
-    run,
+use super::{Lint, Node, Part};
+use crate::{
+    document::{Document, join},
+    model::{Contract, Kind, Schema},
 };
 
 const PLACES: [&str; 3] = ["path", "query", "header"];
@@ -16,7 +15,7 @@ const PLACES: [&str; 3] = ["path", "query", "header"];
 /// The types that are sent as plain text.
 const SCALARS: [&str; 3] = ["string", "integer", "boolean"];
 
-fn run(lint: &mut Lint<'_>) {
+pub(super) fn parameters(lint: &mut Lint<'_>) {
     for node in lint.parts(Part::Parameter) {
         if let Some(other) = node.text("in").filter(|place| !PLACES.contains(place)) {
             let message = format!("unsupported parameter location `{other}`");
@@ -28,7 +27,7 @@ fn run(lint: &mut Lint<'_>) {
             let message = format!("OpenAPI ignores the header parameter `{name}`");
             lint.report(&node, node.at("name"), message, "use `content` or `security` instead");
         }
-        if node.text("in") == Some("path") && node.value.get("required") != Some(&Value::Bool(true)) {
+        if node.text("in") == Some("path") && !node.is_true("required") {
             let message = format!("the path parameter `{name}` is not required");
             lint.report(&node, node.pointer.clone(), message, "write `required: true`");
         }
@@ -37,7 +36,7 @@ fn run(lint: &mut Lint<'_>) {
     }
     for operation in lint.parts(Part::Operation) {
         let mut seen = Vec::new();
-        for (index, parameter) in parameters(lint.document, &operation) {
+        for (index, parameter) in resolved_parameters(lint.document, &operation) {
             let key = (parameter.get("in"), parameter.get("name"));
             if seen.contains(&key) {
                 let at = join(&operation.at("parameters"), &index.to_string());
@@ -50,9 +49,9 @@ fn run(lint: &mut Lint<'_>) {
     }
 }
 
-/// `required` of a parameter that something else stands for: an alias, a header that replaces a parameter, a default.
+/// Rejects `required` on a parameter that can be absent: an alias, a fallback header, or one with a default.
 fn required(lint: &mut Lint<'_>, node: &Node<'_>) {
-    if node.value.get("required") != Some(&Value::Bool(true)) {
+    if !node.is_true("required") {
         return;
     }
     let schema = node.value.get("schema").map(|schema| lint.document.resolve(schema));
@@ -61,7 +60,7 @@ fn required(lint: &mut Lint<'_>, node: &Node<'_>) {
             .nodes
             .iter()
             .any(|other| other.part == Part::Parameter && other.text("x-falls-back-to") == node.text("name"));
-    let why = if node.value.get("x-alias-of").is_some() {
+    let why = if node.has("x-alias-of") {
         "it is another name of a parameter"
     } else if is_fallback {
         "it replaces a parameter that is absent"
@@ -91,18 +90,14 @@ fn kind(lint: &mut Lint<'_>, node: &Node<'_>) {
         ("array" | "object", _) => format!("unsupported parameter type {kind}"),
         _ => return,
     };
-    lint.report(
-        node,
-        node.at("schema"),
-        message,
-        "send it as text, as an array of texts in the query, or in the body",
-    );
+    let help = "send it as text, as an array of texts in the query, or in the body";
+    lint.report(node, node.at("schema"), message, help);
 }
 
 /// The parameters of a path and those that it declares are the same.
 fn template(lint: &mut Lint<'_>, operation: &Node<'_>) {
     let path = path_of(operation);
-    let declared: Vec<&str> = parameters(lint.document, operation)
+    let declared: Vec<&str> = resolved_parameters(lint.document, operation)
         .filter(|(_, parameter)| parameter["in"] == "path")
         .filter_map(|(_, parameter)| parameter["name"].as_str())
         .collect();
@@ -119,9 +114,11 @@ fn template(lint: &mut Lint<'_>, operation: &Node<'_>) {
     }
 }
 
-fn parameters<'a>(document: &'a Document, operation: &Node<'a>) -> impl Iterator<Item = (usize, &'a Value)> {
-    let list = operation.value.get("parameters").and_then(Value::as_array);
-    list.into_iter().flatten().enumerate().map(|(index, item)| (index, document.resolve(item)))
+fn resolved_parameters<'a>(
+    document: &'a Document,
+    operation: &Node<'a>,
+) -> impl Iterator<Item = (usize, &'a Value)> {
+    operation.items("parameters").iter().enumerate().map(|(index, item)| (index, document.resolve(item)))
 }
 
 fn path_of(operation: &Node<'_>) -> String {
@@ -132,4 +129,55 @@ fn path_of(operation: &Node<'_>) -> String {
 /// The names in braces.
 fn names(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+}
+
+/// The server has a type for each object of a request, which holds only valid values and is read by its name.
+pub(super) fn objects(lint: &mut Lint<'_>) {
+    // Other rules report a document that cannot be read as a contract.
+    let Ok(contract) = Contract::read(lint.document) else { return };
+    let mut answered: BTreeMap<&str, &str> = BTreeMap::new();
+    for operation in &contract.operations {
+        for response in std::iter::once(&operation.success).chain(&operation.errors) {
+            for media in &response.content {
+                each_object(&media.schema, &mut |object| {
+                    answered.entry(&object.pointer).or_insert(&operation.id);
+                });
+            }
+        }
+    }
+    for operation in &contract.operations {
+        let Some(body) = &operation.body else { continue };
+        let Some(node) =
+            lint.parts(Part::Operation).into_iter().find(|node| node.pointer == operation.pointer)
+        else {
+            continue;
+        };
+        let mut found = Vec::new();
+        each_object(&body.schema, &mut |object| found.push((object.pointer.clone(), object.name.clone())));
+        for (pointer, name) in found {
+            match (name, answered.get(pointer.as_str())) {
+                (None, _) => {
+                    let help = "move it to components/schemas and reference it";
+                    lint.report(&node, pointer, "an object of a request has no name", help);
+                }
+                (Some(name), Some(other)) => {
+                    let message = format!("`{name}` is in a request, and in a response of `{other}`");
+                    let help = "write one schema for requests and one for responses";
+                    lint.report(&node, pointer, message, help);
+                }
+                (Some(_), None) => {}
+            }
+        }
+    }
+}
+
+fn each_object<'s>(schema: &'s Schema, visit: &mut impl FnMut(&'s Schema)) {
+    match &schema.kind {
+        Kind::Object { properties } => {
+            visit(schema);
+            properties.iter().for_each(|property| each_object(&property.schema, visit));
+        }
+        Kind::Array { items, .. } => each_object(items, visit),
+        Kind::String { .. } | Kind::Integer { .. } | Kind::Boolean => {}
+    }
 }

@@ -1,0 +1,109 @@
+//! A run with a token alone looks for a region without gateways.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use sallyport_conformance::embedded::Reference;
+use sallyport_conformance::run::Profile;
+use sallyport_conformance::target::Fact;
+use sallyport_conformance::{
+    Contract, Facts, Options, Outcome, Report, SilentObserver, Suite, Target, Verdict,
+};
+
+use crate::canned::{CannedServer, Reply};
+
+#[tokio::test]
+async fn a_token_alone_judges_what_an_empty_region_shows() {
+    let reference = Reference::start().await.expect("started");
+    let known = reference.target();
+    let target =
+        Target::new(known.base().as_str(), known.token.clone(), Facts::default(), false).expect("a target");
+    let profile = Profile::Production;
+    let mut options = Options { budget: profile.budget(), profile, ..Options::default() };
+    options.budget.rate = None;
+    let contract = Contract::embedded().expect("contract");
+    let suite = Suite::new(contract, &target, options).expect("a suite");
+    let before =
+        suite.plan().detection(sallyport_conformance::detection::Matrix::embedded().expect("faults"));
+    let report = suite.run(&SilentObserver).await;
+    reference.close().await;
+
+    let expected = known.facts.empty_region.as_ref().map(|region| format!("\"{region}\""));
+    assert_eq!(discovered(&report), expected.into_iter().collect::<Vec<_>>());
+    assert_eq!(report.verdict, Verdict::Conforms, "{:?} {:?}", report.totals, report.stopped);
+    assert!(report.usage.gateways <= profile.budget().gateways, "{:?}", report.usage);
+    assert!(report.detection.noticed > before.noticed, "{} of {}", report.detection.noticed, before.noticed);
+    let shortage = report.checks.iter().find(|check| check.id == "extract.shortage-retry-after.empty-region");
+    assert_eq!(shortage.map(|check| &check.outcome), Some(&Outcome::Passed));
+}
+
+/// The values of the facts that a run discovered.
+fn discovered(report: &Report) -> Vec<String> {
+    let empty = Fact::EmptyRegion.variable();
+    assert!(report.discovered.iter().all(|fact| fact.variable == empty), "{:?}", report.discovered);
+    report.discovered.iter().map(|fact| fact.value.clone()).collect()
+}
+
+fn gateways() -> Reply {
+    Reply::json(
+        200,
+        r#"{"code": 0, "success": true, "msg": "", "request_ip": "127.0.0.1", "data": [{"ip": "gw.invalid", "port": 1}]}"#,
+    )
+}
+
+fn shortage() -> Reply {
+    Reply::json(503, r#"{"code": 50301, "message": "none"}"#).with("Retry-After", "1")
+}
+
+/// Runs one check that needs an empty region against a service, and counts the extractions that name one.
+async fn run(gateways: u64, supply: fn(region: Option<&str>, extraction: usize) -> Reply) -> (Report, usize) {
+    let named = Arc::new(AtomicUsize::new(0));
+    let (count, extractions) = (Arc::clone(&named), AtomicUsize::new(0));
+    let server = CannedServer::start(move |request| {
+        if !request.line.contains("/proxy/extract") {
+            return Reply::groups();
+        }
+        let region = request.line.split(['?', '&', ' ']).find_map(|pair| pair.strip_prefix("regions="));
+        count.fetch_add(usize::from(region.is_some()), Ordering::SeqCst);
+        supply(region, extractions.fetch_add(1, Ordering::SeqCst))
+    })
+    .await;
+    let report =
+        server.run("extract.num-range.empty-region", |options| options.budget.gateways = gateways).await;
+    (report, named.load(Ordering::SeqCst))
+}
+
+#[tokio::test]
+async fn a_service_that_knows_no_regions_costs_one_gateway() {
+    let (report, named) = run(25, |_, _| gateways()).await;
+    assert_eq!((discovered(&report).len(), named, report.usage.gateways), (0, 1, 1));
+}
+
+#[tokio::test]
+async fn a_service_that_is_short_of_gateways_everywhere_has_no_empty_region() {
+    let (report, _) = run(25, |_, _| shortage()).await;
+    assert_eq!((discovered(&report).len(), report.usage.gateways), (0, 0));
+}
+
+#[tokio::test]
+async fn a_shortage_that_does_not_last_shows_no_empty_region() {
+    let (report, _) = run(25, |_, extraction| if extraction == 0 { shortage() } else { gateways() }).await;
+    assert_eq!(discovered(&report).len(), 0);
+}
+
+#[tokio::test]
+async fn the_first_region_that_is_short_is_taken() {
+    let (report, _) = run(25, |region, _| match region {
+        Some("HMD") => shortage(),
+        Some(_) => Reply::json(400, r#"{"code": 40000, "message": "unknown region"}"#),
+        None => gateways(),
+    })
+    .await;
+    assert_eq!(discovered(&report), ["\"HMD\""]);
+}
+
+#[tokio::test]
+async fn a_run_that_may_take_few_gateways_spends_none_on_it() {
+    let (report, named) = run(5, |_, _| shortage()).await;
+    assert_eq!((discovered(&report).len(), named), (0, 0));
+}

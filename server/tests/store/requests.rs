@@ -1,0 +1,30 @@
+//! Extractions to ask for.
+
+use std::net::Ipv4Addr;
+
+use jiff::Timestamp;
+use sallyport_server::domain::{
+    extraction::{ExtractCommand, ExtractionQuery, Parameters, Region},
+    protocol::Protocol,
+    token::Token,
+};
+
+/// HTTP gateways of one region, asked for from loopback and without a request id.
+pub(crate) fn command(token: &Token, count: u32, region: &str) -> ExtractCommand {
+    ExtractCommand {
+        token: token.clone(),
+        caller_ip: Some(Ipv4Addr::LOCALHOST),
+        parameters: Parameters { count, region: Region::Only(region.to_owned()), protocol: Protocol::Http },
+        request_id: None,
+    }
+}
+
+pub(crate) fn with_id(id: &str, command: ExtractCommand) -> ExtractCommand {
+    ExtractCommand { request_id: Some(id.to_owned()), ..command }
+}
+
+/// What the store is asked for the command at `now`.
+pub(crate) fn query(command: &ExtractCommand, now: Timestamp) -> ExtractionQuery {
+    let ExtractCommand { token, caller_ip, parameters, request_id } = command.clone();
+    ExtractionQuery { digest: token.digest(), caller_ip, parameters, request_id, pivot: 0, now }
+}
