@@ -194,8 +194,18 @@ compose_quietly() {
   fi
 }
 
+# Of a caller outside, by the published port.
+expect_response() {
+  local status
+  status=$(curl --silent --show-error --output "$images/response" --write-out '%{http_code}' --retry 20 --retry-delay 1 \
+    --retry-all-errors --cacert "$images/tls/chain.pem" "https://localhost:$https_port/openapi/v1/static/groups")
+  if [ "$status" != 401 ] || ! grep -q '"code":40101' "$images/response"; then
+    fail "nginx responded with $status: $(cat "$images/response")"
+  fi
+}
+
 run_compose() {
-  local https_port status log
+  local log
   https_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
   mkdir "$images/tls" "$images/facts"
   as_root chown 65534:65534 "$images/facts"
@@ -210,16 +220,15 @@ run_compose() {
   await_health sallyport-ci_server_1
   expect_sealed sallyport-ci_server_1
   compose_quietly up --detach nginx
-  # Of a caller outside, by the published port.
-  status=$(curl --silent --show-error --output "$images/response" --write-out '%{http_code}' --retry 20 --retry-delay 1 \
-    --retry-all-errors --cacert "$images/tls/chain.pem" "https://localhost:$https_port/openapi/v1/static/groups")
-  if [ "$status" != 401 ] || ! grep -q '"code":40101' "$images/response"; then
-    fail "nginx responded with $status: $(cat "$images/response")"
-  fi
+  expect_response
   # Of one inside, whose address is in the sample data's whitelists.
-  engine run --rm "${sealed[@]}" --network container:sallyport-ci_server_1 \
+  engine run --rm "${sealed[@]}" --network container:sallyport-ci_network_1 \
     --volume "$images/facts:/facts:ro" --volume "$images/tls/chain.pem:/chain.pem:ro" localhost/sallyport-conformance:ci \
     run --quiet --config /facts/sandbox/conformance.toml --base-url https://localhost --ca-file /chain.pem
+  # nginx finds the server again.
+  engine restart --time 20 sallyport-ci_server_1 >/dev/null
+  await_health sallyport-ci_server_1
+  expect_response
   log=$(engine logs sallyport-ci_nginx_1 2>&1)
   grep -q '"path":"/openapi/v1/static/groups"' <<<"$log" || fail "the log of nginx has no calls"
   if grep -q sally_ <<<"$log"; then fail "the log of nginx has tokens"; fi
@@ -232,7 +241,7 @@ remove_images() {
     # Those that use the network of others go first.
     engine rm --force --volumes --time 0 --ignore sallyport-ci-unhealthy sallyport-ci-watch sallyport-ci_nginx_1
     engine rm --force --volumes --time 0 --ignore sallyport-ci-sandbox sallyport-ci_server_1
-    engine rm --force --volumes --time 0 --ignore sallyport-ci_database_1
+    engine rm --force --volumes --time 0 --ignore sallyport-ci_network_1 sallyport-ci_database_1
     compose down --volumes
     engine image rm --force localhost/sallyport-server:ci localhost/sallyport-conformance:ci
     as_root rm -r "$images"
