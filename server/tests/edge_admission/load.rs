@@ -211,6 +211,9 @@ async fn a_caller_who_leaves_is_a_line_in_the_log() {
     let log = SharedBuffer::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+    // With a single subscriber, tracing asks only the thread that reaches an event first whether to record it. That may be the
+    // thread of another test, which has no subscriber. With a second subscriber, it asks all of them.
+    let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
     let _here = tracing::subscriber::set_default(subscriber);
     let (running, _store) = held(1).await;
     let stream = exchange(running.address(), &[head().as_bytes()]);
