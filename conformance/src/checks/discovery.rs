@@ -1,10 +1,11 @@
 //! Facts that the suite finds out by itself, so that a run with a token alone judges more.
 
-use super::extract::has_retry_after;
-use crate::contract::Contract;
-use crate::response::gateways;
-use crate::target::{Facts, Target};
-use crate::wire::{Exchange, GatewayCount, Request, ThrottlingPolicy, Wire};
+use super::Requests;
+use super::extract::{EXTRACT, gives_gateways, has_retry_after};
+use crate::check::{Check, Probe};
+use crate::contract::Clause;
+use crate::target::Facts;
+use crate::wire::Request;
 
 /// Country codes that providers rarely have gateways for: territories without inhabitants, then the smallest countries.
 const UNLIKELY_REGIONS: [&str; 16] = [
@@ -16,32 +17,33 @@ const UNLIKELY_REGIONS: [&str; 16] = [
 /// none in the region.
 const REPEATS: usize = 2;
 
+/// Stands for the requests below, whose responses passive checks judge as all others.
+pub(crate) static DISCOVERY: Check = Check {
+    id: "extract.discovery",
+    title: "a region without gateways can be found",
+    why: "Such a region shows for no gateway that valid extractions are accepted.",
+    clauses: &[Clause::ExtractRegion],
+    ..EXTRACT
+};
+
 /// Looks for a region without gateways: the first of some unlikely ones that meets a shortage while another extraction is
 /// served. None if there is no such region, or the service is busy.
-pub(crate) async fn discover_empty_region(
-    contract: &Contract,
-    target: &Target,
-    wire: &Wire,
-) -> Option<&'static str> {
-    let extract = &contract.extract;
-    let from = |region: Option<&str>| {
-        let request = Request::to(&extract.operation)
-            .query(&extract.api_key.name, target.token.expose())
-            .query(&extract.num.name, extract.num_range.start());
-        region.into_iter().fold(request, |request, region| request.query(&extract.regions.name, region))
-    };
-    let Facts { plentiful_region, scarce_region, .. } = &target.facts;
+pub(crate) async fn discover_empty_region(probe: &Probe<'_>) -> Option<&'static str> {
+    let regions = &probe.contract().extract.regions.name;
+    let plain = probe.extract();
+    let Facts { plentiful_region, scarce_region, .. } = probe.facts();
     let supplied = [plentiful_region.as_deref(), scarce_region.as_deref()];
     for region in UNLIKELY_REGIONS.into_iter().filter(|region| !supplied.contains(&Some(region))) {
-        match send(contract, wire, &from(Some(region))).await? {
+        let request = plain.clone().query(regions, region);
+        match supply(probe, &request).await? {
             Supply::Nothing => {}
             // The service may take any code for the default region, and each further code would cost a gateway.
             Supply::Gateways | Supply::Throttled => return None,
             Supply::Shortage => {
                 // A service that is short of gateways everywhere says nothing about the region.
-                let control = send(contract, wire, &from(plentiful_region.as_deref())).await?;
+                let control = supply(probe, &plain).await?;
                 for _ in 0..REPEATS {
-                    if send(contract, wire, &from(Some(region))).await? != Supply::Shortage {
+                    if supply(probe, &request).await? != Supply::Shortage {
                         return None;
                     }
                 }
@@ -65,15 +67,13 @@ enum Supply {
 }
 
 /// None when there is no response, or the budget is used up.
-async fn send(contract: &Contract, wire: &Wire, request: &Request) -> Option<Supply> {
-    let count = |exchange: &mut Exchange| gateways::count(contract, request, &exchange.result);
-    let cost = gateways::cost(contract, request);
-    let exchange = wire.send(request, cost, ThrottlingPolicy::FirstResponse, count).await.ok()?;
+async fn supply(probe: &Probe<'_>, request: &Request) -> Option<Supply> {
+    let (exchange, _) = probe.send_once(request).await.ok()?;
     let response = exchange.result.as_ref().ok()?;
-    Some(match gateways::count(contract, request, &exchange.result) {
-        GatewayCount::Counted(0) if response.status == 429 => Supply::Throttled,
-        GatewayCount::Counted(0) if has_retry_after(&exchange) => Supply::Shortage,
-        GatewayCount::Counted(0) => Supply::Nothing,
-        GatewayCount::Counted(_) | GatewayCount::Unknown | GatewayCount::Unbounded => Supply::Gateways,
+    Some(match gives_gateways(probe, &exchange) {
+        true => Supply::Gateways,
+        false if response.status == 429 => Supply::Throttled,
+        false if has_retry_after(&exchange) => Supply::Shortage,
+        false => Supply::Nothing,
     })
 }

@@ -114,8 +114,10 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
         text.push_str(&screen.labelled(Tone::Faint, "clauses", &clauses));
         // Reasons that leave no clause open stand among what was skipped.
         let open = |reason: &&NotJudged| !reason.clauses.is_empty();
-        for reason in report.coverage.not_judged.iter().filter(open).map(reason_text) {
-            text.push_str(&screen.labelled(Tone::Faint, "not judged", &reason));
+        let reasons: Vec<_> = report.coverage.not_judged.iter().filter(open).map(reason_text).collect();
+        let max = if screen.detail == Detail::Verbose { usize::MAX } else { MAX_REASONS };
+        for line in folded_reasons(reasons, max) {
+            text.push_str(&screen.labelled(Tone::Faint, "not judged", &line));
         }
         text.push_str(&screen.labelled(
             Tone::Faint,
@@ -305,15 +307,21 @@ pub(super) fn not_noticed(report: &Report) -> impl Iterator<Item = String> {
 
 /// What was skipped, a line for each reason. Empty where a gate or a verbose report lists it anyway.
 fn skipped(report: &Report, screen: &Screen) -> Vec<String> {
-    const MAX_REASONS: usize = 8;
     if screen.detail == Detail::Verbose || report.unmet.iter().any(|unmet| unmet.starts_with(FAIL_ON_SKIP)) {
         return Vec::new();
     }
     let skips = Skips::from_results(&report.checks);
-    let mut lines: Vec<String> =
-        skips.iter().take(MAX_REASONS).map(|skips| format!("{}: {}", skips.folded(), skips.reason)).collect();
-    let more = skips.len().saturating_sub(MAX_REASONS);
+    let line = |skips: &Skips<'_>| format!("{}: {}", skips.folded(), skips.reason);
+    folded_reasons(skips.iter().map(line).collect(), MAX_REASONS)
+}
+
+/// Maximum number of lines with a reason each, before the rest is counted.
+const MAX_REASONS: usize = 8;
+
+fn folded_reasons(mut lines: Vec<String>, max: usize) -> Vec<String> {
+    let more = lines.len().saturating_sub(max);
     if more > 0 {
+        lines.truncate(max);
         lines.push(format!("for {} more; see the report or --verbose", quantity(more, "reason")));
     }
     lines

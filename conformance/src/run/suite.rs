@@ -20,7 +20,7 @@ use super::{
     Rerun, Selection, Stopper, Totals, Verdict,
 };
 use crate::check::{
-    Check, ExchangeLog, InferredClauses, Outcome, PassiveChecks, ProbeContext, RunLog, Scope,
+    Check, ExchangeLog, InferredClauses, Outcome, PassiveChecks, Probe, ProbeContext, RunLog, Scope,
 };
 use crate::checks::{self, registry};
 use crate::contract::Contract;
@@ -138,6 +138,29 @@ struct RunResults {
     log: RunLog,
 }
 
+/// What the checks of a run share, apart from the target.
+#[derive(Debug)]
+struct Shared {
+    passive: PassiveChecks,
+    state: checks::State,
+    region: RegionSupply,
+    log: Option<ExchangeLog>,
+}
+
+impl Shared {
+    /// A fact that is discovered unlocks cases of active checks only.
+    fn new(suite: &Suite<'_>) -> Self {
+        let running = suite.plan.planned().iter().filter(|planned| planned.skipped().is_none());
+        let checks: Vec<_> = running.map(|planned| planned.check).collect();
+        Self {
+            passive: PassiveChecks::new(&checks, suite.inferred),
+            state: checks::State::default(),
+            region: RegionSupply::default(),
+            log: suite.keep_exchanges.then(ExchangeLog::default),
+        }
+    }
+}
+
 /// When a run began.
 #[derive(Debug, Clone, Copy)]
 struct Begun {
@@ -234,9 +257,10 @@ impl<'a> Suite<'a> {
         let planned = self.plan.planned().iter().map(|planned| planned.check);
         let checks: Vec<&'static Check> = planned.chain(self.exploration.map(|_| &RELATIONS)).collect();
         observer.begun(&checks);
+        let shared = Shared::new(&self);
         let preflight = async {
             match self.unreachable().await {
-                None => Ok(self.discover().await),
+                None => Ok(self.discover(&shared).await),
                 Some(reason) => Err(reason),
             }
         };
@@ -249,11 +273,11 @@ impl<'a> Suite<'a> {
                 let discovered = DiscoveredFact::all(&facts);
                 let target = self.target.with(facts);
                 let suite = self.planned_for(&target);
-                let results = suite.run_checks(observer).await;
+                let results = suite.run_checks(shared, observer).await;
                 suite.report(begun, results, discovered, None)
             }
             Ok(None) => {
-                let results = self.run_checks(observer).await;
+                let results = self.run_checks(shared, observer).await;
                 self.report(begun, results, Vec::new(), None)
             }
             Err(reason) => self.report(begun, RunResults::default(), Vec::new(), Some(reason)),
@@ -272,12 +296,13 @@ impl<'a> Suite<'a> {
     }
 
     /// Facts that the tester did not supply and the run needs, as far as the target shows them.
-    async fn discover(&self) -> Option<Facts> {
-        let Self { contract, target, wire, plan, budget, .. } = self;
+    async fn discover(&self, shared: &Shared) -> Option<Facts> {
+        let Self { target, plan, budget, .. } = self;
         if !plan.lacks(Fact::EmptyRegion, &target.facts) || budget.gateways < MIN_GATEWAYS_TO_DISCOVER {
             return None;
         }
-        let region = checks::discover_empty_region(contract, target, wire).await?;
+        let context = self.context(shared);
+        let region = checks::discover_empty_region(&Probe::new(&checks::DISCOVERY, &context)).await?;
         Some(Facts { empty_region: Some(region.to_owned()), ..Facts::default() })
     }
 
@@ -350,26 +375,28 @@ impl<'a> Suite<'a> {
         preflight_with_token(contract, target, wire, redactor).await
     }
 
-    async fn run_checks(&self, observer: &dyn Observer) -> RunResults {
-        let planned = self.plan.planned();
-        let (skipped, running): (Vec<_>, Vec<_>) =
-            planned.iter().partition(|planned| planned.skipped().is_some());
-        let checks: Vec<_> = running.iter().map(|planned| planned.check).collect();
-        let passive_checks = PassiveChecks::new(&checks, self.inferred);
-        let (state, region) = (checks::State::default(), RegionSupply::default());
-        let log = self.keep_exchanges.then(ExchangeLog::default);
-        let context = ProbeContext {
+    fn context<'b>(&'b self, shared: &'b Shared) -> ProbeContext<'b> {
+        let Shared { passive, state, region, log } = shared;
+        ProbeContext {
             contract: self.contract,
             target: self.target,
             wire: &self.wire,
             redactor: &self.redactor,
             canaries: &self.canaries,
-            passive: &passive_checks,
+            passive,
             inferred: self.inferred,
             log: log.as_ref(),
-            region: &region,
-            state: &state,
-        };
+            region,
+            state,
+        }
+    }
+
+    async fn run_checks(&self, shared: Shared, observer: &dyn Observer) -> RunResults {
+        let planned = self.plan.planned();
+        let (skipped, running): (Vec<_>, Vec<_>) =
+            planned.iter().partition(|planned| planned.skipped().is_some());
+        let checks: Vec<_> = running.iter().map(|planned| planned.check).collect();
+        let context = self.context(&shared);
         let mut results = Vec::with_capacity(planned.len());
         for planned in skipped {
             let reason = planned.skipped().unwrap_or_default();
@@ -392,7 +419,7 @@ impl<'a> Suite<'a> {
             }
         }
         let not_applicable = passive::not_applicable(!self.plan.is_all());
-        for check in passive_checks.into_checks() {
+        for check in shared.passive.into_checks() {
             let mut result = passive::concluded(check, self.contract, &not_applicable);
             apply_expectations(&mut result, &self.expected, self.today);
             observer.check_ended(&result);
@@ -400,7 +427,7 @@ impl<'a> Suite<'a> {
         }
         self.add_unreached(&checks, observer, &mut results);
         results.sort_by_key(|result| result.id);
-        let log = log.map(ExchangeLog::into_log).unwrap_or_default();
+        let log = shared.log.map(ExchangeLog::into_log).unwrap_or_default();
         RunResults { checks: results, busy, run_again, explored, log }
     }
 

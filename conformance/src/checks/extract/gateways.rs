@@ -351,7 +351,7 @@ async fn empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
 }
 
 /// Whether a response contains gateways: in JSON the entries of a success, in text anything but JSON and error messages.
-pub(super) fn gives_gateways(probe: &Probe<'_>, exchange: &Exchange) -> bool {
+pub(in crate::checks) fn gives_gateways(probe: &Probe<'_>, exchange: &Exchange) -> bool {
     let Ok(response) = &exchange.result else { return false };
     let success = probe.contract().extract.operation.success.status;
     let is_text = response.status == success && response.json().is_none() && !response.body().is_empty();

@@ -18,13 +18,14 @@ mod supply;
 mod text;
 mod token;
 
+pub(super) use gateways::gives_gateways;
 pub(super) use supply::has_retry_after;
 
 use crate::check::Check;
 use crate::contract::OperationId;
 
 /// What the checks of this operation have in common.
-const EXTRACT: Check = Check { operation: Some(OperationId::Extract), ..Check::TEMPLATE };
+pub(super) const EXTRACT: Check = Check { operation: Some(OperationId::Extract), ..Check::TEMPLATE };
 
 pub(super) static CHECKS: &[&Check] = &[
     &empty_region::NOTHING_MORE,

@@ -17,7 +17,6 @@ pub(super) static ALIAS_ALONE: Check = Check {
     why: "Callers written for the compatibility format send only `country`; they would get nothing, or gateways of another \
           country.",
     clauses: &[Clause::ExtractCountryAlias],
-    needs: &[Fact::PlentifulRegion],
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
         let region = scope.facts.plentiful_region.clone().unwrap_or_default();
@@ -25,9 +24,10 @@ pub(super) static ALIAS_ALONE: Check = Check {
             let (regions, country, value) =
                 (extract.regions.name.clone(), extract.country.name.clone(), region.clone());
             let reason = format!("{country}={value} in place of {regions}");
-            context.valid("region", Clause::ExtractCountryAlias, reason, move |_, request| {
+            let case = context.valid("region", Clause::ExtractCountryAlias, reason, move |_, request| {
                 request.without_query(&regions).query(&country, &value)
-            })
+            });
+            case.needs([Fact::PlentifulRegion])
         });
         let by_default = Context::in_query(extract).into_iter().map(|context| {
             let label = format!("{}/default", context.label());
@@ -145,7 +145,6 @@ pub(super) static EQUAL: Check = Check {
     why: "A service that silently prefers one of two contradicting values may send traffic through a country that the \
           caller did not want.",
     clauses: &[Clause::ExtractCountryEqual],
-    needs: &[Fact::PlentifulRegion],
     run: Run::Cases(equal),
     ..EXTRACT
 };
@@ -154,9 +153,12 @@ async fn skip_default_region(probe: &Probe<'_>) -> Result<(), Stop> {
     Err(probe.skip("the plentiful region is the default one; set SALLYPORT_PLENTIFUL_REGION to a country"))
 }
 
+/// A country for pairs that differ, where no region with gateways is known: such a pair is rejected for any country.
+const ANY_COUNTRY: &str = "USA";
+
 fn equal(scope: &Scope<'_>) -> Vec<Case> {
     let extract = &scope.contract.extract;
-    let region = scope.facts.plentiful_region.clone().unwrap_or_default();
+    let region = scope.facts.plentiful_region.clone().unwrap_or_else(|| ANY_COUNTRY.to_owned());
     let default = default_of(&extract.regions);
     // Codes have the same length, and the default value has another one.
     let known = [
@@ -202,7 +204,8 @@ fn equal(scope: &Scope<'_>) -> Vec<Case> {
     }
     for context in Context::all(extract) {
         let reason = "both are sent and equal".to_owned();
-        cases.push(both(context, "equal".to_owned(), &region, &region, reason, true));
+        let case = both(context, "equal".to_owned(), &region, &region, reason, true);
+        cases.push(case.needs([Fact::PlentifulRegion]));
     }
     let reason = format!("both are sent and equal, as {default}");
     cases.push(both(Context::PLAIN, "equal-default".to_owned(), &default, &default, reason, true));
