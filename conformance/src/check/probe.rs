@@ -113,6 +113,11 @@ impl<'a> Probe<'a> {
         &self.context.target.facts
     }
 
+    /// Whether a fact was not supplied but discovered in this run.
+    pub(crate) fn has_discovered(&self, fact: Fact) -> bool {
+        self.context.target.has_discovered(fact)
+    }
+
     /// The account's token.
     pub fn token(&self) -> &'a Secret {
         &self.context.target.token

@@ -13,7 +13,7 @@ use crate::wire::RecordedExchange;
 type Rejection = (u16, Option<String>);
 
 /// The reason why failures of an account that has extracted before show nothing: a plain extraction is now rejected with the
-/// same status and code. `None` when it is served, and when no failure cites a rejected extraction. May take one gateway.
+/// same status and code. `None` when it is served, and when no failure cites a rejected extraction. May take a few gateways.
 pub(crate) async fn has_run_out(
     probe: &Probe<'_>,
     findings: &[Finding],
@@ -29,13 +29,25 @@ pub(crate) async fn has_run_out(
     }
     let response = exchange.result.as_ref().ok()?;
     let now = (response.status, response.at("/code").map(Value::to_string));
-    rejections.contains(&now).then(|| {
+    if !rejections.contains(&now) || is_served_by_more(probe).await {
+        return None;
+    }
+    Some({
         format!(
             "a plain extraction is rejected in the same way, though the account has extracted before: {}; its quota may be \
              used up",
             class.description()
         )
     })
+}
+
+/// Whether an extraction of one gateway more is served: then the plain one is not rejected for a quota. Takes two gateways.
+async fn is_served_by_more(probe: &Probe<'_>) -> bool {
+    let extract = &probe.contract().extract;
+    let more = extract.num_range.start() + 1;
+    let request = probe.extract().query(&extract.num.name, more);
+    extract.num_range.contains(&more)
+        && probe.send(&request).await.is_ok_and(|(_, class)| class.decision() == Decision::Accepted)
 }
 
 /// The rejections of the extractions that failures cite.

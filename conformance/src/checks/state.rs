@@ -1,9 +1,11 @@
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::{Mutex, OnceCell};
 
 use super::relation::Surveys;
 use crate::check::{Probe, Stop};
+use crate::target::Fact;
 
 /// What the checks of a run find out once and share. The engine keeps it without knowing what it holds.
 #[derive(Debug, Default)]
@@ -12,6 +14,8 @@ pub(crate) struct State {
     pub(super) controls: SharedControls,
     /// Whether a plain extraction from the empty region meets a shortage that says when to call again.
     pub(super) is_short: OnceCell<bool>,
+    /// Whether the region that the run has taken for empty returned a gateway.
+    pub(super) is_withdrawn: AtomicBool,
 }
 
 /// Labels of the control requests that some check of the run has seen accepted. Locked while a control request is sent, so
@@ -26,5 +30,28 @@ impl State {
     /// When the run was begun without it, which is a bug of the suite.
     pub(super) fn from_probe<'a>(probe: &Probe<'a>) -> Result<&'a Self, Stop> {
         probe.state()
+    }
+
+    /// Notes that the empty region returned a gateway. A discovered one is withdrawn: it was short for a moment, or of gateways of
+    /// one protocol, and nobody said that it has none.
+    ///
+    /// # Errors
+    /// Skip when the region was discovered.
+    pub(super) fn note_gateway_of_empty_region(probe: &Probe<'_>) -> Result<(), Stop> {
+        if probe.has_discovered(Fact::EmptyRegion) {
+            Self::from_probe(probe)?.is_withdrawn.store(true, Ordering::Relaxed);
+        }
+        Self::check_empty_region(probe)
+    }
+
+    /// # Errors
+    /// Skip when a discovered region was withdrawn.
+    pub(super) fn check_empty_region(probe: &Probe<'_>) -> Result<(), Stop> {
+        if !Self::from_probe(probe)?.is_withdrawn.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let variable = Fact::EmptyRegion.variable();
+        Err(probe
+            .skip(&format!("the region that the run took for empty returned a gateway; supply {variable}")))
     }
 }

@@ -42,7 +42,9 @@ const VALID: [(&str, &str); 21] = [
     ("9999-01-01T00:00:00Z", "the last year of four digits"),
 ];
 
-const MALFORMED: [(&str, &str); 44] = [
+const MALFORMED: [(&str, &str); 46] = [
+    (" 2026-03-01T12:00:00Z", "a blank before the time"),
+    ("2026-03-01T12:00:00Z ", "a blank after the time"),
     ("2026-03-01T12:00:00", "no time zone"),
     ("2026-03-01T12:00:00.5", "a fraction and no time zone"),
     ("2026-03-01t12:00:00", "no time zone"),

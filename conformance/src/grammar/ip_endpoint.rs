@@ -155,6 +155,10 @@ fn ipv4(random: &mut Rng, spellings: &mut Vec<Spelling>) {
         Spelling::malformed(number.to_string(), "an address as one number"),
         Spelling::malformed(address.to_string().replace('.', ","), "commas for dots"),
         Spelling::malformed(format!("{number:#x}"), "an address as one hexadecimal number"),
+        Spelling::malformed(
+            address.octets().map(|octet| format!("{octet:#x}")).join("."),
+            "an address with all parts in hexadecimal",
+        ),
         Spelling::malformed(format!("{a}.{}", number & 0xff_ffff), "an address in two parts"),
         Spelling::malformed(format!("{a}.{b}.{}", number & 0xffff), "an address in three parts"),
         Spelling::malformed(format!("{a}.{b}"), "the first half of an address"),

@@ -103,6 +103,8 @@ impl ResponseClass {
             200..=299 if has_code || means_success(response, code, &successes, is_entry) => {
                 Self::Ambiguous(what)
             }
+            // These are about the caller, who may be asked to slow down after several of them.
+            401 | 403 => Self::Rejected(what),
             _ if waits => Self::Shortage(what),
             _ => Self::Rejected(what),
         }
@@ -267,8 +269,11 @@ mod tests {
             [(OperationId::Extract, Decision::Undecided), (OperationId::Groups, Decision::Rejected)]
         {
             let headers = vec![("Retry-After".to_owned(), b"5".to_vec())];
-            let response = Response::new(409, headers, r#"{"code": 40901, "message": "none left"}"#.into());
+            let body = r#"{"code": 40901, "message": "none left"}"#;
+            let response = Response::new(409, headers.clone(), body.into());
             assert_eq!(judged(id, Form::Json, &Ok(response)).decision(), verdict);
+            let about_the_caller = Response::new(401, headers, body.into());
+            assert_eq!(judged(id, Form::Json, &Ok(about_the_caller)).decision(), Decision::Rejected);
         }
     }
 

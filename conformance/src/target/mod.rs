@@ -32,6 +32,8 @@ pub struct Target {
     pub token: Secret,
     /// What the tester knows. Each fact enables checks.
     pub facts: Facts,
+    /// Facts that a run found out by itself.
+    discovered: Vec<Fact>,
 }
 
 /// Why a target can't be used.
@@ -74,13 +76,19 @@ impl Target {
         if !contradictions.is_empty() {
             return Err(TargetError::Facts(contradictions));
         }
-        Ok(Self { base, token, facts: facts.with_derived() })
+        Ok(Self { base, token, facts: facts.with_derived(), discovered: Vec::new() })
     }
 
-    /// The same target with further facts, where none were supplied.
+    /// The same target with facts that a run has discovered, where none were supplied.
     #[must_use]
     pub(crate) fn with(&self, facts: Facts) -> Self {
-        Self { facts: self.facts.clone().over(facts), ..self.clone() }
+        let discovered = Fact::ALL.into_iter().filter(|fact| facts.has(*fact)).collect();
+        Self { facts: self.facts.clone().over(facts), discovered, ..self.clone() }
+    }
+
+    /// Whether a run found a fact out by itself. It held at that moment, and nobody vouches for it.
+    pub(crate) fn has_discovered(&self, fact: Fact) -> bool {
+        self.discovered.contains(&fact)
     }
 
     /// The base URL.

@@ -84,9 +84,9 @@ pub(crate) fn may_contain_one(body: &[u8]) -> bool {
     })
 }
 
-/// Whether a member is a password. One that is masked or empty is not, nor is one such as `passwordUpdatedAt`, whose name does
+/// Whether a member or a header is a password. One that is masked or empty is not, nor is one such as `passwordUpdatedAt`, whose name does
 /// not end in the word.
-fn is_password(name: &str, value: &str) -> bool {
+pub(crate) fn is_password(name: &str, value: &str) -> bool {
     if value.chars().all(|c| c == '*') {
         return false;
     }

@@ -56,7 +56,20 @@ fn shortage() -> Reply {
 }
 
 /// Runs one check that needs an empty region against a service, and counts the extractions that name one.
-async fn run(gateways: u64, supply: fn(region: Option<&str>, extraction: usize) -> Reply) -> (Report, usize) {
+async fn run(gateways: u64, supply: Supply) -> (Report, usize) {
+    run_checks("extract.num-range.empty-region", gateways, supply).await
+}
+
+/// What an extraction asks for, and how many came before.
+struct Extraction<'a> {
+    region: Option<&'a str>,
+    is_socks: bool,
+    number: usize,
+}
+
+type Supply = fn(&Extraction<'_>) -> Reply;
+
+async fn run_checks(only: &str, gateways: u64, supply: Supply) -> (Report, usize) {
     let named = Arc::new(AtomicUsize::new(0));
     let (count, extractions) = (Arc::clone(&named), AtomicUsize::new(0));
     let server = CannedServer::start(move |request| {
@@ -65,35 +78,35 @@ async fn run(gateways: u64, supply: fn(region: Option<&str>, extraction: usize) 
         }
         let region = request.line.split(['?', '&', ' ']).find_map(|pair| pair.strip_prefix("regions="));
         count.fetch_add(usize::from(region.is_some()), Ordering::SeqCst);
-        supply(region, extractions.fetch_add(1, Ordering::SeqCst))
+        let is_socks = request.line.contains("protocol=socks5");
+        supply(&Extraction { region, is_socks, number: extractions.fetch_add(1, Ordering::SeqCst) })
     })
     .await;
-    let report =
-        server.run("extract.num-range.empty-region", |options| options.budget.gateways = gateways).await;
+    let report = server.run(only, |options| options.budget.gateways = gateways).await;
     (report, named.load(Ordering::SeqCst))
 }
 
 #[tokio::test]
 async fn a_service_that_knows_no_regions_costs_one_gateway() {
-    let (report, named) = run(25, |_, _| gateways()).await;
+    let (report, named) = run(25, |_| gateways()).await;
     assert_eq!((discovered(&report).len(), named, report.usage.gateways), (0, 1, 1));
 }
 
 #[tokio::test]
 async fn a_service_that_is_short_of_gateways_everywhere_has_no_empty_region() {
-    let (report, _) = run(25, |_, _| shortage()).await;
+    let (report, _) = run(25, |_| shortage()).await;
     assert_eq!((discovered(&report).len(), report.usage.gateways), (0, 0));
 }
 
 #[tokio::test]
 async fn a_shortage_that_does_not_last_shows_no_empty_region() {
-    let (report, _) = run(25, |_, extraction| if extraction == 0 { shortage() } else { gateways() }).await;
+    let (report, _) = run(25, |asked| if asked.number == 0 { shortage() } else { gateways() }).await;
     assert_eq!(discovered(&report).len(), 0);
 }
 
 #[tokio::test]
 async fn the_first_region_that_is_short_is_taken() {
-    let (report, _) = run(25, |region, _| match region {
+    let (report, _) = run(25, |asked| match asked.region {
         Some("HMD") => shortage(),
         Some(_) => Reply::json(400, r#"{"code": 40000, "message": "unknown region"}"#),
         None => gateways(),
@@ -104,6 +117,25 @@ async fn the_first_region_that_is_short_is_taken() {
 
 #[tokio::test]
 async fn a_run_that_may_take_few_gateways_spends_none_on_it() {
-    let (report, named) = run(5, |_, _| shortage()).await;
+    let (report, named) = run(5, |_| shortage()).await;
     assert_eq!((discovered(&report).len(), named), (0, 0));
+}
+
+#[tokio::test]
+async fn a_discovered_region_that_gets_gateways_is_withdrawn() {
+    let restocked: Supply =
+        |asked| if asked.region.is_some() && asked.number < 8 { shortage() } else { gateways() };
+    let of_another_protocol: Supply =
+        |asked| if asked.region.is_some() && !asked.is_socks { shortage() } else { gateways() };
+    for supply in [restocked, of_another_protocol] {
+        let (report, _) = run_checks("extract.*empty*", 25, supply).await;
+        assert_eq!(discovered(&report), ["\"ATA\""]);
+        let unexpected: Vec<_> = report
+            .checks
+            .iter()
+            .filter(|check| !matches!(check.outcome, Outcome::Passed | Outcome::Skipped(_)))
+            .map(|check| format!("{}: {:?} {:?}", check.id, check.outcome, check.findings))
+            .collect();
+        assert!(unexpected.is_empty(), "{unexpected:?}");
+    }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use sallyport_conformance::detection::{Detection, Unlock};
 use sallyport_conformance::report::{self, Screen, Style};
+use sallyport_conformance::run::Glob;
 use sallyport_conformance::{Outcome, Report, Verdict};
 
 use crate::canned::{CannedServer, Reply};
@@ -39,6 +40,35 @@ async fn a_server_that_breaks_on_bad_input_is_a_finding() {
         assert!(findings.len() >= 5, "{findings:?}");
         assert!(findings.iter().all(|finding| finding.expected.ends_with("without a server error")));
     }
+}
+
+/// Every other check starts from extractions of the smallest number, and takes their rejection for a quota that is used up.
+#[tokio::test]
+async fn the_smallest_number_must_be_served_where_a_larger_one_is() {
+    let server =
+        CannedServer::start(|asked| match asked.line.contains("num=1&") || asked.line.contains("num=1 ") {
+            _ if asked.line.contains("/groups") => Reply::groups(),
+            true => Reply::json(400, r#"{"code": 40000, "message": "num must be from 2 to 100"}"#),
+            false => Reply::json(
+                200,
+                r#"{"code": 0, "success": true, "msg": "", "request_ip": "127.0.0.1",
+                "data": [{"ip": "a.invalid", "port": 1}, {"ip": "b.invalid", "port": 2}]}"#,
+            ),
+        })
+        .await;
+    let report = server.run("extract.num-range.minimum", |_| {}).await;
+    assert_eq!(result(&report, "extract.num-range.minimum").outcome, Outcome::Failed, "{:?}", report.checks);
+}
+
+#[tokio::test]
+async fn a_password_in_a_header_is_a_finding_that_does_not_show_it() {
+    let server = CannedServer::start(|_| Reply::groups().with("X-Proxy-Password", "pAss-9911")).await;
+    let report = server
+        .run("groups.envelope.*", |options| options.selection.only.push(Glob::new("all.no-secrets.*")))
+        .await;
+    let findings = &result(&report, "all.no-secrets.watched").findings;
+    assert!(findings.iter().any(|finding| finding.actual == "a header X-Proxy-Password"), "{findings:?}");
+    assert!(!report::json(&report).expect("JSON").contains("pAss-9911"));
 }
 
 #[tokio::test]

@@ -47,7 +47,7 @@ pub(super) static NO_SECRETS: Check = Check {
     run: Run::Passive(judge_secrets),
 };
 
-/// Looks for the canaries that the tester supplied, and for string members that are named like passwords.
+/// Looks for the canaries that the tester supplied, and for headers and string members that are named like passwords.
 fn judge_secrets(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let mut found = BTreeSet::new();
     let ObservedExchange { response, canaries, .. } = observed;
@@ -58,6 +58,11 @@ fn judge_secrets(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>>
         || escaped.is_some_and(|body| any_string(body, &|text| canaries.found_in(text.as_bytes())))
     {
         found.insert("a text that must never appear".to_owned());
+    }
+    for (name, value) in response.headers() {
+        if password::is_password(name, &String::from_utf8_lossy(value)) {
+            found.insert(format!("a header {name}"));
+        }
     }
     if let Some(body) = response.json().filter(|_| password::may_contain_one(response.body())) {
         // All items of a list give one finding.

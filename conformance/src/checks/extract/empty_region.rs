@@ -410,6 +410,9 @@ async fn meets_shortage(probe: &Probe<'_>, clause: Clause, request: &Request) ->
     if is_short(probe, &again, &class)? {
         return Ok(());
     }
+    if gives_gateways(probe, &exchange) || gives_gateways(probe, &again) {
+        State::note_gateway_of_empty_region(probe)?;
+    }
     let expected = "the shortage of the empty region, with a link credential";
     let actual = if gives_gateways(probe, &again) { "gateways" } else { class.description() };
     probe.finding(clause, expected, actual, &[&exchange, &again]);
@@ -445,6 +448,7 @@ async fn send_patiently(probe: &Probe<'_>, request: Request) -> Result<(Exchange
 /// # Errors
 /// Skip when it does not: the region may be unknown to the service, or the shortage may look like throttling.
 async fn control(probe: &Probe<'_>) -> Result<(), Stop> {
+    State::check_empty_region(probe)?;
     let known = &State::from_probe(probe)?.is_short;
     let find_out = async {
         let (plain, _) = send(probe, &Context::PLAIN.request(probe)).await?;
@@ -503,6 +507,9 @@ async fn judge(
     let (again, class) = send(probe, request).await?;
     let (plain, _) = send(probe, &base.request(probe)).await?;
     let is_unsure = is_throttled(&again) || is_throttled(&plain) || !has_retry_after(&plain);
+    if is_filled || gives_gateways(probe, &again) || gives_gateways(probe, &plain) {
+        State::note_gateway_of_empty_region(probe)?;
+    }
     if is_unsure || gives_gateways(probe, &again) != is_filled {
         return Err(probe.inconclusive("the region has gateways at times, or the service was busy"));
     }

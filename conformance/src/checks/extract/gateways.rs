@@ -9,6 +9,7 @@ use super::forms::{Context, Transport, default_of, says_error};
 use crate::check::{
     Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Stop,
 };
+use crate::checks::State;
 use crate::contract::{Clause, Extract, Parameter};
 use crate::target::{Fact, Facts, GatewayPool, KnownGateway};
 use crate::wire::{Exchange, Request, Response};
@@ -337,10 +338,12 @@ async fn empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     context.control(probe).await?;
     let request =
         || -> Request { context.request(probe).query(&extract.regions.name, region).giving_nothing() };
+    State::check_empty_region(probe)?;
     let (first, _) = probe.send_once(&request()).await?;
     if !gives_gateways(probe, &first) {
         return Ok(());
     }
+    State::note_gateway_of_empty_region(probe)?;
     let (second, _) = probe.send_once(&request()).await?;
     if gives_gateways(probe, &second) {
         let variable = Fact::EmptyRegion.variable();

@@ -83,9 +83,9 @@ async fn is_served(probe: &Probe<'_>, (context, protocol): (Context, String)) ->
     } else if probe.facts().entitled_protocols.contains(&protocol) {
         format!("the account is entitled to by {}", Fact::EntitledProtocols.variable())
     } else {
-        return Err(probe.inconclusive(&format!(
-            "{protocol} was rejected; the account may lack the entitlement for it: {}",
-            class.description()
+        return Err(probe.skip(&format!(
+            "{protocol} was rejected, and the account may lack the entitlement for it; if it has it, add {protocol} to {}",
+            Fact::EntitledProtocols.variable()
         )));
     };
     let expected = format!("accepted: {protocol}, which {reason}, {}", context.name());

@@ -5,7 +5,7 @@ use super::content::{self, THROTTLED, entries};
 use super::forms::{Context, default_of};
 use super::gateways::{self, gives_gateways};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
-use crate::checks::Requests;
+use crate::checks::{Requests, State};
 use crate::contract::Clause;
 use crate::quantity::quantity;
 use crate::target::Fact;
@@ -70,12 +70,14 @@ pub(super) static ALIAS_EMPTY_REGION: Check = Check {
 async fn alias_of_empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
+    State::check_empty_region(probe)?;
     context.control(probe).await?;
     let base = || context.request(probe).without_query(&extract.regions.name).giving_nothing();
     // A shortage may have any status, so the first response counts.
     let (by_regions, _) = probe.send_once(&base().query(&extract.regions.name, region)).await?;
     let (by_country, class) = probe.send_once(&base().query(&extract.country.name, region)).await?;
     if gives_gateways(probe, &by_regions) {
+        State::note_gateway_of_empty_region(probe)?;
         return Err(probe.skip("the region that was supplied as empty has gateways"));
     }
     if class == ResponseClass::Accepted && gives_gateways(probe, &by_country) {
@@ -87,6 +89,7 @@ async fn alias_of_empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
             again = probe.confirm_unavailable(named, || context.request(probe)).await?;
         }
         if gives_gateways(probe, &again) {
+            State::note_gateway_of_empty_region(probe)?;
             return Err(probe.skip("the region that was supplied as empty has gateways"));
         }
         let expected =

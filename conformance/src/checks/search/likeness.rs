@@ -110,10 +110,54 @@ fn headers(response: &Response) -> String {
 
 /// The body without its request id and the text that was searched for.
 fn body(response: &Response, text: &str) -> String {
-    let Some(json) = response.json() else { return response.text().replace(text, "…") };
+    let Some(json) = response.json() else { return without_word(&response.text(), text) };
     let mut json = json.clone();
     if let Some(object) = json.as_object_mut() {
         object.shift_remove("requestId");
     }
-    json.to_string().replace(text, "…")
+    without_word(&json.to_string(), text)
+}
+
+/// A text with `…` for each occurrence of a word. What is part of a longer word, number or address stays: a group `5` may be
+/// echoed, and occurs in a code by chance.
+fn without_word(text: &str, word: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(word).filter(|_| !word.is_empty()) {
+        let (before, after) = (&rest[..at], &rest[at + word.len()..]);
+        shown.push_str(before);
+        let is_part = ends_in_word(&shown)
+            || ends_in_word(&after.chars().take(2).collect::<Vec<_>>().iter().rev().collect::<String>());
+        shown.push_str(if is_part { word } else { "…" });
+        rest = after;
+    }
+    shown + rest
+}
+
+/// Whether a text ends in the middle of a word, number or address. The end of a sentence is no part of one.
+fn ends_in_word(text: &str) -> bool {
+    let mut last = text.chars().rev();
+    match last.next() {
+        Some('.' | ':' | '-' | '_') => last.next().is_some_and(char::is_alphanumeric),
+        Some(c) => c.is_alphanumeric(),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_words_are_taken_out() {
+        for (text, expected) in [
+            (r#"{"code":40405,"message":"group 5"}"#, r#"{"code":40405,"message":"group …"}"#),
+            (r#"{"groupId":5,"message":"no 5."}"#, r#"{"groupId":…,"message":"no …."}"#),
+            (r#""203.0.113.5" "5.6" "a-5" "5""#, r#""203.0.113.5" "5.6" "a-5" "…""#),
+            ("55", "55"),
+        ] {
+            assert_eq!(without_word(text, "5"), expected);
+        }
+        assert_eq!(without_word("a", ""), "a");
+    }
 }
