@@ -76,7 +76,9 @@ async fn run_checks(only: &str, gateways: u64, supply: Supply) -> (Report, usize
         if !request.line.contains("/proxy/extract") {
             return Reply::groups();
         }
-        let region = request.line.split(['?', '&', ' ']).find_map(|pair| pair.strip_prefix("regions="));
+        let parameter =
+            |name: &str| request.line.split(['?', '&', ' ']).find_map(|pair| pair.strip_prefix(name));
+        let region = parameter("regions=").or_else(|| parameter("country="));
         count.fetch_add(usize::from(region.is_some()), Ordering::SeqCst);
         let is_socks = request.line.contains("protocol=socks5");
         supply(&Extraction { region, is_socks, number: extractions.fetch_add(1, Ordering::SeqCst) })

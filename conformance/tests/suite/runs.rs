@@ -67,7 +67,10 @@ async fn a_password_in_a_header_is_a_finding_that_does_not_show_it() {
         .run("groups.envelope.*", |options| options.selection.only.push(Glob::new("all.no-secrets.*")))
         .await;
     let findings = &result(&report, "all.no-secrets.watched").findings;
-    assert!(findings.iter().any(|finding| finding.actual == "a header X-Proxy-Password"), "{findings:?}");
+    assert!(
+        findings.iter().any(|finding| finding.actual.starts_with("a header x-proxy-password")),
+        "{findings:?}"
+    );
     assert!(!report::json(&report).expect("JSON").contains("pAss-9911"));
 }
 

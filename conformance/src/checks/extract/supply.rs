@@ -3,11 +3,12 @@
 use super::EXTRACT;
 use super::content;
 use super::forms::{Context, default_of};
+use super::gateways::gives_gateways;
 use crate::check::{
     Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity, Stop,
 };
-use crate::checks::Requests;
 use crate::checks::token::rejected_alike;
+use crate::checks::{Requests, State};
 use crate::contract::{Clause, Extract, Unspecified};
 use crate::quantity::quantity;
 use crate::target::Fact;
@@ -224,6 +225,7 @@ pub(super) static SHORTAGE: Check = Check {
 async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, String, i64)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
+    State::check_empty_region(probe)?;
     if context != Context::PLAIN {
         context.control(probe).await?;
     }
@@ -242,6 +244,9 @@ async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, String, i64
     }
     match class {
         ResponseClass::Accepted => {
+            if gives_gateways(probe, &exchange) {
+                State::note_gateway_of_empty_region(probe)?;
+            }
             let seen = format!("an empty region returns a success, {}", context.name());
             probe.observe(Unspecified::ExtractShortRegion, &seen);
             return Err(probe.skip("the empty region caused no shortage"));
