@@ -21,7 +21,7 @@ const REPEATS: usize = 2;
 pub(crate) static DISCOVERY: Check = Check {
     id: "extract.discovery",
     title: "a region without gateways can be found",
-    why: "Such a region shows for no gateway that valid extractions are accepted.",
+    why: "Such a region shows, without taking a gateway, that valid extractions are accepted.",
     clauses: &[Clause::ExtractRegion],
     ..EXTRACT
 };

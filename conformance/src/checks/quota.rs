@@ -32,13 +32,10 @@ pub(crate) async fn has_run_out(
     if !rejections.contains(&now) || is_served_by_more(probe).await {
         return None;
     }
-    Some({
-        format!(
-            "a plain extraction is rejected in the same way, though the account has extracted before: {}; its quota may be \
-             used up",
-            class.description()
-        )
-    })
+    Some(format!(
+        "a plain extraction is rejected in the same way, though the account has extracted before: {}; its quota may be used up",
+        class.description()
+    ))
 }
 
 /// Whether an extraction of one gateway more is served: then the plain one is not rejected for a quota. Takes two gateways.

@@ -322,7 +322,10 @@ fn folded_reasons(mut lines: Vec<String>, max: usize) -> Vec<String> {
     let more = lines.len().saturating_sub(max);
     if more > 0 {
         lines.truncate(max);
-        lines.push(format!("for {} more; see the report or --verbose", quantity(more, "reason")));
+        lines.push(format!(
+            "for {more} more {}; see the report or --verbose",
+            if more == 1 { "reason" } else { "reasons" }
+        ));
     }
     lines
 }

@@ -103,8 +103,8 @@ impl ResponseClass {
             200..=299 if has_code || means_success(response, code, &successes, is_entry) => {
                 Self::Ambiguous(what)
             }
-            // These are about the caller, who may be asked to slow down after several of them.
-            401 | 403 => Self::Rejected(what),
+            // This is about the token, and callers with wrong ones may be asked to slow down.
+            401 => Self::Rejected(what),
             _ if waits => Self::Shortage(what),
             _ => Self::Rejected(what),
         }
@@ -272,8 +272,8 @@ mod tests {
             let body = r#"{"code": 40901, "message": "none left"}"#;
             let response = Response::new(409, headers.clone(), body.into());
             assert_eq!(judged(id, Form::Json, &Ok(response)).decision(), verdict);
-            let about_the_caller = Response::new(401, headers, body.into());
-            assert_eq!(judged(id, Form::Json, &Ok(about_the_caller)).decision(), Decision::Rejected);
+            let about_the_token = Response::new(401, headers, body.into());
+            assert_eq!(judged(id, Form::Json, &Ok(about_the_token)).decision(), Decision::Rejected);
         }
     }
 

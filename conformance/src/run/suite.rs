@@ -241,7 +241,7 @@ impl<'a> Suite<'a> {
         })
     }
 
-    /// The plan of the run.
+    /// The plan of the run. A run that discovers a fact makes another one.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -277,21 +277,25 @@ impl<'a> Suite<'a> {
                 suite.report(begun, results, discovered, None)
             }
             Ok(None) => {
-                let results = self.run_checks(shared, observer).await;
-                self.report(begun, results, Vec::new(), None)
+                let target = self.target;
+                let suite = if self.meter.gateways_taken() > 0 { self.planned_for(target) } else { self };
+                let results = suite.run_checks(shared, observer).await;
+                suite.report(begun, results, Vec::new(), None)
             }
             Err(reason) => self.report(begun, RunResults::default(), Vec::new(), Some(reason)),
         }
     }
 
-    /// The same run with the facts of another target, which may unlock more cases.
+    /// The same run with the facts of another target, which may unlock more cases, and the gateways that are left.
     fn planned_for<'b>(self, target: &'b Target) -> Suite<'b>
     where
         'a: 'b,
     {
         let scope = Scope { contract: self.contract, facts: &target.facts };
-        let Self { registered, selection, budget, matrix, detect, .. } = &self;
-        let plan = Plan::new(registered, selection, &scope, budget, matrix, *detect);
+        let Self { registered, selection, matrix, detect, .. } = &self;
+        let gateways = self.budget.gateways.saturating_sub(self.meter.gateways_taken());
+        let left = Budget { gateways, ..self.budget.clone() };
+        let plan = Plan::new(registered, selection, &scope, &left, matrix, *detect);
         Suite { target, plan, ..self }
     }
 

@@ -1,5 +1,7 @@
 //! Masks credentials in response headers, for reports.
 
+use super::password;
+
 /// Replaces a value that may be a credential.
 const HIDDEN: &str = "$HIDDEN";
 
@@ -37,7 +39,8 @@ const ATTRIBUTES: [&str; 9] =
 /// The value of a header without credentials. Names of cookies, authentication schemes and paths of URLs stay.
 pub(crate) fn masked(name: &str, value: &str) -> String {
     let name = name.to_ascii_lowercase();
-    let has_credential = name.split(['-', '_']).any(|word| CREDENTIALS.contains(&word));
+    let has_credential =
+        name.split(['-', '_']).any(|word| CREDENTIALS.contains(&word)) || password::is_password(&name, value);
     match name.as_str() {
         "set-cookie" => value.split(';').enumerate().map(set_cookie).collect::<Vec<_>>().join(";"),
         "cookie" => value.split(';').map(cookie).collect::<Vec<_>>().join(";"),

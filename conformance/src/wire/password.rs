@@ -84,8 +84,8 @@ pub(crate) fn may_contain_one(body: &[u8]) -> bool {
     })
 }
 
-/// Whether a member or a header is a password. One that is masked or empty is not, nor is one such as `passwordUpdatedAt`, whose name does
-/// not end in the word.
+/// Whether a member or header with this name and value is a password. Empty and masked values are not, nor are names that do not
+/// end in the word, such as `passwordUpdatedAt`.
 pub(crate) fn is_password(name: &str, value: &str) -> bool {
     if value.chars().all(|c| c == '*') {
         return false;

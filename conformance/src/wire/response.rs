@@ -47,8 +47,14 @@ impl Response {
         Self { body, json: None, headers: Arc::clone(&self.headers), ..*self }
     }
 
-    /// Adds the passwords in the body to the secrets of `redactor`: reports show them masked.
+    /// Adds the passwords in headers and in the body to the secrets of `redactor`: reports show them masked.
     pub(crate) fn reveal_passwords(&self, redactor: &Redactor) {
+        for (name, value) in self.headers.iter() {
+            let value = String::from_utf8_lossy(value);
+            if password::is_password(name, &value) {
+                redactor.learn(&value);
+            }
+        }
         if let Some(body) = self.json().filter(|_| password::may_contain_one(&self.body)) {
             password::visit(body, &mut |_, shown| redactor.learn(shown.value));
         }

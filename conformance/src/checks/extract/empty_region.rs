@@ -521,7 +521,10 @@ async fn judge(
     let status = again.result.as_ref().map_or(0, |response| response.status);
     match class.decision() {
         _ if has_retry_after(&again) => {}
-        Decision::Rejected if clause == Clause::ExtractNumRange && matches!(status, 402 | 403) => {
+        Decision::Rejected
+            if clause == Clause::ExtractNumRange
+                && (matches!(status, 402 | 403) || probe.has_discovered(Fact::EmptyRegion)) =>
+        {
             return Err(probe.skip("the account may not have so many gateways left"));
         }
         Decision::Rejected | Decision::Undecided if rejected_alike(&plain, &again) => {

@@ -3,7 +3,7 @@
 use super::EXTRACT;
 use super::content::is_undecided;
 use super::forms::{Context, default_of};
-use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
+use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::contract::{Clause, boundaries};
 use crate::grammar::Spelling;
 use crate::target::Fact;
@@ -78,15 +78,19 @@ async fn is_served(probe: &Probe<'_>, (context, protocol): (Context, String)) ->
         return Ok(());
     }
     context.control(probe).await?;
+    let is_rejected = class.decision() == Decision::Rejected;
     let reason = if protocol == default_of(&extract.protocol) {
         "is the default and accepted when left out".to_owned()
     } else if probe.facts().entitled_protocols.contains(&protocol) {
         format!("the account is entitled to by {}", Fact::EntitledProtocols.variable())
-    } else {
+    } else if is_rejected {
         return Err(probe.skip(&format!(
-            "{protocol} was rejected, and the account may lack the entitlement for it; if it has it, add {protocol} to {}",
+            "{protocol} was rejected ({}), and the account may lack the entitlement for it; if it has it, add {protocol} to {}",
+            class.description(),
             Fact::EntitledProtocols.variable()
         )));
+    } else {
+        return Err(probe.inconclusive(&format!("{protocol}: {}", class.description())));
     };
     let expected = format!("accepted: {protocol}, which {reason}, {}", context.name());
     probe.finding(Clause::ExtractProtocol, &expected, class.description(), &[&exchange]);

@@ -92,6 +92,13 @@ async fn alias_of_empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
             State::note_gateway_of_empty_region(probe)?;
             return Err(probe.skip("the region that was supplied as empty has gateways"));
         }
+        if probe.has_discovered(Fact::EmptyRegion) {
+            let (by_country, _) = probe.send_once(&base().query(&extract.country.name, region)).await?;
+            let (by_regions, _) = probe.send_once(&named()).await?;
+            if gives_gateways(probe, &by_regions) || !gives_gateways(probe, &by_country) {
+                State::note_gateway_of_empty_region(probe)?;
+            }
+        }
         let expected =
             format!("no gateway, as for {} with the same value, {}", extract.regions.name, context.name());
         probe.finding(Clause::ExtractCountryAlias, &expected, "gateways", &[&by_regions, &by_country]);
