@@ -82,8 +82,10 @@ set_up_compose() {
     return 1
   fi
   engine network rm sallyport-ci >/dev/null
-  if ! [ -d "$podman_compose" ] && ! timeout 300 python3 -m pip install --quiet --no-deps --only-binary :all: --upgrade \
-    --target "$podman_compose" -r .ci/podman-compose.txt >"$images/log" 2>&1; then
+  # Under another name until it is whole: a folder that was left half finished would be taken for an installation.
+  if ! [ -d "$podman_compose" ] && ! { rm -rf "$podman_compose.new" &&
+    timeout 300 python3 -m pip install --quiet --no-deps --only-binary :all: \
+      --target "$podman_compose.new" -r .ci/podman-compose.txt && mv "$podman_compose.new" "$podman_compose"; } >"$images/log" 2>&1; then
     echo "pip could not install podman-compose: $(last_line "$images/log")"
     return 1
   fi
