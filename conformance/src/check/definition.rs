@@ -35,6 +35,8 @@ pub enum Run {
     /// Active: the cases, made before anything is sent. They run one after another in one [`Probe`], so that a control request is
     /// sent once for all of them.
     Cases(fn(&Scope<'_>) -> Vec<Case>),
+    /// Active, and run to its end before any other check begins: its requests must be the first of their kind.
+    FirstCases(fn(&Scope<'_>) -> Vec<Case>),
     /// Active, for one operation of the document that has no checks of its own.
     OtherCases(fn(&Scope<'_>, &OtherOperation) -> Vec<Case>),
     /// Passive: judges the exchanges of other checks. None means that the check does not apply to the exchange.
@@ -147,13 +149,18 @@ impl Check {
     /// Its cases in a scope; none for a passive check.
     pub fn cases(&self, scope: &Scope<'_>) -> Vec<Case> {
         match self.run {
-            Run::Cases(cases) => cases(scope),
+            Run::Cases(cases) | Run::FirstCases(cases) => cases(scope),
             Run::OtherCases(cases) => match self.operation {
                 Some(OperationId::Other(id)) => cases(scope, scope.contract.other(id)),
                 _ => Vec::new(),
             },
             Run::Passive(_) => Vec::new(),
         }
+    }
+
+    /// Whether it runs before all others.
+    pub(crate) const fn runs_first(&self) -> bool {
+        matches!(self.run, Run::FirstCases(_))
     }
 
     /// Whether it judges the exchanges of other checks.

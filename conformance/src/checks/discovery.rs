@@ -1,7 +1,7 @@
-//! Facts that the suite finds out by itself, so that a run with a token alone judges more.
+//! Facts that the suite finds out by itself, so that a run with a token alone judges more: regions with few gateways or none.
 
 use super::Requests;
-use super::extract::{EXTRACT, gives_gateways, has_retry_after};
+use super::extract::{EXTRACT, count, gives_gateways, has_retry_after};
 use crate::check::{Check, Probe};
 use crate::contract::Clause;
 use crate::target::Facts;
@@ -13,6 +13,15 @@ const UNLIKELY_REGIONS: [&str; 16] = [
     "ISL",
 ];
 
+/// Country codes that providers may have a few gateways for: small countries, then others that are common in directories.
+const SMALL_REGIONS: [&str; 20] = [
+    "AND", "SMR", "LIE", "MCO", "ISL", "MLT", "LUX", "CYP", "BRN", "JPN", "BRA", "KOR", "SGP", "AUS", "CAN",
+    "IND", "NLD", "FRA", "GBR", "DEU",
+];
+
+/// How many regions may turn out to have as many gateways as one call may ask for, each of which costs that many.
+const MAX_PLENTIFUL: usize = 5;
+
 /// How often a shortage must repeat, so that a service which is short of gateways now and then is not taken for one that has
 /// none in the region.
 const REPEATS: usize = 2;
@@ -20,8 +29,9 @@ const REPEATS: usize = 2;
 /// Stands for the requests below, whose responses passive checks judge as all others.
 pub(crate) static DISCOVERY: Check = Check {
     id: "extract.discovery",
-    title: "a region without gateways can be found",
-    why: "Such a region shows, without taking a gateway, that valid extractions are accepted.",
+    title: "regions without gateways and with a few can be found",
+    why: "A region without gateways shows that valid extractions are accepted, without taking one. A region with a few shows partial \
+          results.",
     clauses: &[Clause::ExtractRegion],
     ..EXTRACT
 };
@@ -52,6 +62,39 @@ pub(crate) async fn discover_empty_region(probe: &Probe<'_>) -> Option<&'static 
         }
     }
     None
+}
+
+/// Looks for a region with a few gateways: the first of some small ones that twice returns fewer than the maximum of a call, and not
+/// none. Takes up to [`MAX_PLENTIFUL`] times that maximum, and a few more.
+pub(crate) async fn discover_scarce_region(probe: &Probe<'_>) -> Option<&'static str> {
+    let extract = &probe.contract().extract;
+    let max = usize::try_from(*extract.num_range.end()).ok()?;
+    let Facts { plentiful_region, empty_region, .. } = probe.facts();
+    let supplied = [plentiful_region.as_deref(), empty_region.as_deref()];
+    let mut plentiful = 0;
+    for region in SMALL_REGIONS.into_iter().filter(|region| !supplied.contains(&Some(region))) {
+        let request = probe.extract().query(&extract.regions.name, region).query(&extract.num.name, max);
+        match returned(probe, &request).await? {
+            0 => {}
+            few if few < max => {
+                let again = returned(probe, &request).await?;
+                return (1..max).contains(&again).then_some(region);
+            }
+            _ => plentiful += 1,
+        }
+        if plentiful == MAX_PLENTIFUL {
+            return None;
+        }
+    }
+    None
+}
+
+/// The number of gateways that an extraction returns. None when the service is busy, does not respond, or the budget is used up.
+async fn returned(probe: &Probe<'_>, request: &Request) -> Option<usize> {
+    let (exchange, _) = probe.send_once(request).await.ok()?;
+    let response = exchange.result.as_ref().ok()?;
+    (response.status != 429)
+        .then(|| if gives_gateways(probe, &exchange) { count(probe, response) } else { 0 })
 }
 
 /// What an extraction shows about the gateways of a region.

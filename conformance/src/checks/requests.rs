@@ -3,8 +3,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use serde_json::Value;
 
 use crate::check::Probe;
-use crate::contract::{Contract, Search};
-use crate::target::Target;
+use crate::contract::{Contract, Extract, Search};
+use crate::target::{Facts, Target};
 use crate::wire::Request;
 
 /// A valid address of a documentation range (RFC 5737), which no instance has.
@@ -12,7 +12,8 @@ pub const UNKNOWN_ADDRESS: &str = "203.0.113.250";
 
 /// Valid requests, of which checks change one thing.
 pub trait Requests<'a> {
-    /// An extraction of the minimum number of gateways, from the plentiful region when one is known.
+    /// An extraction of the minimum number of gateways, from the plentiful region when one is known, of the default protocol if the
+    /// account may use it.
     fn extract(&self) -> Request;
 
     /// The same without a token.
@@ -34,6 +35,14 @@ pub trait Requests<'a> {
     fn fresh_request_id(&self) -> String;
 }
 
+/// The protocol that extractions must name, since the tester's list of entitled protocols lacks the default one.
+pub(super) fn protocol_to_name<'a>(extract: &'a Extract, facts: &Facts) -> Option<&'a String> {
+    let Facts { entitled_protocols: entitled, .. } = facts;
+    let default = extract.protocol.schema.default.as_ref().and_then(Value::as_str);
+    let lacks_default = default.is_some_and(|default| entitled.iter().all(|protocol| protocol != default));
+    extract.protocols.iter().find(|protocol| lacks_default && entitled.contains(protocol))
+}
+
 impl<'a> Requests<'a> for Probe<'a> {
     fn extract(&self) -> Request {
         let extract = &self.contract().extract;
@@ -43,8 +52,12 @@ impl<'a> Requests<'a> for Probe<'a> {
     fn extract_without_token(&self) -> Request {
         let extract = &self.contract().extract;
         let request = Request::to(&extract.operation).query(&extract.num.name, extract.num_range.start());
-        match &self.facts().plentiful_region {
+        let request = match &self.facts().plentiful_region {
             Some(region) => request.query(&extract.regions.name, region),
+            None => request,
+        };
+        match protocol_to_name(extract, self.facts()) {
+            Some(protocol) => request.query(&extract.protocol.name, protocol),
             None => request,
         }
     }

@@ -3,7 +3,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::{Mutex, OnceCell};
 
+use super::extract::Transport;
 use super::relation::Surveys;
+use super::search::FirstSearches;
 use crate::check::{Probe, Stop};
 use crate::target::Fact;
 
@@ -11,7 +13,9 @@ use crate::target::Fact;
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(super) surveys: Surveys,
+    pub(super) first_searches: OnceCell<FirstSearches>,
     pub(super) controls: SharedControls,
+    pub(super) link: LinkTransports,
     /// Whether a plain extraction from the empty region meets a shortage that says when to call again.
     pub(super) is_short: OnceCell<bool>,
     /// Whether the region that the run has taken for empty returned a gateway.
@@ -22,6 +26,19 @@ pub(crate) struct State {
 /// that concurrent checks do not send it twice.
 #[derive(Debug, Default)]
 pub(super) struct SharedControls(pub(super) Mutex<BTreeSet<String>>);
+
+/// The transport in which the service accepts the legacy credential, for JSON and for text; none if it accepts it in no transport.
+#[derive(Debug, Default)]
+pub(super) struct LinkTransports {
+    json: OnceCell<Option<Transport>>,
+    text: OnceCell<Option<Transport>>,
+}
+
+impl LinkTransports {
+    pub(super) const fn of_form(&self, is_text: bool) -> &OnceCell<Option<Transport>> {
+        if is_text { &self.text } else { &self.json }
+    }
+}
 
 impl State {
     /// The state of the run that a probe belongs to.

@@ -153,8 +153,9 @@ fn means_success(response: &Response, code: Option<&Value>, successes: &[i64], i
         let number = code.as_i64().or_else(|| code.as_str()?.trim().parse().ok());
         number.is_some_and(|number| successes.contains(&number))
     });
-    let lists = ["/data", "/data/items"].into_iter().filter_map(|at| response.at(at)?.as_array());
-    is_success && (is_entry || lists.into_iter().any(|list| !list.is_empty()))
+    // Without a code, a list without entries may belong to a rejection.
+    let mut lists = ["/data", "/data/items"].into_iter().filter_map(|at| response.at(at)?.as_array());
+    is_success && (is_entry || lists.any(|list| !list.is_empty() || code.is_some_and(Value::is_string)))
 }
 
 /// Whether `data` is an object with these members, or has a member that is such an object or a list of them.
@@ -227,6 +228,7 @@ mod tests {
         let halves = [
             (201, r#"{"code": 0}"#),
             (200, r#"{"code": "0", "data": [1]}"#),
+            (200, r#"{"code": "0", "data": []}"#),
             (200, r#"{"code": null, "data": [1]}"#),
             (200, r#"{"data": [1]}"#),
             (200, r#"{"data": {"ip": "203.0.113.7", "port": 80}}"#),

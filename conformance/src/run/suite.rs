@@ -168,8 +168,11 @@ struct Begun {
     timestamp: jiff::Timestamp,
 }
 
-/// With fewer gateways none is spent on looking for facts: it takes one or two.
-const MIN_GATEWAYS_TO_DISCOVER: u64 = 10;
+/// With fewer gateways none is spent on looking for an empty region, which takes one or two.
+const MIN_GATEWAYS_FOR_EMPTY_REGION: u64 = 10;
+
+/// With fewer gateways none is spent on looking for a scarce region, which takes some hundred.
+const MIN_GATEWAYS_FOR_SCARCE_REGION: u64 = 2_000;
 
 impl<'a> Suite<'a> {
     /// Prepares a run of this crate's checks; nothing is sent yet.
@@ -302,12 +305,17 @@ impl<'a> Suite<'a> {
     /// Facts that the tester did not supply and the run needs, as far as the target shows them.
     async fn discover(&self, shared: &Shared) -> Option<Facts> {
         let Self { target, plan, budget, .. } = self;
-        if !plan.lacks(Fact::EmptyRegion, &target.facts) || budget.gateways < MIN_GATEWAYS_TO_DISCOVER {
-            return None;
-        }
+        let is_due = |fact, gateways| plan.lacks(fact, &target.facts) && budget.gateways >= gateways;
         let context = self.context(shared);
-        let region = checks::discover_empty_region(&Probe::new(&checks::DISCOVERY, &context)).await?;
-        Some(Facts { empty_region: Some(region.to_owned()), ..Facts::default() })
+        let probe = Probe::new(&checks::DISCOVERY, &context);
+        let mut found = Facts::default();
+        if is_due(Fact::EmptyRegion, MIN_GATEWAYS_FOR_EMPTY_REGION) {
+            found.empty_region = checks::discover_empty_region(&probe).await.map(str::to_owned);
+        }
+        if is_due(Fact::ScarceRegion, MIN_GATEWAYS_FOR_SCARCE_REGION) {
+            found.scarce_region = checks::discover_scarce_region(&probe).await.map(str::to_owned);
+        }
+        (found.empty_region.is_some() || found.scarce_region.is_some()).then_some(found)
     }
 
     fn report(
@@ -409,8 +417,14 @@ impl<'a> Suite<'a> {
         results.iter().for_each(|result| observer.check_ended(result));
 
         let active = running.iter().copied().filter(|planned| !planned.check.is_passive());
-        let runs = active.map(|planned| self.run_check(planned, &context, observer));
-        let (mut busy, inconclusive) = self.collect(runs, observer, &mut results).await;
+        let (first, others): (Vec<_>, Vec<_>) = active.partition(|planned| planned.check.runs_first());
+        let (mut busy, mut inconclusive) = (Duration::ZERO, Vec::new());
+        for group in [first, others] {
+            let runs = group.into_iter().map(|planned| self.run_check(planned, &context, observer));
+            let (of_group, again) = self.collect(runs, observer, &mut results).await;
+            busy += of_group;
+            inconclusive.extend(again);
+        }
         let (run_again, busy_again) =
             self.run_inconclusive_again(inconclusive, &context, observer, &mut results).await;
         let (explored, busy_exploring) = self.explore(&context, observer, &mut results).await;

@@ -1,4 +1,4 @@
-//! Finds and masks passwords in JSON responses.
+//! Finds and masks passwords in responses, as JSON and as text.
 
 use serde_json::Value;
 
@@ -44,8 +44,49 @@ fn walk<'a>(
 
 /// The body with its passwords replaced; none if it contains none.
 pub(crate) fn masked(body: &[u8]) -> Option<Vec<u8>> {
+    if !matches!(body.first(), Some(b'{' | b'[')) {
+        return masked_text(std::str::from_utf8(body).ok()?);
+    }
     let mut value = may_contain_one(body).then(|| serde_json::from_slice::<Value>(body).ok()).flatten()?;
     mask(&mut value).then(|| serde_json::to_vec(&value).ok()).flatten()
+}
+
+fn masked_text(text: &str) -> Option<Vec<u8>> {
+    let mut masked = String::new();
+    let mut rest = text;
+    for password in in_text(text) {
+        // Each lies behind the one before it.
+        let (before, after) = rest.split_once(password)?;
+        masked.push_str(before);
+        masked.push('$');
+        masked.push_str(PASSWORD);
+        rest = after;
+    }
+    (rest.len() < text.len()).then(|| (masked + rest).into_bytes())
+}
+
+/// The passwords in the entries of a text, in the two forms in which providers list proxies: `user:password@host:port` and
+/// `host:port:user:password`. The contract does not define the form of an entry, so a fourth part only counts if it looks like
+/// nothing but a password.
+pub(crate) fn in_text(text: &str) -> impl Iterator<Item = &str> {
+    let is_between = |c: char| c.is_whitespace() || ",;|/\"'<>".contains(c);
+    text.split(is_between).filter_map(of_entry)
+}
+
+fn of_entry(entry: &str) -> Option<&str> {
+    let is_shown = |password: &&str| !password.is_empty() && password.chars().any(|c| c != '*');
+    if let Some((user, _)) = entry.rsplit_once('@') {
+        return user.split_once(':').map(|(_, password)| password).filter(is_shown);
+    }
+    let parts: Vec<&str> = entry.splitn(5, ':').collect();
+    let [host, port, user, password] = parts[..] else { return None };
+    let is_address = host.contains('.') && port.parse::<u16>().is_ok_and(|port| port > 0);
+    let has = |text: &str, test: fn(char) -> bool| text.chars().any(test);
+    let is_protocol = ["http", "https", "socks5", "tcp"].contains(&user);
+    // Not a word, a code or a number.
+    let is_mixed = has(password, |c| !c.is_lowercase()) && has(password, |c| !c.is_uppercase());
+    let is_random = is_mixed && has(password, char::is_alphabetic);
+    (is_address && has(user, char::is_alphabetic) && !is_protocol && is_random).then_some(password)
 }
 
 /// Replaces passwords; returns whether there was one.
@@ -113,6 +154,31 @@ mod tests {
             found,
             ["data/items/* proxy_password=a", "data/items/* proxy_password=b", "data/items/* PassWd=c"]
         );
+    }
+
+    #[test]
+    fn passwords_in_text_are_found_and_masked() {
+        for (text, password) in [
+            ("gw.example.net:80:user7:pAss-99\r\ngw2.example.net:81", "pAss-99"),
+            ("203.0.113.1:80:user:x7/br203.0.113.2:81", "x7"),
+            ("socks5://user:secret@gw.example.net:80", "secret"),
+        ] {
+            assert_eq!(in_text(text).collect::<Vec<_>>(), [password], "{text}");
+            let masked = masked(text.as_bytes()).map(|text| String::from_utf8_lossy(&text).into_owned());
+            assert_eq!(masked, Some(text.replacen(password, "$PASSWORD", 1)), "{text}");
+        }
+        for text in [
+            "gw.example.net:80\ngw2.example.net:81",
+            "gw.example.net:80:USA:NYC",
+            "gw.example.net:80:socks5:r4",
+            "gw.example.net:80:expires:1790000000",
+            "gw.example.net:80:user:***",
+            "user@gw.example.net:80",
+            "2001:db8::1:80",
+            "[2001:db8::1]:80",
+        ] {
+            assert_eq!(in_text(text).count(), 0, "{text}");
+        }
     }
 
     #[test]

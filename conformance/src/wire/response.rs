@@ -55,8 +55,12 @@ impl Response {
                 redactor.learn(&value);
             }
         }
-        if let Some(body) = self.json().filter(|_| password::may_contain_one(&self.body)) {
-            password::visit(body, &mut |_, shown| redactor.learn(shown.value));
+        match self.json() {
+            Some(body) if password::may_contain_one(&self.body) => {
+                password::visit(body, &mut |_, shown| redactor.learn(shown.value));
+            }
+            Some(_) => {}
+            None => password::in_text(&self.text()).for_each(|password| redactor.learn(password)),
         }
     }
 

@@ -1,4 +1,4 @@
-//! A run with a token alone looks for a region without gateways.
+//! A run with a token alone looks for regions without gateways and with a few.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,15 +39,24 @@ async fn a_token_alone_judges_what_an_empty_region_shows() {
 
 /// The values of the facts that a run discovered.
 fn discovered(report: &Report) -> Vec<String> {
-    let empty = Fact::EmptyRegion.variable();
-    assert!(report.discovered.iter().all(|fact| fact.variable == empty), "{:?}", report.discovered);
-    report.discovered.iter().map(|fact| fact.value.clone()).collect()
+    discovered_as(Fact::EmptyRegion, report)
+}
+
+fn discovered_as(fact: Fact, report: &Report) -> Vec<String> {
+    let others = report.discovered.iter().filter(|discovered| discovered.variable != fact.variable());
+    assert_eq!(others.count(), 0, "{:?}", report.discovered);
+    report.discovered.iter().map(|discovered| discovered.value.clone()).collect()
 }
 
 fn gateways() -> Reply {
+    several_gateways(1)
+}
+
+fn several_gateways(count: usize) -> Reply {
+    let data = vec![r#"{"ip": "gw.invalid", "port": 1}"#; count].join(",");
     Reply::json(
         200,
-        r#"{"code": 0, "success": true, "msg": "", "request_ip": "127.0.0.1", "data": [{"ip": "gw.invalid", "port": 1}]}"#,
+        &format!(r#"{{"code": 0, "success": true, "msg": "", "request_ip": "127.0.0.1", "data": [{data}]}}"#),
     )
 }
 
@@ -64,6 +73,7 @@ async fn run(gateways: u64, supply: Supply) -> (Report, usize) {
 struct Extraction<'a> {
     region: Option<&'a str>,
     is_socks: bool,
+    num: &'a str,
     number: usize,
 }
 
@@ -81,7 +91,8 @@ async fn run_checks(only: &str, gateways: u64, supply: Supply) -> (Report, usize
         let region = parameter("regions=").or_else(|| parameter("country="));
         count.fetch_add(usize::from(region.is_some()), Ordering::SeqCst);
         let is_socks = request.line.contains("protocol=socks5");
-        supply(&Extraction { region, is_socks, number: extractions.fetch_add(1, Ordering::SeqCst) })
+        let (num, number) = (parameter("num=").unwrap_or("1"), extractions.fetch_add(1, Ordering::SeqCst));
+        supply(&Extraction { region, is_socks, num, number })
     })
     .await;
     let report = server.run(only, |options| options.budget.gateways = gateways).await;
@@ -115,6 +126,30 @@ async fn the_first_region_that_is_short_is_taken() {
     })
     .await;
     assert_eq!(discovered(&report), ["\"HMD\""]);
+}
+
+/// The number of gateways that an extraction asks for.
+fn num(asked: &Extraction<'_>) -> usize {
+    asked.num.parse().expect("a number")
+}
+
+#[tokio::test]
+async fn the_first_region_that_returns_a_few_is_scarce() {
+    let (report, _) = run_checks("extract.region.scarce", 4_500, |asked| match asked.region {
+        Some("MLT") => several_gateways(num(asked).min(7)),
+        Some("JPN") | None => several_gateways(num(asked)),
+        Some(_) => Reply::json(400, r#"{"code": 40000, "message": "unknown region"}"#),
+    })
+    .await;
+    assert_eq!(discovered_as(Fact::ScarceRegion, &report), ["\"MLT\""]);
+    assert!(report.usage.gateways < 100, "{:?}", report.usage);
+}
+
+#[tokio::test]
+async fn a_service_without_scarce_regions_costs_a_few_calls() {
+    let (report, named) =
+        run_checks("extract.region.scarce", 4_500, |asked| several_gateways(num(asked))).await;
+    assert_eq!((discovered(&report).len(), named, report.usage.gateways), (0, 5, 500));
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ mod inferred;
 mod other_limits;
 mod profiles;
 mod program;
+mod protocol;
 mod reference;
 mod runs;
 mod secrets;

@@ -71,6 +71,9 @@ fn judge_secrets(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>>
             found.insert(format!("a member {above}/{}", shown.name));
         });
     }
+    if response.json().is_none() && password::in_text(&response.text()).next().is_some() {
+        found.insert("an entry with user and password".to_owned());
+    }
     let finding = |actual: String| {
         let expected = format!("{}: a response without passwords", observed.operation);
         let key = format!("{} {actual}", observed.operation);

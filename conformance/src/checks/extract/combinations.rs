@@ -9,7 +9,7 @@ use super::content;
 use super::forms::{Context, Transport, default_of};
 use super::text::{judge_form, judge_separator};
 use crate::check::{AcceptedResponse, Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
-use crate::checks::Requests;
+use crate::checks::requests::{Requests, protocol_to_name};
 use crate::contract::{Clause, Extract, Separator};
 use crate::wire::{Exchange, QuerySpelling, Request};
 
@@ -100,8 +100,9 @@ fn combinations(scope: &Scope<'_>) -> Vec<Combination> {
     let separators = extract.separators.iter().cloned().chain([custom]);
     let texts = separators.map(|separator| vec![Use::Text, Use::Separator(separator)]);
     let json = [vec![], vec![Use::Json], vec![]];
-    // The default protocol, which every account may use, and those that the tester supplied.
-    let default = default_of(&extract.protocol);
+    // The default protocol unless the account may not use it, and those that the tester supplied.
+    let default = protocol_to_name(extract, scope.facts).cloned();
+    let default = default.unwrap_or_else(|| default_of(&extract.protocol));
     let entitled =
         extract.protocols.iter().filter(|protocol| scope.facts.entitled_protocols.contains(protocol));
     let protocols: Vec<_> = [Some(default.clone()), None]

@@ -16,7 +16,7 @@ pub(super) fn gateways(probe: &Probe<'_>, request: &Request, response: &Response
 }
 
 /// The number of entries of a response, in JSON or in text with the default separator.
-pub(super) fn count(probe: &Probe<'_>, response: &Response) -> usize {
+pub(in crate::checks) fn count(probe: &Probe<'_>, response: &Response) -> usize {
     entries(response).map_or_else(|| lines(probe, response), |entries| entries.len())
 }
 

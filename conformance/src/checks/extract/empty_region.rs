@@ -11,8 +11,9 @@ use super::gateways::gives_gateways;
 use super::separator_input::of_bytes;
 use super::supply::has_retry_after;
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
+use crate::checks::State;
+use crate::checks::requests::{Requests, protocol_to_name};
 use crate::checks::token::rejected_alike;
-use crate::checks::{Requests, State};
 use crate::contract::{Clause, Extract, OperationId, Parameter};
 use crate::target::Fact;
 use crate::wire::{Exchange, Request};
@@ -72,8 +73,10 @@ pub(super) static PROTOCOL: Check = check(
     "Callers who name the default protocol, or buy another one, are turned away.",
     clauses!(ExtractProtocol),
     |scope| {
-        let protocol = &scope.contract.extract.protocol;
-        cases(values(scope, protocol, default_of(protocol), Clause::ExtractProtocol))
+        let extract = &scope.contract.extract;
+        let named = protocol_to_name(extract, scope.facts).cloned();
+        let named = named.unwrap_or_else(|| default_of(&extract.protocol));
+        cases(values(scope, &extract.protocol, named, Clause::ExtractProtocol))
     },
 );
 

@@ -299,6 +299,28 @@ fn judge_error(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     Some(faults.into_iter().map(finding).collect())
 }
 
+pub(super) static SOURCE: Check = Check {
+    id: "extract.request-ip.source",
+    title: "`request_ip` is an address that a call can come from",
+    why: "Customers copy this address into their whitelist, where it never matches a call.",
+    clauses: &[Clause::ExtractRequestIp],
+    run: Run::Passive(judge_source),
+    ..EXTRACT
+};
+
+/// No call comes from the unspecified address, or from one of a group of receivers. The schema judges what is no IPv4 address.
+fn judge_source(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
+    if *observed.class != ResponseClass::Accepted {
+        return None;
+    }
+    let actual: Ipv4Addr = observed.response.at("/request_ip")?.as_str()?.parse().ok()?;
+    if !(actual.is_unspecified() || actual.is_multicast() || actual.is_broadcast()) {
+        return Some(Vec::new());
+    }
+    let (expected, actual) = ("request_ip: the address of the caller", format!("request_ip: {actual}"));
+    Some(vec![PassiveFinding::fail(Clause::ExtractRequestIp, "request_ip", expected.to_owned(), actual)])
+}
+
 pub(super) static EGRESS: Check = Check {
     id: "extract.request-ip.egress",
     title: "`request_ip` is the address that the call comes from",
@@ -331,17 +353,29 @@ pub(super) static FORGED: Check = Check {
     title: "`request_ip` is not an address that a caller claims in a header",
     why: "A service that trusts such a header does not know the real address of its callers, on which the whitelist depends.",
     clauses: &[Clause::ExtractRequestIp],
-    run: Run::Cases(|_| {
-        let case = |(label, headers, address): (&'static str, Vec<&'static str>, &'static str)| {
-            Case::for_data(label, Cost::extraction(1, 1), (headers, address), forged_plain)
+    run: Run::Cases(|scope| {
+        let case = |label: String, form: Context, headers: Vec<&'static str>, address: &'static str| {
+            let (shared, data) = (form.clone(), (form, headers, address));
+            shared.share(Case::for_data(label, Cost::extraction(1, 1), data, forged_in_form))
         };
-        let alone = HEADERS.map(|header| (header, vec![header], UNUSED_ADDRESS));
-        let every = HEADERS.into_iter().chain([RARE]).collect();
-        let public = ("a public address", vec![HEADERS[0]], "8.8.8.8");
-        let all = std::iter::once(("all at once", every, UNUSED_ADDRESS)).chain(alone).chain([public]);
+        let every: Vec<_> = HEADERS.into_iter().chain([RARE]).collect();
+        let mut cases = vec![
+            case("all at once".to_owned(), Context::PLAIN, every.clone(), UNUSED_ADDRESS),
+            case("a public address".to_owned(), Context::PLAIN, vec![HEADERS[0]], "8.8.8.8"),
+        ];
+        cases.extend(
+            HEADERS.map(|header| case(header.to_owned(), Context::PLAIN, vec![header], UNUSED_ADDRESS)),
+        );
+        // A text response does not have the address.
+        let forms = Context::all(&scope.contract.extract).into_iter();
+        cases.extend(
+            forms.filter(|form| !form.is_text && *form != Context::PLAIN).map(|form| {
+                case(format!("all at once, {}", form.label()), form, every.clone(), UNUSED_ADDRESS)
+            }),
+        );
         let partial = Case::new("a partial result", Cost::extraction(1, FEW), forged_partial);
-        let partial = partial.needs([Fact::ScarceRegion]);
-        all.map(case).chain([partial]).map(|case| Context::PLAIN.share(case)).collect()
+        cases.push(Context::PLAIN.share(partial.needs([Fact::ScarceRegion])));
+        cases
     }),
     ..EXTRACT
 };
@@ -349,11 +383,12 @@ pub(super) static FORGED: Check = Check {
 /// More gateways than a scarce region is likely to have.
 const FEW: u32 = 5;
 
-async fn forged_plain(
+async fn forged_in_form(
     probe: &Probe<'_>,
-    (headers, address): (Vec<&'static str>, &'static str),
+    (form, headers, address): (Context, Vec<&'static str>, &'static str),
 ) -> Result<(), Stop> {
-    forged(probe, probe.extract(), &headers, address).await
+    form.control(probe).await?;
+    forged(probe, form.request(probe), &headers, address).await
 }
 
 async fn forged_partial(probe: &Probe<'_>) -> Result<(), Stop> {

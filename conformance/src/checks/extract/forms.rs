@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 
+use super::supply::has_retry_after;
 use crate::check::{AcceptedResponse, Case, Cost, Form, Probe, ResponseClass, Stop};
 use crate::checks::{Requests, State};
 use crate::contract::{Clause, Extract, OperationId, Parameter};
@@ -11,7 +12,7 @@ use crate::wire::{Request, Response};
 
 /// Where a request carries the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Transport {
+pub(in crate::checks) enum Transport {
     Query,
     Header,
     Bearer,
@@ -362,13 +363,29 @@ pub(super) async fn rejects(
     why: &str,
     invalid: &Request,
 ) -> Result<(), Stop> {
-    let (exchange, class) = probe.send(&invalid.clone().giving_nothing()).await?;
-    let is_text = Form::from_request(probe.contract(), OperationId::Extract, invalid) == Form::Text;
+    let invalid = invalid.clone().giving_nothing();
+    let (exchange, class) = if names_empty_region(probe, &invalid) {
+        let sent = probe.send_once(&invalid).await?;
+        if has_retry_after(&sent.0) {
+            return Err(probe.skip("the service notices first that the region has no gateways"));
+        }
+        sent
+    } else {
+        probe.send(&invalid).await?
+    };
+    let is_text = Form::from_request(probe.contract(), OperationId::Extract, &invalid) == Form::Text;
     let in_words = exchange.result.as_ref().is_ok_and(says_error);
     if class == ResponseClass::Accepted && is_text && in_words {
         return Ok(());
     }
     probe.judge_rejection(clause, why, &exchange, &class)
+}
+
+/// Whether a request asks for the empty region, under either name. The order in which a service notices mistakes is unspecified.
+fn names_empty_region(probe: &Probe<'_>, request: &Request) -> bool {
+    let Extract { regions, country, .. } = &probe.contract().extract;
+    let empty = probe.facts().empty_region.as_deref();
+    empty.is_some() && [regions, country].into_iter().any(|name| request.query_value(&name.name) == empty)
 }
 
 /// Whether a text response is an error message. The form of an entry is unspecified, but each entry has a port, so a text

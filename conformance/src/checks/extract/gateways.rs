@@ -10,6 +10,7 @@ use crate::check::{
     Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Stop,
 };
 use crate::checks::State;
+use crate::checks::requests::{Requests, protocol_to_name};
 use crate::contract::{Clause, Extract, Parameter};
 use crate::target::{Fact, Facts, GatewayPool, KnownGateway};
 use crate::wire::{Exchange, Request, Response};
@@ -105,6 +106,9 @@ async fn belong(probe: &Probe<'_>, (context, choice): (Context, RegionChoice)) -
     let mut request =
         context.request(probe).query(&extract.regions.name, &region).query(&extract.num.name, FEW);
     if choice == RegionChoice::DefaultProtocol {
+        if protocol_to_name(extract, probe.facts()).is_some() {
+            return Err(probe.skip("the account may not use the default protocol"));
+        }
         request = request.query(&extract.protocol.name, default_of(&extract.protocol));
     }
     let (exchange, class) = probe.send_once(&request).await?;
@@ -292,6 +296,9 @@ async fn scarce(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
     let max = *extract.num_range.end();
+    if probe.has_discovered(Fact::ScarceRegion) && context.extra.protocol.is_some() {
+        return Err(probe.skip("the region that the run found has few gateways of the default protocol, and may have more of others"));
+    }
     let request = context.request(probe).query(&extract.regions.name, region).query(&extract.num.name, max);
     let (exchange, class) = probe.send_once(&request).await?;
     let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) else {
@@ -302,7 +309,16 @@ async fn scarce(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     }
     judge_known(probe, &context, (&exchange, response), region);
     let different: BTreeSet<_> = gateways(probe, &exchange.request, response).into_iter().collect();
-    if i64::try_from(different.len()).is_ok_and(|different| different >= max) {
+    let is_full = |count: usize| i64::try_from(count).is_ok_and(|count| count >= max);
+    if is_full(different.len()) {
+        // The region may have more gateways by now.
+        if probe.has_discovered(Fact::ScarceRegion) {
+            let plain = probe.extract().query(&extract.regions.name, region).query(&extract.num.name, max);
+            let (plain, _) = probe.send_once(&plain).await?;
+            if plain.result.as_ref().is_ok_and(|response| is_full(content::count(probe, response))) {
+                return Err(probe.skip("the region that the run found has many gateways by now"));
+            }
+        }
         let expected = format!(
             "fewer than {max} different gateways of {region}, {}, as supplied by {}",
             context.name(),

@@ -7,6 +7,7 @@ mod empty_region;
 mod envelope;
 mod forms;
 mod gateways;
+mod link;
 mod num;
 mod post;
 mod protocol;
@@ -18,6 +19,8 @@ mod supply;
 mod text;
 mod token;
 
+pub(super) use content::count;
+pub(super) use forms::Transport;
 pub(super) use gateways::gives_gateways;
 pub(super) use supply::has_retry_after;
 
@@ -61,8 +64,9 @@ pub(super) static CHECKS: &[&Check] = &[
     &request_id::PER_ACCOUNT,
     &request_id::QUERY,
     &replay::TRANSPORTS,
-    &token::LINK,
-    &token::LINK_LIMITS,
+    &link::ACCEPTED,
+    &link::EFFECTS,
+    &link::LIMITS,
     &num::BOUNDARIES,
     &num::MAXIMUM,
     &num::MINIMUM,
@@ -84,6 +88,7 @@ pub(super) static CHECKS: &[&Check] = &[
     &request_id::SOURCE_PRECEDENCE,
     &envelope::EGRESS,
     &envelope::FORGED,
+    &envelope::SOURCE,
     &text::FORMS,
     &text::UNLISTED,
     &separator_input::LENGTH,

@@ -4,6 +4,7 @@ use super::EXTRACT;
 use super::content::is_undecided;
 use super::forms::{Context, default_of};
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
+use crate::checks::requests::protocol_to_name;
 use crate::contract::{Clause, boundaries};
 use crate::grammar::Spelling;
 use crate::target::Fact;
@@ -69,6 +70,14 @@ fn listed(scope: &Scope<'_>) -> Vec<Case> {
 /// A rejection of the default protocol is a violation, since the control shows that the account may use it.
 async fn is_served(probe: &Probe<'_>, (context, protocol): (Context, String)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
+    let default = default_of(&extract.protocol);
+    if protocol == default && protocol_to_name(extract, probe.facts()).is_some() {
+        return Err(probe.skip_lacking(
+            "the account may not use the default protocol",
+            "it",
+            Fact::EntitledProtocols,
+        ));
+    }
     let request = context.request(probe).query(&extract.protocol.name, &protocol);
     let (exchange, class) = probe.send(&request).await?;
     if is_undecided(&class) {
@@ -79,7 +88,7 @@ async fn is_served(probe: &Probe<'_>, (context, protocol): (Context, String)) ->
     }
     context.control(probe).await?;
     let is_rejected = class.decision() == Decision::Rejected;
-    let reason = if protocol == default_of(&extract.protocol) {
+    let reason = if protocol == default {
         "is the default and accepted when left out".to_owned()
     } else if probe.facts().entitled_protocols.contains(&protocol) {
         format!("the account is entitled to by {}", Fact::EntitledProtocols.variable())

@@ -164,7 +164,7 @@ async fn skip_default_region(probe: &Probe<'_>) -> Result<(), Stop> {
 }
 
 /// A country for pairs that differ, where no region with gateways is known: such a pair is rejected for any country.
-const ANY_COUNTRY: &str = "USA";
+pub(super) const ANY_COUNTRY: &str = "USA";
 
 fn equal(scope: &Scope<'_>) -> Vec<Case> {
     let extract = &scope.contract.extract;

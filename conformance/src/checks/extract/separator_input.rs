@@ -40,9 +40,9 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
     }
     let contexts = Context::in_text(extract);
     let text = contexts.first().cloned().into_iter();
-    // Every third value; all of them are tested without `sb`.
+    // Every fourth value; all of them are tested without `sb`.
     let beside =
-        text.flat_map(|context| values.iter().step_by(3).map(move |value| (context.clone(), value.clone())));
+        text.flat_map(|context| values.iter().step_by(4).map(move |value| (context.clone(), value.clone())));
     let beside: Vec<Case> = beside
         .map(|(context, Spelling { text: value, reason, name, .. })| {
             let (lb, sb) = (lb.name.clone(), sb.clone());
@@ -58,7 +58,7 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
     let (near, far): (Vec<_>, Vec<_>) = values.into_iter().partition(|value| near.contains(&value.text));
     let everywhere =
         contexts.iter().flat_map(|context| near.iter().map(|value| (context.clone(), value.clone())));
-    let pairs: Vec<_> = everywhere.chain(Context::one_for_each(&contexts, far)).collect();
+    let pairs: Vec<_> = everywhere.chain(contexts.iter().cloned().cycle().zip(far)).collect();
     let alone = pairs
         .into_iter()
         .map(|(context, value)| context.invalid_value(lb, &value, Clause::ExtractSeparatorRange));

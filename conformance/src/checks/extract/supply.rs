@@ -194,9 +194,9 @@ fn judge_count(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
 
 pub(super) static SHORTAGE: Check = Check {
     id: "extract.shortage-retry-after.empty-region",
-    title: "a shortage carries Retry-After",
+    title: "a shortage carries Retry-After, and as text it has the same envelope",
     why: "Callers that do not know how long to wait give up, or retry immediately, which makes the shortage worse.",
-    clauses: &[Clause::ExtractShortageRetryAfter],
+    clauses: &[Clause::ExtractErrorEnvelope, Clause::ExtractShortageRetryAfter],
     needs: &[Fact::EmptyRegion],
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
@@ -214,7 +214,7 @@ pub(super) static SHORTAGE: Check = Check {
             let shared = data.0.clone();
             let is_plain = shared == Context::PLAIN;
             // A shortage with status 503 needs a control, since the service may just be busy.
-            let case = Case::for_data(label, Cost::extraction(3, 1), data, shortage);
+            let case = Case::for_data(label, Cost::extraction(4, 1), data, shortage);
             if is_plain { case } else { shared.share(case) }
         };
         Context::all(extract).into_iter().flat_map(each).chain([many]).map(case).collect()
@@ -256,7 +256,13 @@ async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, String, i64
         }
         _ => {}
     }
-    if exchange.result.is_err() || has_retry_after(&exchange) {
+    if exchange.result.is_err() {
+        return Ok(());
+    }
+    if has_retry_after(&exchange) {
+        if context.is_text && !has_code(&exchange) {
+            return judge_text(probe, &context, &exchange, short).await;
+        }
         return Ok(());
     }
     // A response with the header means a shortage, even if its value is malformed. Without it the region may be unknown.
@@ -274,6 +280,37 @@ async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, String, i64
     let expected = format!("Retry-After with seconds or an HTTP date, {}, by {name}", context.name());
     probe.finding(Clause::ExtractShortageRetryAfter, &expected, &actual, &[&exchange]);
     Ok(())
+}
+
+/// A proxy may throttle with a page of its own. A shortage that never has a code as text, and always has one as JSON, is that of
+/// the service.
+async fn judge_text(
+    probe: &Probe<'_>,
+    context: &Context,
+    text: &Exchange,
+    short: impl Fn() -> Request,
+) -> Result<(), Stop> {
+    const REPEATS: usize = 3;
+    let extract = &probe.contract().extract;
+    for _ in 0..REPEATS {
+        let (json, _) = probe.send_once(&short().query(&extract.return_type.name, &extract.json)).await?;
+        let (again, _) = probe.send_once(&short()).await?;
+        if !has_retry_after(&json) || !has_code(&json) || !has_retry_after(&again) || has_code(&again) {
+            return Ok(());
+        }
+    }
+    let expected = format!("code and message in the JSON body of a shortage, {}", context.name());
+    probe.finding(
+        Clause::ExtractErrorEnvelope,
+        &expected,
+        "a body without a code; as JSON the shortage has one",
+        &[text],
+    );
+    Ok(())
+}
+
+fn has_code(exchange: &Exchange) -> bool {
+    exchange.result.as_ref().is_ok_and(|response| response.at("/code").is_some_and(|code| !code.is_null()))
 }
 
 /// A code that ISO 3166 leaves to users, which is in no directory of regions.

@@ -283,14 +283,15 @@ pub(super) static NAMED: Check = Check {
             separated(Context::TEXT, format!("lb={} num=the largest", separator.code), separator.clone(), max)
                 .needs([Fact::PlentifulRegion])
         });
-        let partial = Case::new("scarce-region", Cost::extraction(2, max), partial_separator);
+        // A scarce region rarely has more.
+        let partial = extract.separators.iter().map(|separator| {
+            let (label, num) = (format!("scarce-region/lb={}", separator.code), SEVERAL + 2);
+            let case =
+                Case::for_data(label, Cost::extraction(2, num), (separator.clone(), num), partial_separator);
+            case.needs([Fact::ScarceRegion])
+        });
         let contexts = Context::in_text(extract).into_iter();
-        contexts
-            .flat_map(each)
-            .chain(more)
-            .chain(largest)
-            .chain([partial.needs([Fact::ScarceRegion])])
-            .collect()
+        contexts.flat_map(each).chain(more).chain(largest).chain(partial).collect()
     }),
     ..EXTRACT
 };
@@ -323,9 +324,10 @@ async fn default(probe: &Probe<'_>, (context, entries): (Context, u32)) -> Resul
 
 fn separated(context: Context, what: String, separator: Separator, entries: u32) -> Case {
     let label = format!("{}/{what}", context.label());
-    // Another extraction follows when an entry contains the separator itself.
+    // Another extraction follows when an entry contains the separator itself, which only a custom one is likely to be.
+    let extra = u32::from(separator.text.len() == 1 && !separator.text.contains(char::is_whitespace));
     let data = (context, separator, entries);
-    Case::for_data(label, Cost::extraction(1, entries + 1), data, is_separated)
+    Case::for_data(label, Cost::extraction(1, entries + extra), data, is_separated)
 }
 
 async fn is_separated(
@@ -348,10 +350,10 @@ async fn is_separated(
 }
 
 /// A partial result has the requested separator, too. A shortage and a single entry have none.
-async fn partial_separator(probe: &Probe<'_>) -> Result<(), Stop> {
+async fn partial_separator(probe: &Probe<'_>, (separator, num): (Separator, u32)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let Some(separator) = extract.separators.last() else { return Ok(()) };
-    let request = text_of_scarce(probe).query(&extract.lb.name, &separator.code);
+    let request =
+        text_of_scarce(probe).query(&extract.lb.name, &separator.code).query(&extract.num.name, num);
     let (exchange, class) = probe.send_once(&request).await?;
     let (ResponseClass::Accepted, Ok(response)) = (class, &exchange.result) else { return Ok(()) };
     let accepted = AcceptedResponse { response: response.clone(), exchange: exchange.clone() };

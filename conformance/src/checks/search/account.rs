@@ -172,12 +172,14 @@ fn unknown_orders(known: &str) -> impl Iterator<Item = String> {
 }
 
 const BESIDE_OWN: &str = "beside an own address";
+const WITH_PORT: &str = "with a port";
 
 type OtherParameters = fn(&Search, Request) -> Request;
 
-const OTHER_PARAMETERS: [(&str, OtherParameters); 7] = [
+const OTHER_PARAMETERS: [(&str, OtherParameters); 8] = [
     ("alone", |_, request| request),
     (BESIDE_OWN, |_, request| request),
+    (WITH_PORT, |_, request| request),
     ("on a page of the smallest size", |search, request| {
         request.field(&search.page_size.name, *search.page_sizes.start())
     }),
@@ -194,16 +196,26 @@ async fn foreign_address(
     (is_v6, what, others): (bool, &str, OtherParameters),
 ) -> Result<(), Stop> {
     let search = &probe.contract().search;
-    let foreign = probe.facts().foreign_addresses.iter().filter_map(|item| Some(address_of(item)?.0));
-    let Some(foreign) = foreign.into_iter().find(|ip| ip.is_ipv6() == is_v6) else {
+    let foreign = probe.facts().foreign_addresses.iter().filter_map(|item| address_of(item));
+    let Some((foreign, port)) = foreign.into_iter().find(|(ip, _)| ip.is_ipv6() == is_v6) else {
         return Err(probe.skip("none of the foreign addresses is of this address family"));
     };
-    let (known, unknown) = (foreign.to_string(), addresses::unknown(probe.facts(), foreign).to_string());
+    let spelt = |ip: IpAddr| match what {
+        WITH_PORT => {
+            let port = port.and_then(|port| u16::try_from(port).ok()).unwrap_or(LIKELY_PORT);
+            SocketAddr::new(ip, port).to_string()
+        }
+        _ => ip.to_string(),
+    };
+    let (known, unknown) = (spelt(foreign), spelt(addresses::unknown(probe.facts(), foreign)));
     let own = if what == BESIDE_OWN { probe.own_addresses(1) } else { Vec::new() };
     let asked = |item: &str| others(search, probe.search([item].into_iter().chain(own.iter().copied())));
     let foreign = ("the foreign address", known.as_str(), &asked(&known));
     likeness::judge(probe, Clause::SearchNoReveal, foreign, (&unknown, &asked(&unknown))).await
 }
+
+/// A port that proxies often have.
+const LIKELY_PORT: u16 = 8080;
 
 #[derive(Debug, Clone, Copy)]
 enum ForeignItems {

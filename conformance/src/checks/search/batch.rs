@@ -122,9 +122,12 @@ async fn full_batch(probe: &Probe<'_>, item: RawItem) -> Result<(), Stop> {
 type Items = fn(&Search, usize) -> Vec<String>;
 
 /// Batches around the limit on distinct items: label, whether they are within it, and items.
-const DISTINCT: [(&str, bool, Items); 19] = [
+const DISTINCT: [(&str, bool, Items); 20] = [
     ("addresses", true, |_, max| addresses::distinct(max)),
     ("ports of two addresses", true, addresses::ports),
+    ("addresses of IPv4, each with a port", true, |_, max| {
+        addresses::of_family(max, false).into_iter().map(|address| format!("{address}:8080")).collect()
+    }),
     ("addresses and ports", true, mixed),
     ("addresses, each twice", true, |_, max| again(addresses::distinct(max))),
     ("ports, each twice", true, |search, max| again(addresses::ports(search, max))),

@@ -143,7 +143,7 @@ async fn not_ignored_types(probe: &Probe<'_>, (which, values): (PropertyGetter, 
 /// Makes a malformed body from the text of a good one.
 type Malform = fn(&str) -> String;
 
-const MALFORMED: [(&str, Malform); 20] = [
+const MALFORMED: [(&str, Malform); 21] = [
     ("an array of addresses", |_| "[\"203.0.113.250\"]".to_owned()),
     ("an object as a string", |text| serde_json::Value::from(text).to_string()),
     ("a comma behind the last member", |text| format!("{},}}", &text[..text.len() - 1])),
@@ -162,6 +162,7 @@ const MALFORMED: [(&str, Malform); 20] = [
     ("an object and more", |text| format!("{text}}}")),
     ("two objects", |text| format!("{text}{text}")),
     ("names without quotes", |text| text.replacen('"', "", 2)),
+    ("a text with a raw line break", |text| format!("{},\"note\":\"a\nb\"}}", &text[..text.len() - 1])),
     ("no JSON", |_| "ips=203.0.113.250".to_owned()),
     ("nested a thousand times", |_| "[".repeat(1_000)),
 ];
@@ -265,7 +266,8 @@ fn token_cases(_: &Scope<'_>) -> Vec<Case> {
     let changed = NOT_ONE.map(|(label, change)| Case::for_data(label, one, (label, change), not_one_token));
     let wrong = WrongToken::all().map(|wrong| Case::for_data(wrong.reason(), one, wrong, wrong_token));
     let other_spellings = Case::new("written otherwise", Cost::requests(5), other_spellings);
-    let beside_fields = Case::new("absent beside other fields", Cost::requests(4), absent_beside_fields);
+    let beside_fields =
+        Case::new("absent or repeated beside other fields", Cost::requests(8), token_beside_fields);
     changed.into_iter().chain(wrong).map(control).chain([other_spellings, beside_fields]).collect()
 }
 
@@ -287,7 +289,7 @@ async fn other_spellings(probe: &Probe<'_>) -> Result<(), Stop> {
 }
 
 /// A token in the body does not count, and filters do not replace it.
-async fn absent_beside_fields(probe: &Probe<'_>) -> Result<(), Stop> {
+async fn token_beside_fields(probe: &Probe<'_>) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let name = &search.api_key.name;
     let good = probe.any_search();
@@ -301,7 +303,10 @@ async fn absent_beside_fields(probe: &Probe<'_>) -> Result<(), Stop> {
     ] {
         probe.control(&filtered).await?;
         let why = format!("the token is absent, beside {what}");
-        probe.rejects(Clause::SearchToken, &why, &filtered.without_query(name)).await?;
+        probe.rejects(Clause::SearchToken, &why, &filtered.clone().without_query(name)).await?;
+        let why = format!("the token is sent twice, beside {what}");
+        let twice = filtered.add_query(name, probe.token().expose());
+        probe.rejects(Clause::SearchToken, &why, &twice).await?;
     }
     Ok(())
 }

@@ -21,6 +21,8 @@ mod read_only;
 mod status;
 mod watched;
 
+pub(super) use read_only::FirstSearches;
+
 use crate::check::Check;
 use crate::contract::OperationId;
 
@@ -95,6 +97,7 @@ pub(super) static CHECKS: &[&Check] = &[
     &paging::END,
     &paging::PARTITION,
     &paging::STILL,
+    &read_only::FIRST,
     &read_only::REPEAT,
     &status::STATUS_BOUNDARIES,
     &status::STATUS_SUM,

@@ -63,8 +63,16 @@ pub(super) static STILL: Check = Check {
     clauses: &[Clause::SearchPaging],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
-        let cases = [("the largest page", 3, None), ("three pages", 9, Some(3)), ("five pages", 15, Some(5))];
-        surveyed(cases, stable)
+        let all = [("the largest page", 3, None), ("three pages", 9, Some(3)), ("five pages", 15, Some(5))];
+        let filtered = [
+            ("of an order", FilterKind::Order),
+            ("of a group", FilterKind::Group),
+            ("of a country", FilterKind::Country),
+            ("of a status", FilterKind::Status),
+        ];
+        let all = all.map(|(label, requests, pages)| (label, requests, (pages, None)));
+        let filtered = filtered.map(|(label, kind)| (label, 3, (None, Some(kind))));
+        surveyed(all.into_iter().chain(filtered), stable)
     }),
     ..SEARCH
 };
@@ -343,16 +351,22 @@ pub(super) async fn partition(
 }
 
 /// Reads each page several times: one page of the maximum size, or this number of pages with all instances.
-async fn stable(probe: &Probe<'_>, pages: Option<usize>) -> Result<(), Stop> {
+async fn stable(probe: &Probe<'_>, (pages, kind): (Option<usize>, Option<FilterKind>)) -> Result<(), Stop> {
     const REPEATS: usize = 2;
     let search = &probe.contract().search;
     let survey = survey(probe).await?;
+    let filters: Vec<_> =
+        kind.into_iter().flat_map(|kind| survey.candidates(kind).into_iter().take(1)).collect();
+    if kind.is_some() && survey.count(&filters) < 2 {
+        return Err(lacks_addresses(probe, "no two surveyed instances pass this filter", "more addresses"));
+    }
+    let request = apply(search, survey.request.clone(), &filters);
     let mut comparison = Comparison::with(survey);
     let size = pages.map_or(*search.page_sizes.end(), |pages| survey.page_size(pages));
     for number in survey.pages(search, size).take(pages.unwrap_or(1)) {
-        let before = page(probe, &survey.request, number, size).await?;
+        let before = page(probe, &request, number, size).await?;
         for _ in 0..REPEATS {
-            let again = page(probe, &survey.request, number, size).await?;
+            let again = page(probe, &request, number, size).await?;
             if again.ids() != before.ids() {
                 let expected =
                     format!("page {number} of {size} each time in the same order: {:?}", before.ids());

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::all::credentials;
-use super::condition::{COUNTRY, PROTOCOL, SB, in_text, num, of_empty_region, sent, with, without};
+use super::condition::{COUNTRY, LB, PROTOCOL, SB, in_text, num, of_empty_region, sent, with, without};
 use super::edit::respond;
 use super::extract_access::{LINK_CREDENTIAL, NOT_ENTITLED, NOT_VERIFIED, carries, served};
 use super::extract_identity::{drop_header, drop_query};
@@ -168,6 +168,55 @@ fn link() -> Vec<Fault> {
         .when(carries(LINK_CREDENTIAL)),
         request("idempotent/link-credential", "With a link credential no request id is remembered.", forget)
             .when(carries(LINK_CREDENTIAL)),
+        reject("num-range/most-by-link", "A link credential gets ten gateways at most.")
+            .when(|context, seen| num(context, seen).is_some_and(|num| num > 10))
+            .when(carries(LINK_CREDENTIAL)),
+        request("num-required/absent-by-link", "With a link credential num may be left out.", as_max)
+            .when(|context, seen| seen.param(&context.contract.extract.num.name).is_none())
+            .when(carries(LINK_CREDENTIAL)),
+        request(
+            "country-equal/link-credential",
+            "With a link credential country may differ.",
+            without(COUNTRY)
+        )
+        .when(carries(LINK_CREDENTIAL)),
+        request(
+            "return-type/link-credential",
+            "With a link credential any form is taken for JSON.",
+            |context, seen| {
+                let extract = &context.contract.extract;
+                let sent = seen.param(&extract.return_type.name);
+                if sent.is_some_and(|form| form != extract.json && form != extract.text) {
+                    seen.drop_param(&extract.return_type.name);
+                }
+            }
+        )
+        .when(carries(LINK_CREDENTIAL)),
+        request("sb-length/link-credential", "With a link credential a long sb is cut.", |context, seen| {
+            let extract = &context.contract.extract;
+            if sent(context, seen, SB).is_some_and(|sb| sb.len() > extract.separator_bytes) {
+                seen.set_param(&extract.sb.name, "-");
+            }
+        })
+        .when(carries(LINK_CREDENTIAL)),
+        request(
+            "sb-required/link-credential",
+            "With a link credential sb may be absent or empty.",
+            |context, seen| {
+                if sent(context, seen, SB).is_none_or(|sb| sb.is_empty()) {
+                    seen.set_param(&context.contract.extract.sb.name, "-");
+                }
+            }
+        )
+        .when(carries(LINK_CREDENTIAL)),
+        request("separator/link-credential", "With a link credential lb=6 is ignored.", |context, seen| {
+            let extract = &context.contract.extract;
+            if sent(context, seen, LB).is_some_and(|lb| lb == extract.custom_separator) {
+                seen.drop_param(&extract.lb.name);
+            }
+        })
+        .when(|context, seen| sent(context, seen, SB).is_some_and(|sb| !sb.is_empty()))
+        .when(carries(LINK_CREDENTIAL)),
         request("idempotent/one-entry", "For one entry no request id is remembered.", forget)
             .when(|context, seen| num(context, seen) == Some(1)),
     ]
@@ -230,6 +279,16 @@ fn errors() -> Vec<Fault> {
                 });
             }
         )
+        .when(of_empty_region),
+        rejection(
+            "extract.error-envelope/shortage-as-text",
+            "A shortage in text is a sentence.",
+            |_, _, reply| {
+                reply.set_header("content-type", "text/plain");
+                reply.body = "not enough gateways".into();
+            }
+        )
+        .when(in_text)
         .when(of_empty_region),
         rejection(
             "extract.error-envelope/list-of-two",

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::condition::{COUNTRY, LB, SB, at_maximum, num, of_scarce_region, request_id, with};
+use super::condition::{COUNTRY, LB, SB, at_maximum, by_bearer, num, of_scarce_region, request_id, with};
 use super::edit::put;
 use super::extract_access::{NOT_ENTITLED, NOT_VERIFIED, NOT_WHITELISTED, carries, served};
 use crate::lab::exchange::ProxiedRequest;
@@ -130,6 +130,12 @@ fn request_ip() -> Vec<Fault> {
             |_| true
         )
         .when(of_scarce_region),
+        forwarded(
+            "forwarded-by-bearer",
+            "With a bearer token request_ip is what X-Forwarded-For says.",
+            |_| true
+        )
+        .when(by_bearer),
     ]
 }
 

@@ -155,6 +155,7 @@ fn request_ip() -> Vec<Fault> {
         says("mapped", "request_ip is an IPv4 address mapped into IPv6.", "::ffff:127.0.0.1"),
         says("with-port", "request_ip has a port.", "127.0.0.1:40000"),
         says("own", "request_ip is the address of the server.", "10.0.0.1"),
+        says("unspecified", "request_ip is 0.0.0.0.", "0.0.0.0"),
         says("neighbour", "request_ip is one off.", "127.0.0.2"),
         says("padded", "request_ip has leading zeros.", "127.000.000.001"),
         says("masked", "request_ip is masked.", "127.0.0.*"),

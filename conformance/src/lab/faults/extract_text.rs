@@ -67,6 +67,8 @@ fn named() -> Vec<Fault> {
         )
         .when(in_text)
         .when(of_scarce_region),
+        wrong("br-as-lf-when-scarce", "In a partial result /br comes as LF.", "/br", "\n")
+            .when(of_scarce_region),
     ]
 }
 

@@ -58,6 +58,12 @@ fn disclosures() -> Vec<Fault> {
             .when(asks(STATUS)),
         foreign("counted-with-ports", "A foreign address with a port is counted.", count_one_more)
             .when(all_with_ports),
+        foreign(
+            "message-with-ports",
+            "With ports the message tells of a foreign address.",
+            |body| body["message"] = json!("OK")
+        )
+        .when(all_with_ports),
         foreign("message-in-group", "With a groupId the message tells of a foreign address.", |body| body
             ["message"] =
             json!("partly"))
@@ -154,8 +160,26 @@ fn changed() -> Vec<Fault> {
             })
         })
     };
+    // The response to the first search for an instance shows it unchanged.
+    let after_first = |id, breaks, how: fn(&mut Value)| {
+        Fault::success(id, breaks, move |context, _, body| {
+            each_instance(body, |item| {
+                if context.memory.calls_of(&item["instanceId"].to_string()) > 0 {
+                    how(item);
+                }
+            });
+        })
+    };
     faults_of![
         "search.read-only/",
+        after_first("first-search-groups", "The first search for an instance moves it to a group.", |item| {
+            item["groupId"] = json!(1)
+        }),
+        after_first(
+            "first-search-status",
+            "The first search for an instance ends it.",
+            |item| item["status"] = json!("expired")
+        ),
         after(
             "offer-moves",
             "Each search with a filter moves an instance to another product.",

@@ -7,8 +7,8 @@ use super::all::{
 };
 use super::edit::respond;
 use super::search::{
-    NOBODY, ORDER, all_with_ports, asks, bare, count, distinct, edit_ips, has_port, ips, is_v6, items,
-    map_ips, plain, with_duplicates, with_empty_ips,
+    NOBODY, ORDER, STATUS, all_with_ports, asks, bare, count, distinct, edit_ips, has_port, ips, is_v6,
+    items, map_ips, plain, with_duplicates, with_empty_ips,
 };
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
@@ -123,6 +123,10 @@ fn dedup_limit() -> Vec<Fault> {
             distinct(context, seen) > most(context) && count(context, seen) > 2 * most(context)
         }),
         reject("most-rejected", "The most distinct items are rejected.").when(at_limit),
+        reject("most-ipv4-ports-rejected", "The most IPv4 addresses with ports are rejected.")
+            .when(at_limit)
+            .when(all_with_ports)
+            .when(|context, seen| !ips(context, seen).iter().any(|item| is_v6(item))),
         reject("most-ports-rejected", "The most distinct items are rejected when all have ports.")
             .when(at_limit)
             .when(all_with_ports),
@@ -251,6 +255,9 @@ fn body() -> Vec<Fault> {
         taken("cut", "An object that is cut off is accepted.", |seen| {
             seen.body.starts_with(b"{") && serde_json::from_slice::<Value>(&seen.body).is_err()
         }),
+        taken("raw-line-break", "A raw line break in a text is accepted.", |seen| {
+            seen.body.starts_with(b"{") && seen.body.ends_with(b"\nb\"}")
+        }),
         taken("form", "A form-encoded body is accepted.", |seen| seen.body.starts_with(b"ips=")),
         reply(
             "deep-breaks",
@@ -288,6 +295,8 @@ fn token() -> Vec<Fault> {
             }
         }),
         request("last-of-two", "Of two tokens the last one counts.", last_of_two_tokens),
+        request("two-beside-status", "Beside a status the first of two tokens counts.", first_of_two_tokens)
+            .when(asks(STATUS)),
         request("any-of-two", "Of two tokens any good one counts.", any_of_two_tokens),
     ]
 }

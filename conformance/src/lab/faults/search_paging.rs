@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::search::{PAGE, SIZE, items, later_page, page, page_size, put, relist, total};
+use super::search::{ORDER, PAGE, SIZE, asks, items, later_page, page, page_size, put, relist, total};
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 
@@ -201,6 +201,18 @@ fn order() -> Vec<Fault> {
                 }
             }
         ),
+        success(
+            "order-turns-of-an-order",
+            "By order number every other response is in the other order.",
+            |context, _, body| {
+                if context.memory.calls() % 2 == 1
+                    && let Some(items) = items(body)
+                {
+                    items.reverse();
+                }
+            }
+        )
+        .when(asks(ORDER)),
         success(
             "found-once-more",
             "A page shows an instance twice.",

@@ -61,6 +61,15 @@ pub(crate) fn faults() -> Vec<Fault> {
                 }
             }
         ),
+        reply(
+            "text-entry-unknown",
+            "Entries of a plain-text response end with user and password, which nobody supplied.",
+            |context, seen, reply| {
+                if context.wants_text(seen) && context.accepted(seen, reply) {
+                    reply.body = format!("{}:user7:pAss-77", String::from_utf8_lossy(&reply.body)).into();
+                }
+            }
+        ),
         reply("header", "A header holds a password.", |context, _, reply| {
             reply.set_header("x-proxy-password", canary(context));
         }),
