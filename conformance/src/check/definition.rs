@@ -185,17 +185,8 @@ impl Case {
         Self::from_closure(label, cost, move |probe| run.call(probe, (data.clone(),)))
     }
 
-    /// Like [`Case::for_data`], for a closure: it boxes its future, since the lifetimes of a closure's future can't be inferred.
-    pub fn with<T: Clone + Send + Sync + 'static>(
-        label: impl Into<Cow<'static, str>>,
-        cost: Cost,
-        data: T,
-        run: for<'p> fn(&'p Probe<'p>, T) -> CaseFuture<'p>,
-    ) -> Self {
-        Self::from_closure(label, cost, move |probe| run(probe, data.clone()))
-    }
-
-    /// Like [`Case::new`], for a closure, such as one that captures data; it boxes its future.
+    /// Like [`Case::new`], for a closure that captures data. It boxes its future, since the lifetimes of a closure's future can't be
+    /// inferred.
     pub fn from_closure(
         label: impl Into<Cow<'static, str>>,
         cost: Cost,

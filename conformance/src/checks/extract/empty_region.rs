@@ -2,21 +2,24 @@
 //! gateways, so any rejection other than the shortage shows that it does not accept one of them. These requests take no
 //! gateway, where other extractions take one each.
 
+mod shortage;
+
 use std::sync::Arc;
-use std::time::Duration;
+
+use shortage::{CONTROL, control, is_short, is_throttled, judge, no_shortage, send, send_patiently};
 
 use super::access::{HEADERS, OTHER_CLAIMS, UNUSED_ADDRESS, claiming};
 use super::forms::{Context, Transport, default_of};
 use super::gateways::gives_gateways;
 use super::separator_input::of_bytes;
 use super::supply::has_retry_after;
-use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
+use crate::check::{Case, Check, Cost, Decision, Probe, Run, Scope, Stop};
 use crate::checks::State;
 use crate::checks::requests::{Requests, protocol_to_name};
 use crate::checks::token::rejected_alike;
 use crate::contract::{Clause, Extract, OperationId, Parameter};
 use crate::target::Fact;
-use crate::wire::{Exchange, Request};
+use crate::wire::Request;
 
 const fn check(
     id: &'static str,
@@ -48,7 +51,12 @@ pub(super) static NOTHING_MORE: Check = check(
         ExtractReturnType,
         ExtractTokenTransport
     ),
-    |_| cases([Context::PLAIN, text()].map(least)),
+    |_| {
+        cases([Context::PLAIN, Context::TEXT].map(|context| {
+            let label = format!("{}/nothing more", context.label());
+            Case::for_data(label, Cost::requests(1), context, least)
+        }))
+    },
 );
 
 pub(super) static LINK: Check = check(
@@ -143,10 +151,6 @@ fn cases(cases: impl IntoIterator<Item = Case>) -> Vec<Case> {
     cases.into_iter().map(|case| case.sharing_in_run(CONTROL, Cost::extraction(1, 1))).collect()
 }
 
-fn text() -> Context {
-    Context { is_text: true, ..Context::PLAIN }
-}
-
 /// Whether the account may extract in a form, as far as the facts say.
 fn is_entitled(scope: &Scope<'_>, context: &Context) -> bool {
     context.extra.protocol.as_ref().is_none_or(|own| scope.facts.entitled_protocols.contains(own))
@@ -172,10 +176,7 @@ fn forms(scope: &Scope<'_>, clause: Clause) -> Vec<Case> {
 
 fn links(scope: &Scope<'_>) -> Vec<Case> {
     let case = |context: Context| {
-        Case::with(context.label(), Cost::requests(2), context, |probe, context| {
-            Box::pin(link(probe, context))
-        })
-        .needs([Fact::LinkCredential])
+        Case::for_data(context.label(), Cost::requests(2), context, link).needs([Fact::LinkCredential])
     };
     let fits = |context: &Context| !context.extra.region && is_entitled(scope, context);
     Context::in_query(&scope.contract.extract).into_iter().filter(fits).map(case).collect()
@@ -189,65 +190,57 @@ fn valid(
     why: impl Into<String>,
     change: impl Fn(&Probe<'_>, Request) -> Request + Send + Sync + 'static,
 ) -> Case {
-    let (why, change): (String, Arc<Change>) = (why.into(), Arc::new(change));
-    let data = (base, clause, why, change);
-    Case::with(label.into(), Cost::requests(1), data, |probe, (base, clause, why, change)| {
-        Box::pin(async move {
-            let request = change(probe, base.request(probe));
-            judge(probe, clause, &why, &base, &request).await
-        })
-    })
+    let change: Arc<Change> = Arc::new(change);
+    Case::for_data(label.into(), Cost::requests(1), (base, clause, why.into(), change), is_valid)
+}
+
+async fn is_valid(
+    probe: &Probe<'_>,
+    (base, clause, why, change): (Context, Clause, String, Arc<Change>),
+) -> Result<(), Stop> {
+    let request = change(probe, base.request(probe));
+    judge(probe, clause, &why, &base, &request).await
 }
 
 /// The plain form has nothing that a service could reject, but it may lack what a service wrongly requires. Then a request with
 /// that parameter gets the shortage.
-fn least(context: Context) -> Case {
-    let label = format!("{}/nothing more", context.label());
-    Case::with(label, Cost::requests(1), context, |probe, context| {
-        Box::pin(async move {
-            let extract = &probe.contract().extract;
-            let (plain, class) = send(probe, &context.request(probe)).await?;
-            // A shortage with status 429 can't be distinguished from throttling.
-            if is_throttled(&plain) {
-                return Err(no_shortage(probe));
-            }
-            if is_short(probe, &plain, &class)? {
-                return Ok(());
-            }
-            if class.decision() != Decision::Rejected {
-                return Err(no_shortage(probe));
-            }
-            let id = probe.fresh_request_id();
-            let second = (*extract.num_range.start() + 1).min(*extract.num_range.end());
-            let protocol = default_of(&extract.protocol);
-            for (clause, name, value) in [
-                (Clause::ExtractRequestIdSource, &extract.request_id.name, id),
-                (Clause::ExtractReturnType, &extract.return_type.name, extract.json.clone()),
-                (Clause::ExtractProtocol, &extract.protocol.name, protocol),
-                (Clause::ExtractNumRange, &extract.num.name, second.to_string()),
-            ] {
-                let (other, _) = send(probe, &context.request(probe).query(name, value)).await?;
-                if has_retry_after(&other) && !rejected_alike(&plain, &other) {
-                    let expected = format!("accepted without another {name}, {}", context.name());
-                    probe.finding(clause, &expected, class.description(), &[&plain, &other]);
-                    return Ok(());
-                }
-            }
-            let by_header = Context { transport: Transport::Header, ..context.clone() }.request(probe);
-            let (other, _) = send(probe, &by_header).await?;
-            if has_retry_after(&other) && !rejected_alike(&plain, &other) {
-                let expected = format!("accepted, {}, as it is in X-API-Key", context.name());
-                probe.finding(
-                    Clause::ExtractTokenTransport,
-                    &expected,
-                    class.description(),
-                    &[&plain, &other],
-                );
-                return Ok(());
-            }
-            Err(no_shortage(probe))
-        })
-    })
+async fn least(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let (plain, class) = send(probe, &context.request(probe)).await?;
+    // A shortage with status 429 can't be distinguished from throttling.
+    if is_throttled(&plain) {
+        return Err(no_shortage(probe));
+    }
+    if is_short(probe, &plain, &class)? {
+        return Ok(());
+    }
+    if class.decision() != Decision::Rejected {
+        return Err(no_shortage(probe));
+    }
+    let id = probe.fresh_request_id();
+    let second = (*extract.num_range.start() + 1).min(*extract.num_range.end());
+    let protocol = default_of(&extract.protocol);
+    for (clause, name, value) in [
+        (Clause::ExtractRequestIdSource, &extract.request_id.name, id),
+        (Clause::ExtractReturnType, &extract.return_type.name, extract.json.clone()),
+        (Clause::ExtractProtocol, &extract.protocol.name, protocol),
+        (Clause::ExtractNumRange, &extract.num.name, second.to_string()),
+    ] {
+        let (other, _) = send(probe, &context.request(probe).query(name, value)).await?;
+        if has_retry_after(&other) && !rejected_alike(&plain, &other) {
+            let expected = format!("accepted without another {name}, {}", context.name());
+            probe.finding(clause, &expected, class.description(), &[&plain, &other]);
+            return Ok(());
+        }
+    }
+    let by_header = Context { transport: Transport::Header, ..context.clone() }.request(probe);
+    let (other, _) = send(probe, &by_header).await?;
+    if has_retry_after(&other) && !rejected_alike(&plain, &other) {
+        let expected = format!("accepted, {}, as it is in X-API-Key", context.name());
+        probe.finding(Clause::ExtractTokenTransport, &expected, class.description(), &[&plain, &other]);
+        return Ok(());
+    }
+    Err(no_shortage(probe))
 }
 
 /// The maximum `num`, and one above the middle of its range.
@@ -271,7 +264,7 @@ fn separators(extract: &Extract) -> Vec<Case> {
     let listed = extract.separators.iter().map(|separator| {
         let (lb, code) = (lb.clone(), separator.code.clone());
         let label = format!("{lb}={code}");
-        valid(text(), label.clone(), Clause::ExtractSeparatorRange, label, move |_, request| {
+        valid(Context::TEXT, label.clone(), Clause::ExtractSeparatorRange, label, move |_, request| {
             request.query(&lb, &code)
         })
     });
@@ -287,7 +280,7 @@ fn separators(extract: &Extract) -> Vec<Case> {
     let custom = custom.map(|(label, separator)| {
         let (lb, sb, code) = (lb.clone(), sb.clone(), extract.custom_separator.clone());
         let why = format!("{sb}={separator:?}");
-        valid(text(), label, Clause::ExtractSbLength, why, move |_, request| {
+        valid(Context::TEXT, label, Clause::ExtractSbLength, why, move |_, request| {
             request.query(&lb, &code).query(&sb, &separator)
         })
     });
@@ -321,16 +314,14 @@ fn addresses() -> Vec<Case> {
     let each = HEADERS.into_iter().map(|header| (header, UNUSED_ADDRESS));
     let case = |(header, address): (&'static str, &'static str)| {
         let label = format!("{header}={address}");
-        Case::with(label, Cost::requests(1), (header, address), |probe, (header, address)| {
-            Box::pin(claimed(probe, header, address))
-        })
+        Case::for_data(label, Cost::requests(1), (header, address), claimed)
     };
     each.chain(OTHER_CLAIMS).map(case).collect()
 }
 
 /// The service may reject the header itself, or trust it on this machine, so a rejection is compared with that of the header
 /// with the real address.
-async fn claimed(probe: &Probe<'_>, header: &'static str, address: &str) -> Result<(), Stop> {
+async fn claimed(probe: &Probe<'_>, (header, address): (&'static str, &'static str)) -> Result<(), Stop> {
     control(probe).await?;
     let request = claiming(Context::PLAIN.request(probe), header, address);
     let (exchange, class) = send(probe, &request).await?;
@@ -419,126 +410,5 @@ async fn meets_shortage(probe: &Probe<'_>, clause: Clause, request: &Request) ->
     let expected = "the shortage of the empty region, with a link credential";
     let actual = if gives_gateways(probe, &again) { "gateways" } else { class.description() };
     probe.finding(clause, expected, actual, &[&exchange, &again]);
-    Ok(())
-}
-
-/// Maximum number of times that a throttled extraction is sent, and the step by which the pause between them grows.
-const MOST_TRIES: u32 = 16;
-const PAUSE: Duration = Duration::from_millis(7);
-
-/// Sends an extraction from the empty region.
-async fn send(probe: &Probe<'_>, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
-    let regions = &probe.contract().extract.regions.name;
-    let region = probe.facts().empty_region.as_deref().unwrap_or_default();
-    send_patiently(probe, request.clone().query(regions, region)).await
-}
-
-/// Sends an extraction that takes nothing. Waits out 429 only, since a shortage may have status 503.
-async fn send_patiently(probe: &Probe<'_>, request: Request) -> Result<(Exchange, ResponseClass), Stop> {
-    let request = request.giving_nothing();
-    for tries in 1..MOST_TRIES {
-        let sent = probe.send_once(&request).await?;
-        if !is_throttled(&sent.0) {
-            return Ok(sent);
-        }
-        tokio::time::sleep(PAUSE * tries).await;
-    }
-    probe.send_once(&request).await
-}
-
-/// Shows once in a run that a plain extraction gets a shortage with `Retry-After`.
-///
-/// # Errors
-/// Skip when it does not: the region may be unknown to the service, or the shortage may look like throttling.
-async fn control(probe: &Probe<'_>) -> Result<(), Stop> {
-    State::check_empty_region(probe)?;
-    let known = &State::from_probe(probe)?.is_short;
-    let find_out = async {
-        let (plain, _) = send(probe, &Context::PLAIN.request(probe)).await?;
-        Ok::<_, Stop>(has_retry_after(&plain) && !is_throttled(&plain))
-    };
-    match known.get_or_try_init(|| probe.as_control(CONTROL, find_out)).await? {
-        true => Ok(()),
-        false => Err(no_shortage(probe)),
-    }
-}
-
-fn no_shortage(probe: &Probe<'_>) -> Stop {
-    probe.skip("the empty region causes no shortage that says when to call again")
-}
-
-/// Throttling has `Retry-After` too, and 503 may be throttling or a shortage, so only 429 counts.
-fn is_throttled(exchange: &Exchange) -> bool {
-    exchange.result.as_ref().is_ok_and(|response| response.status == 429)
-}
-
-/// Whether a response is that of a region without gateways: a shortage with `Retry-After`, or a success without gateways.
-///
-/// # Errors
-/// Inconclusive when the service is busy or broken.
-fn is_short(probe: &Probe<'_>, exchange: &Exchange, class: &ResponseClass) -> Result<bool, Stop> {
-    if is_throttled(exchange) {
-        return Err(probe.inconclusive("the service was busy; run it again later, or with --rate"));
-    }
-    match class.decision() {
-        _ if gives_gateways(probe, exchange) => Ok(false),
-        _ if has_retry_after(exchange) => Ok(true),
-        Decision::Accepted => Ok(true),
-        Decision::Failed => Err(probe.inconclusive(&format!("nothing was decided: {}", class.description()))),
-        Decision::Rejected | Decision::Undecided => Ok(false),
-    }
-}
-
-/// The label of its request as a shared control.
-const CONTROL: &str = "extract without gateways";
-
-/// A valid extraction must get the same response as that of a simpler form: the shortage with `Retry-After`, and no gateways.
-async fn judge(
-    probe: &Probe<'_>,
-    clause: Clause,
-    why: &str,
-    base: &Context,
-    request: &Request,
-) -> Result<(), Stop> {
-    control(probe).await?;
-    let (exchange, class) = send(probe, request).await?;
-    if is_short(probe, &exchange, &class)? {
-        return Ok(());
-    }
-    let is_filled = gives_gateways(probe, &exchange);
-    // Others may return gateways meanwhile, and a service may fail: a second response must agree.
-    let (again, class) = send(probe, request).await?;
-    let (plain, _) = send(probe, &base.request(probe)).await?;
-    let is_unsure = is_throttled(&again) || is_throttled(&plain) || !has_retry_after(&plain);
-    if is_filled || gives_gateways(probe, &again) || gives_gateways(probe, &plain) {
-        State::note_gateway_of_empty_region(probe)?;
-    }
-    if is_unsure || gives_gateways(probe, &again) != is_filled {
-        return Err(probe.inconclusive("the region has gateways at times, or the service was busy"));
-    }
-    if is_filled {
-        let expected = format!("no gateway of the empty region, as for an extraction {}: {why}", base.name());
-        probe.finding(Clause::ExtractRegion, &expected, "gateways", &[&exchange, &again, &plain]);
-        return Ok(());
-    }
-    let status = again.result.as_ref().map_or(0, |response| response.status);
-    match class.decision() {
-        _ if has_retry_after(&again) => {}
-        Decision::Rejected
-            if clause == Clause::ExtractNumRange
-                && (matches!(status, 402 | 403) || probe.has_discovered(Fact::EmptyRegion)) =>
-        {
-            return Err(probe.skip("the account may not have so many gateways left"));
-        }
-        Decision::Rejected | Decision::Undecided if rejected_alike(&plain, &again) => {
-            let expected = format!("Retry-After, as for an extraction {}: {why}", base.name());
-            probe.finding(Clause::ExtractShortageRetryAfter, &expected, "no such header", &[&again, &plain]);
-        }
-        Decision::Rejected => {
-            let expected = format!("accepted, and so the shortage of an extraction {}: {why}", base.name());
-            probe.finding(clause, &expected, class.description(), &[&again, &plain]);
-        }
-        _ => return Err(probe.inconclusive(&format!("nothing was decided: {}", class.description()))),
-    }
     Ok(())
 }

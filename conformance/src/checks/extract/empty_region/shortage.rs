@@ -1,0 +1,137 @@
+//! Extractions from the region without gateways, and what their responses show.
+
+use std::time::Duration;
+
+use crate::check::{Decision, Probe, ResponseClass, Stop};
+use crate::checks::State;
+use crate::checks::extract::forms::Context;
+use crate::checks::extract::gateways::gives_gateways;
+use crate::checks::extract::supply::has_retry_after;
+use crate::checks::token::rejected_alike;
+use crate::contract::Clause;
+use crate::target::Fact;
+use crate::wire::{Exchange, Request};
+
+/// Maximum number of times that a throttled extraction is sent, and the step by which the pause between them grows.
+const MOST_TRIES: u32 = 16;
+const PAUSE: Duration = Duration::from_millis(7);
+
+/// Sends an extraction from the empty region.
+pub(super) async fn send(probe: &Probe<'_>, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
+    let regions = &probe.contract().extract.regions.name;
+    let region = probe.facts().empty_region.as_deref().unwrap_or_default();
+    send_patiently(probe, request.clone().query(regions, region)).await
+}
+
+/// Sends an extraction that takes nothing. Waits out 429 only, since a shortage may have status 503.
+pub(super) async fn send_patiently(
+    probe: &Probe<'_>,
+    request: Request,
+) -> Result<(Exchange, ResponseClass), Stop> {
+    let request = request.giving_nothing();
+    for tries in 1..MOST_TRIES {
+        let sent = probe.send_once(&request).await?;
+        if !is_throttled(&sent.0) {
+            return Ok(sent);
+        }
+        tokio::time::sleep(PAUSE * tries).await;
+    }
+    probe.send_once(&request).await
+}
+
+/// Shows once in a run that a plain extraction gets a shortage with `Retry-After`.
+///
+/// # Errors
+/// Skip when it does not: the region may be unknown to the service, or the shortage may look like throttling.
+pub(super) async fn control(probe: &Probe<'_>) -> Result<(), Stop> {
+    State::check_empty_region(probe)?;
+    let known = &State::from_probe(probe)?.is_short;
+    let find_out = async {
+        let (plain, _) = send(probe, &Context::PLAIN.request(probe)).await?;
+        Ok::<_, Stop>(has_retry_after(&plain) && !is_throttled(&plain))
+    };
+    match known.get_or_try_init(|| probe.as_control(CONTROL, find_out)).await? {
+        true => Ok(()),
+        false => Err(no_shortage(probe)),
+    }
+}
+
+pub(super) fn no_shortage(probe: &Probe<'_>) -> Stop {
+    probe.skip("the empty region causes no shortage that says when to call again")
+}
+
+/// Throttling has `Retry-After` too, and 503 may be throttling or a shortage, so only 429 counts.
+pub(super) fn is_throttled(exchange: &Exchange) -> bool {
+    exchange.result.as_ref().is_ok_and(|response| response.status == 429)
+}
+
+/// Whether a response is that of a region without gateways: a shortage with `Retry-After`, or a success without gateways.
+///
+/// # Errors
+/// Inconclusive when the service is busy or broken.
+pub(super) fn is_short(probe: &Probe<'_>, exchange: &Exchange, class: &ResponseClass) -> Result<bool, Stop> {
+    if is_throttled(exchange) {
+        return Err(probe.inconclusive("the service was busy; run it again later, or with --rate"));
+    }
+    match class.decision() {
+        _ if gives_gateways(probe, exchange) => Ok(false),
+        _ if has_retry_after(exchange) => Ok(true),
+        Decision::Accepted => Ok(true),
+        Decision::Failed => Err(probe.inconclusive(&format!("nothing was decided: {}", class.description()))),
+        Decision::Rejected | Decision::Undecided => Ok(false),
+    }
+}
+
+/// The label of its request as a shared control.
+pub(super) const CONTROL: &str = "extract without gateways";
+
+/// A valid extraction must get the same response as that of a simpler form: the shortage with `Retry-After`, and no gateways.
+pub(super) async fn judge(
+    probe: &Probe<'_>,
+    clause: Clause,
+    why: &str,
+    base: &Context,
+    request: &Request,
+) -> Result<(), Stop> {
+    control(probe).await?;
+    let (exchange, class) = send(probe, request).await?;
+    if is_short(probe, &exchange, &class)? {
+        return Ok(());
+    }
+    let is_filled = gives_gateways(probe, &exchange);
+    // Others may return gateways meanwhile, and a service may fail: a second response must agree.
+    let (again, class) = send(probe, request).await?;
+    let (plain, _) = send(probe, &base.request(probe)).await?;
+    let is_unsure = is_throttled(&again) || is_throttled(&plain) || !has_retry_after(&plain);
+    if is_filled || gives_gateways(probe, &again) || gives_gateways(probe, &plain) {
+        State::note_gateway_of_empty_region(probe)?;
+    }
+    if is_unsure || gives_gateways(probe, &again) != is_filled {
+        return Err(probe.inconclusive("the region has gateways at times, or the service was busy"));
+    }
+    if is_filled {
+        let expected = format!("no gateway of the empty region, as for an extraction {}: {why}", base.name());
+        probe.finding(Clause::ExtractRegion, &expected, "gateways", &[&exchange, &again, &plain]);
+        return Ok(());
+    }
+    let status = again.result.as_ref().map_or(0, |response| response.status);
+    match class.decision() {
+        _ if has_retry_after(&again) => {}
+        Decision::Rejected
+            if clause == Clause::ExtractNumRange
+                && (matches!(status, 402 | 403) || probe.has_discovered(Fact::EmptyRegion)) =>
+        {
+            return Err(probe.skip("the account may not have so many gateways left"));
+        }
+        Decision::Rejected | Decision::Undecided if rejected_alike(&plain, &again) => {
+            let expected = format!("Retry-After, as for an extraction {}: {why}", base.name());
+            probe.finding(Clause::ExtractShortageRetryAfter, &expected, "no such header", &[&again, &plain]);
+        }
+        Decision::Rejected => {
+            let expected = format!("accepted, and so the shortage of an extraction {}: {why}", base.name());
+            probe.finding(clause, &expected, class.description(), &[&again, &plain]);
+        }
+        _ => return Err(probe.inconclusive(&format!("nothing was decided: {}", class.description()))),
+    }
+    Ok(())
+}
