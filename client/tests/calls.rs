@@ -60,7 +60,7 @@ async fn a_text_that_is_no_list_of_gateways_is_an_error() {
         let server = FaultyServer::start(vec![reply(200, &[("content-type", "text/plain")], text)]).await;
         let error = server.client().extract_text(1, Separator::CrLf).await.unwrap_err();
         let Error::UnexpectedResponse(response) = &error else { panic!("{text}: {error:?}") };
-        assert_eq!((response.excerpt.as_str(), server.seen().len()), (text, 1));
+        assert_eq!((response.excerpt.as_str(), server.requests().len()), (text, 1));
         assert!(error.request_id().is_some(), "{error:?}");
     }
 }
@@ -88,7 +88,7 @@ async fn every_call_takes_headers_of_its_own() {
     client.extract(1).header("traceparent", "00-1").await.unwrap();
     client.extract_text(1, Separator::Lf).header("x-job", "é").await.unwrap();
     client.search(["192.0.2.1"]).header("X-Correlation-Id", "mine").page(1).await.unwrap();
-    let seen: Vec<String> = server.seen().iter().map(|request| request.to_ascii_lowercase()).collect();
+    let seen: Vec<String> = server.requests().iter().map(|request| request.to_ascii_lowercase()).collect();
     for (request, headers) in seen.iter().zip([
         vec!["x-job: 17", "x-job: 18"],
         vec!["traceparent: 00-1"],
@@ -99,7 +99,7 @@ async fn every_call_takes_headers_of_its_own() {
     }
     // Without one, the next call has none.
     client.search(["192.0.2.1"]).page(1).await.unwrap();
-    assert!(!server.seen()[4].to_ascii_lowercase().contains("x-job"));
+    assert!(!server.requests()[4].to_ascii_lowercase().contains("x-job"));
 }
 
 #[tokio::test]
@@ -130,7 +130,7 @@ async fn headers_of_the_client_are_not_replaced() {
             assert!(message.contains("header") && !message.contains("canary"), "{message}");
         }
     }
-    assert!(server.seen().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[tokio::test]
@@ -145,7 +145,7 @@ async fn timeouts_of_zero_are_rejected() {
     ] {
         assert!(matches!(&error, Error::Configuration(message) if message.contains(name)), "{error:?}");
     }
-    assert!(server.seen().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[tokio::test]
@@ -153,10 +153,10 @@ async fn every_call_takes_timeouts_and_retries_of_its_own() {
     let server = FaultyServer::start(vec![reply(503, &[], "")]).await;
     let client = server.client();
     client.groups().retry(RetryPolicy::none()).await.unwrap_err();
-    assert_eq!(server.seen().len(), 1);
+    assert_eq!(server.requests().len(), 1);
     let policy = RetryPolicy { max_retries: 4, initial_backoff: Duration::ZERO, ..RetryPolicy::default() };
     client.search(["192.0.2.1"]).retry(policy).await.unwrap_err();
-    assert_eq!(server.seen().len(), 6);
+    assert_eq!(server.requests().len(), 6);
 
     // The client's own limits are far away; a minute would fail the test by its length.
     let server = FaultyServer::start(vec![Reply::Hang]).await;
@@ -225,7 +225,7 @@ async fn retries_of_all_calls_share_a_budget() {
     // Two retries each, until the budget is empty.
     for requests in [3, 5, 6, 7] {
         assert!(matches!(client.clone().groups().await, Err(Error::Rejected(_))));
-        assert_eq!(server.seen().len(), requests);
+        assert_eq!(server.requests().len(), requests);
     }
     assert_eq!(budget.remaining(), Some(0));
 
@@ -243,7 +243,7 @@ async fn retries_of_all_calls_share_a_budget() {
     client.groups().await.unwrap();
     assert_eq!(budget.remaining(), Some(0));
     client.groups().await.unwrap();
-    assert_eq!(server.seen().len(), 15);
+    assert_eq!(server.requests().len(), 15);
 }
 
 #[tokio::test]
@@ -253,7 +253,7 @@ async fn an_extraction_is_resumed_with_the_id_of_its_error() {
     let error = client.extract(1).await.unwrap_err();
     let extraction = client.extract(1).resume(&error).await.unwrap();
     assert_eq!(error.request_id(), Some(extraction.request_id.as_str()));
-    let seen = server.seen();
+    let seen = server.requests();
     assert_eq!(seen[0].lines().next(), seen[1].lines().next());
 
     // An error of something that was not sent has no id, and changes nothing.

@@ -253,7 +253,7 @@ fn a_client_works_after_any_dropped_call() {
                     assert_eq!(found, call.results(), "{call:?}, {setup:?}, {polls}");
                     (is_complete, id)
                 });
-                let requests = service.server.seen();
+                let requests = service.server.requests();
                 // 503, 401 and the pages of the dropped call, then those of the next one.
                 let max = 2 * call.results() + 2;
                 assert!(requests.len() <= max, "{call:?}, {setup:?}, {polls}: {} requests", requests.len());
@@ -289,7 +289,7 @@ fn a_dropped_extraction_is_resumed_in_another_client_with_the_id_of_an_error() {
                     call.resume(&service.builder().build().unwrap(), &error).await.unwrap()
                 });
                 assert_eq!(resumed, id);
-                let requests = service.server.seen();
+                let requests = service.server.requests();
                 let lines: Vec<_> = requests.iter().map(|request| request.lines().next().unwrap()).collect();
                 let is_repeated = lines.iter().all(|line| *line == lines[0]) && lines[0].contains(&id);
                 assert!(is_repeated, "{call:?}, {setup:?}, {polls}: {lines:?}");
@@ -329,9 +329,9 @@ fn pages_and_streams_go_on_where_they_were_dropped() {
                 let outcome = poll_at_most(pages.next(), polls).await;
                 // A dropped page is requested again, a received one is not.
                 let expected = if outcome.is_some() { "\"page\":2" } else { "\"page\":1" };
-                let before = service.server.seen().len();
+                let before = service.server.requests().len();
                 pages.next().await.unwrap().unwrap();
-                let requests = &service.server.seen()[before..];
+                let requests = &service.server.requests()[before..];
                 assert!(requests.iter().all(|request| request.contains(expected)), "{setup:?}, {polls}");
                 outcome.is_some()
             })

@@ -59,6 +59,15 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
+/// Asserts that the program ends with this exit code, says this and prints nothing; returns what it says.
+#[track_caller]
+fn failed(output: &Output, code: i32, message: &str) -> String {
+    let text = stderr(output);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(code), 0), "{output:?}");
+    assert!(text.contains(message), "expected {message:?} in {text}");
+    text
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_extraction_is_lines_or_json() {
     let server = FaultyServer::start(vec![one_gateway()]).await;
@@ -66,7 +75,7 @@ async fn an_extraction_is_lines_or_json() {
     let text = stdout(&run(&server, &["extract", "1", "--format", "json", "--protocol", "socks5"], "").await);
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!((&value["endpoints"][0]["port"], &value["partial"]), (&80.into(), &false.into()));
-    assert!(server.seen()[1].contains("protocol=socks5"));
+    assert!(server.requests()[1].contains("protocol=socks5"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -85,7 +94,7 @@ async fn addresses_come_from_standard_input_and_instances_in_three_forms() {
     assert!(csv.contains(
         "9001,31,active,203.0.113.7,20001,http socks5,USA,\"New, York\",,2026-01-31T08:00:00Z,\r\n"
     ));
-    assert!(server.seen()[0].contains(r#"["203.0.113.7","203.0.113.8:80"]"#), "{:?}", server.seen());
+    assert!(server.requests()[0].contains(r#"["203.0.113.7","203.0.113.8:80"]"#), "{:?}", server.requests());
     let lines = stdout(&run(&server, &["search", "203.0.113.7", "--format", "jsonl"], "").await);
     assert_eq!(serde_json::from_str::<serde_json::Value>(&lines).unwrap()["instanceId"], 9001);
     assert!(stdout(&run(&server, &["search", "203.0.113.7"], "").await).contains("New, York"));
@@ -100,12 +109,11 @@ async fn groups_are_chosen_by_number_or_none() {
     ] {
         let server = FaultyServer::start(vec![ok(PAGE)]).await;
         stdout(&run(&server, &[&["search", "203.0.113.7"], arguments].concat(), "").await);
-        assert!(server.seen()[0].contains(sent), "{arguments:?}: {:?}", server.seen());
+        assert!(server.requests()[0].contains(sent), "{arguments:?}: {:?}", server.requests());
     }
     let server = FaultyServer::start(vec![ok(PAGE)]).await;
     let output = run(&server, &["search", "203.0.113.7", "--group", "all"], "").await;
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("number of a group or `none`"), "{output:?}");
+    failed(&output, 2, "number of a group or `none`");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -118,9 +126,7 @@ async fn exit_codes_tell_what_went_wrong() {
         (Reply::Raw(Vec::new()), vec!["groups", "--retries", "0"], 3),
     ] {
         let server = FaultyServer::start(vec![script]).await;
-        let output = run(&server, &arguments, "").await;
-        assert_eq!(output.status.code(), Some(code), "{arguments:?} {output:?}");
-        assert!(!output.stderr.is_empty() && output.stdout.is_empty(), "{output:?}");
+        assert!(!failed(&run(&server, &arguments, "").await, code, "").is_empty(), "{arguments:?}");
     }
 }
 
@@ -208,7 +214,7 @@ async fn no_text_of_the_service_steers_the_terminal() {
         assert_harmless(&output);
         assert!(!output.status.success() && !output.stderr.is_empty(), "{output:?}");
     }
-    assert!(server.seen().is_empty(), "{:?}", server.seen());
+    assert!(server.requests().is_empty(), "{:?}", server.requests());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -221,7 +227,7 @@ async fn a_proxy_of_the_environment_sees_nothing_of_this_machine() {
     }
     command.env_remove("NO_PROXY").env_remove("no_proxy");
     stdout(&start(command, String::new()).await);
-    assert_eq!((proxy.seen().len(), server.seen().len()), (0, 1));
+    assert_eq!((proxy.requests().len(), server.requests().len()), (0, 1));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -232,9 +238,7 @@ async fn missing_settings_are_named() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
         command.env("SALLYPORT_BASE_URL", "http://127.0.0.1:9").env("SALLYPORT_API_KEY", CANARY);
         command.env_remove(variable).arg("groups");
-        let output = start(command, String::new()).await;
-        assert_eq!(output.status.code(), Some(2));
-        assert!(stderr(&output).contains(expected), "{output:?}");
+        failed(&start(command, String::new()).await, 2, expected);
     }
 }
 
@@ -266,9 +270,7 @@ async fn a_partial_result_is_reported_on_standard_error() {
 async fn an_empty_result_is_a_failure_in_every_format() {
     let server = FaultyServer::start(vec![ok(r#"{"code":0,"data":[]}"#)]).await;
     for format in [vec![], vec!["--json"]] {
-        let output = run(&server, &[vec!["extract", "2"], format].concat(), "").await;
-        assert_eq!(output.status.code(), Some(3), "{output:?}");
-        assert!(stderr(&output).contains("0 of 2"), "{output:?}");
+        failed(&run(&server, &[vec!["extract", "2"], format].concat(), "").await, 3, "0 of 2");
     }
 }
 
@@ -309,14 +311,12 @@ async fn the_token_comes_from_a_file_under_either_name() {
         stdout(&start_with(option, &path).await);
     }
     assert!(
-        server.seen().iter().all(|request| request.contains("canary%2FT0ken%2B9")),
+        server.requests().iter().all(|request| request.contains("canary%2FT0ken%2B9")),
         "{:?}",
-        server.seen()
+        server.requests()
     );
     std::fs::remove_file(&path).unwrap();
-    let output = start_with("--api-key-file", &path).await;
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
-    assert!(stderr(&output).contains("sallyport-cli-token"), "{output:?}");
+    failed(&start_with("--api-key-file", &path).await, 2, "sallyport-cli-token");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -325,11 +325,11 @@ async fn retry_after_is_waited_for_within_the_timeout_unless_max_wait_is_shorter
     for arguments in [["groups", "--timeout", "30"], ["groups", "--max-wait", "30"]] {
         let server = FaultyServer::start(vec![throttled(), no_groups()]).await;
         let output = run(&server, &arguments, "").await;
-        assert_eq!((output.status.code(), server.seen().len()), (Some(3), 1), "{output:?}");
+        assert_eq!((output.status.code(), server.requests().len()), (Some(3), 1), "{output:?}");
     }
     let server = FaultyServer::start(vec![reply(429, &[("retry-after", "1")], ""), no_groups()]).await;
     stdout(&run(&server, &["groups", "--max-wait", "1"], "").await);
-    assert_eq!(server.seen().len(), 2);
+    assert_eq!(server.requests().len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -345,9 +345,7 @@ async fn errors_list_the_values_of_an_argument() {
         (vec!["search", "192.0.2.1", "--format", "xml"], "possible values: table, csv, jsonl"),
         (vec!["completions", "dos"], "possible values: bash, elvish, fish, powershell, zsh"),
     ] {
-        let output = run(&server, &arguments, "").await;
-        assert_eq!(output.status.code(), Some(2), "{output:?}");
-        assert!(stderr(&output).contains(values), "{output:?}");
+        failed(&run(&server, &arguments, "").await, 2, values);
     }
-    assert!(server.seen().is_empty());
+    assert!(server.requests().is_empty());
 }

@@ -60,7 +60,7 @@ async fn the_first_one_is_outermost_and_runs_for_each_request() {
     assert!(starts[2].starts_with("inner Ok") && starts[3].starts_with("outer Ok"), "{starts:?}");
     assert_eq!(starts[4], "outer listStaticGroups 2");
     assert_eq!(starts.len(), 8);
-    for request in server.seen() {
+    for request in server.requests() {
         let names: Vec<&str> = request.lines().filter_map(|line| line.strip_prefix("x-seen-by: ")).collect();
         assert_eq!(names, ["outer", "inner"], "{request}");
     }
@@ -84,7 +84,7 @@ async fn the_token_is_out_of_reach_in_both_directions() {
         client.groups().await.unwrap_err();
         client.extract(1).await.unwrap_err();
         client.search(["192.0.2.1"]).page(1).await.unwrap_err();
-        assert!(server.seen().iter().all(|request| request.contains("T0ken")), "the service receives it");
+        assert!(server.requests().iter().all(|request| request.contains("T0ken")), "the service receives it");
         let log = log.lock().unwrap().join("\n");
         assert!(log.contains("searchStaticInstances") && !log.contains("T0ken"), "{log}");
     }
@@ -122,7 +122,7 @@ async fn the_token_goes_to_no_other_service() {
         let error = client.groups().await.unwrap_err();
         assert!(matches!(&error, Error::Configuration(message) if message.contains("base URL")), "{error:?}");
     }
-    assert!(other.seen().is_empty() && server.seen().is_empty());
+    assert!(other.requests().is_empty() && server.requests().is_empty());
 }
 
 #[tokio::test]
@@ -133,7 +133,7 @@ async fn a_header_with_the_name_of_the_token_is_replaced() {
         next.run(request)
     });
     server.builder().middleware(forging).build().unwrap().extract(1).await.unwrap();
-    let request = server.seen()[0].to_ascii_lowercase();
+    let request = server.requests()[0].to_ascii_lowercase();
     assert_eq!(request.matches("x-api-key: ").count(), 1);
     assert!(!request.contains("forged"), "{request}");
 }
@@ -153,7 +153,7 @@ async fn requests_are_the_same_with_middleware_as_without() {
         lines[1..].sort_unstable();
         lines.join("\n")
     };
-    let seen: Vec<String> = server.seen().iter().map(sorted).collect();
+    let seen: Vec<String> = server.requests().iter().map(sorted).collect();
     assert_eq!((&seen[0], &seen[1]), (&seen[2], &seen[3]));
 }
 
@@ -165,7 +165,10 @@ async fn a_text_cut_short_is_noticed_behind_a_middleware() {
     let passing = each(|request, next| next.run(request));
     let client = server.builder().middleware(passing).build().unwrap();
     let text = client.extract_text(2, Separator::CrLf).await.unwrap();
-    assert_eq!((text.endpoints().nth(1).map(|endpoint| endpoint.port), server.seen().len()), (Some(8080), 2));
+    assert_eq!(
+        (text.endpoints().nth(1).map(|endpoint| endpoint.port), server.requests().len()),
+        (Some(8080), 2)
+    );
 }
 
 #[tokio::test]
@@ -184,7 +187,7 @@ async fn errors_of_a_middleware_are_retried_if_they_may_pass() {
     let final_error = each(|_, _| Box::pin(async { Err(Error::Configuration("closed today".to_owned())) }));
     let error = server.builder().middleware(final_error).build().unwrap().groups().await.unwrap_err();
     assert_eq!(error.to_string(), "closed today");
-    assert_eq!(server.seen().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[tokio::test]

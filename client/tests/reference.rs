@@ -85,11 +85,9 @@ async fn partial_results_shortages_and_rejections_are_distinguished() {
     let reference = Reference::start().await;
     let (client, sample) = (reference.client(), &reference.sample);
     let partial = client.extract(50).region(sample.scarce_region.as_str()).await.unwrap();
-    assert!(
-        partial.is_partial
-            && partial.endpoints.len() < 50
-            && usize::try_from(partial.returned) == Ok(partial.endpoints.len())
-    );
+    assert!(partial.is_partial);
+    assert!(partial.endpoints.len() < 50);
+    assert!(usize::try_from(partial.returned) == Ok(partial.endpoints.len()));
     let short = client.extract(1).region(sample.empty_region.as_str()).await.unwrap_err();
     assert!(matches!(&short, Error::Shortage(_)) && short.retry_after().is_some(), "{short:?}");
     for token in [&sample.tokens.not_whitelisted, &sample.tokens.not_verified, &sample.tokens.revoked] {

@@ -72,7 +72,7 @@ async fn requests_carry_the_token_where_the_document_says_and_nothing_else_of_no
     let client = server.client();
     client.groups().await.unwrap();
     client.extract(1).await.unwrap();
-    let seen = server.seen();
+    let seen = server.requests();
     assert!(seen[0].contains("?api_key=canary%2FT0ken%2B9 "), "{}", seen[0]);
     assert!(seen[1].to_ascii_lowercase().contains("x-api-key: canary/t0ken+9"), "{}", seen[1]);
     assert!(!seen[1].contains("api_key="), "one transport is enough: {}", seen[1]);
@@ -138,7 +138,7 @@ async fn no_proxy_comes_between_this_machine_and_itself() {
     let server = FaultyServer::start(vec![no_groups()]).await;
     let http = reqwest::Client::builder().proxy(reqwest::Proxy::all(proxy.base_url()).unwrap());
     server.builder().http(http).build().unwrap().groups().await.unwrap();
-    assert_eq!((proxy.seen().len(), server.seen().len()), (0, 1));
+    assert_eq!((proxy.requests().len(), server.requests().len()), (0, 1));
 }
 
 #[tokio::test]
@@ -164,7 +164,7 @@ async fn a_redirect_is_not_followed() {
             assert!(matches!(error, Error::UnexpectedResponse(_)), "{error:?}");
         }
     }
-    assert_eq!(other.seen().len(), 0);
+    assert_eq!(other.requests().len(), 0);
 }
 
 #[tokio::test]

@@ -47,7 +47,7 @@ fn tokens(server: &FaultyServer) -> Vec<String> {
     let token = |request: String| {
         request.split("api_key=").nth(1).unwrap().split([' ', '&']).next().unwrap().to_owned()
     };
-    server.seen().into_iter().map(token).collect()
+    server.requests().into_iter().map(token).collect()
 }
 
 #[tokio::test]
@@ -130,7 +130,7 @@ async fn a_source_that_hangs_ends_with_the_call() {
     let client = server.builder().token_source(hanging).total_timeout(std::time::Duration::from_millis(50));
     let error = client.build().unwrap().groups().await.unwrap_err();
     assert!(matches!(&error, Error::Timeout(timeout) if timeout.is_total), "{error:?}");
-    assert!(server.seen().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[tokio::test]
@@ -238,7 +238,7 @@ async fn a_rotated_extraction_keeps_its_request_id() {
     let server = FaultyServer::start(vec![rejected, Reply::Raw(Vec::new()), faulty::one_gateway()]).await;
     let client = server.builder().token_source(RotatingSource::new(&["old", "new"])).build().unwrap();
     let extraction = client.extract(1).await.unwrap();
-    let (seen, id) = (server.seen(), format!("request_id={}", extraction.request_id));
+    let (seen, id) = (server.requests(), format!("request_id={}", extraction.request_id));
     assert!(seen.len() == 3 && seen.iter().all(|request| request.contains(&id)), "{seen:?}");
     let header = |request: &String, token: &str| {
         request.to_ascii_lowercase().contains(&format!("x-api-key: {token}\r\n"))

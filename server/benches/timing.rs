@@ -2,7 +2,7 @@
 //! ratios of their median times. Figures of one run are compared with each other only. The first ratio of each table is
 //! of a call with another of its kind, and shows how much of the others is noise.
 //!
-//! `cargo bench -p sallyport-server --bench timing`
+//! `cargo bench -p sallyport-server --bench timing`; `cargo test --bench timing` only shows that it still runs.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -35,9 +35,21 @@ use sallyport_server::{
 
 use self::records::ImportFile;
 
-/// A multiple of the number of orders.
-const ROUNDS: usize = 42 * 24;
-const INSTANCES: u64 = 100_000;
+/// How often four calls take turns, and the instances of each account.
+#[derive(Clone, Copy)]
+struct Extent {
+    rounds: usize,
+    instances: u64,
+}
+
+impl Extent {
+    /// The rounds are a multiple of the number of orders.
+    const MEASURED: Self = Self { rounds: 42 * ORDERS, instances: 100_000 };
+    const SMALL: Self = Self { rounds: ORDERS, instances: 1000 };
+}
+
+/// In how many orders four calls can follow each other.
+const ORDERS: usize = 24;
 
 /// Our own token, one that was revoked and one that has expired; the last two are of another account.
 struct Tokens {
@@ -47,46 +59,49 @@ struct Tokens {
 }
 
 fn main() {
+    let is_measuring = std::env::args().any(|argument| argument == "--bench");
+    let extent = if is_measuring { Extent::MEASURED } else { Extent::SMALL };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    runtime.block_on(bench("SQLite", Arc::new(SqliteStore::temporary().unwrap())));
+    runtime.block_on(bench("SQLite", Arc::new(SqliteStore::temporary().unwrap()), extent));
     match cluster::Cluster::start() {
         Some(cluster) => {
             let location: Location = cluster.url("postgres").parse().unwrap();
             let open = cluster::eventually(async || location.open(OpenMode::Create).await);
             let store = runtime.block_on(open);
-            runtime.block_on(bench("PostgreSQL", store));
+            runtime.block_on(bench("PostgreSQL", store, extent));
         }
         None => println!("SKIPPED on PostgreSQL: it is not installed"),
     }
 }
 
-async fn bench(name: &str, store: Arc<dyn Store>) {
-    let tokens = fill(store.as_ref()).await;
+async fn bench(name: &str, store: Arc<dyn Store>, extent: Extent) {
+    let tokens = fill(store.as_ref(), extent.instances).await;
     let running = start(Config::loopback(store)).unwrap();
     let address = running.address();
-    let measured = tokio::task::spawn_blocking(move || measure(address, &tokens));
+    let measured = tokio::task::spawn_blocking(move || measure(address, &tokens, extent));
     println!("\n{name}");
     for line in measured.await.unwrap() {
         println!("  {line}");
     }
 }
 
-fn measure(address: SocketAddr, tokens: &Tokens) -> Vec<String> {
+fn measure(address: SocketAddr, tokens: &Tokens, extent: Extent) -> Vec<String> {
+    let Extent { rounds, instances } = extent;
     let mut lines = Vec::new();
     // Numbers up to the first bound are ours, up to the second the other account's, and nobody has those above.
     for batch in [1, 500] {
         let search = move |first: u64, filter: &str| {
-            let numbers = (0..batch).map(move |n| first + n * (INSTANCES / batch));
+            let numbers = (0..batch).map(move |n| first + n * (instances / batch));
             let ips: Vec<IpAddr> = numbers.map(records::address).collect();
             let body = format!("{{\"ips\":{}{filter}}}", serde_json::to_string(&ips).unwrap());
             request("POST", SearchStaticInstances::PATH, &tokens.own, &body)
         };
         let none = ",\"orderNo\":\"none\"";
         for (filter, name) in [("", ""), (none, " with a filter")] {
-            let ratios = compare(address, 200, |round| {
-                let round = round as u64 % (INSTANCES / batch) + 1;
-                let nobodys = |part| search(part * INSTANCES + round, filter);
-                [nobodys(2), nobodys(3), search(INSTANCES + round, filter), search(round, none)]
+            let ratios = compare(address, rounds, 200, |round| {
+                let round = round as u64 % (instances / batch) + 1;
+                let nobodys = |part| search(part * instances + round, filter);
+                [nobodys(2), nobodys(3), search(instances + round, filter), search(round, none)]
             });
             lines.push(format!(
                 "search of {batch:>3}{name}, to unknown addresses: unknown {:.3}, foreign {:.3}, own that do not \
@@ -95,7 +110,7 @@ fn measure(address: SocketAddr, tokens: &Tokens) -> Vec<String> {
             ));
         }
     }
-    let ratios = compare(address, 401, |_| {
+    let ratios = compare(address, rounds, 401, |_| {
         let unknown = || Token::generate(TokenKind::Api);
         let groups = |token: &Token| request("GET", ListStaticGroups::PATH, token, "");
         [groups(&unknown()), groups(&unknown()), groups(&tokens.revoked), groups(&tokens.expired)]
@@ -109,11 +124,16 @@ fn measure(address: SocketAddr, tokens: &Tokens) -> Vec<String> {
 
 /// The medians of four calls that take turns, as parts of the first one's. They go through all their orders, since a
 /// call profits from the one before it, or suffers.
-fn compare(address: SocketAddr, status: u16, calls: impl Fn(usize) -> [String; 4]) -> [f64; 4] {
+fn compare(
+    address: SocketAddr,
+    rounds: usize,
+    status: u16,
+    calls: impl Fn(usize) -> [String; 4],
+) -> [f64; 4] {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_nodelay(true).unwrap();
     let mut times: [Vec<Duration>; 4] = Default::default();
-    for round in 0..ROUNDS {
+    for round in 0..rounds {
         let calls = calls(round);
         for which in order(round) {
             let begun = Instant::now();
@@ -131,9 +151,9 @@ fn compare(address: SocketAddr, status: u16, calls: impl Fn(usize) -> [String; 4
     medians.map(|median| median / medians[0])
 }
 
-/// One of the 24 orders of four.
+/// One of the [`ORDERS`] of four.
 fn order(number: usize) -> [usize; 4] {
-    let (mut left, mut number) = (vec![0, 1, 2, 3], number % 24);
+    let (mut left, mut number) = (vec![0, 1, 2, 3], number % ORDERS);
     [4, 3, 2, 1].map(|choices| {
         let next = left.remove(number % choices);
         number /= choices;
@@ -165,7 +185,7 @@ fn response(stream: &mut TcpStream) -> String {
 }
 
 /// Two accounts with as many instances each.
-async fn fill(store: &dyn Store) -> Tokens {
+async fn fill(store: &dyn Store, instances: u64) -> Tokens {
     let token = || Token::generate(TokenKind::Api);
     let tokens = Tokens { own: token(), revoked: token(), expired: token() };
     let mut file = ImportFile::new();
@@ -175,8 +195,8 @@ async fn fill(store: &dyn Store) -> Tokens {
     file.account("other");
     file.token("other", &tokens.revoked, None, ended);
     file.token("other", &tokens.expired, ended, None);
-    for number in 1..=2 * INSTANCES {
-        file.instance(if number <= INSTANCES { "own" } else { "other" }, number);
+    for number in 1..=2 * instances {
+        file.instance(if number <= instances { "own" } else { "other" }, number);
     }
     import(store, file.finish(), |_| {}).await.unwrap();
     tokens

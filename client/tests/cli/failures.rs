@@ -11,7 +11,7 @@ use serde_json::Value;
 use sallyport_client::contract::{ExtractProxies, SearchStaticInstances};
 
 use crate::faulty::{CANARY, FaultyServer, Reply, no_groups, ok, one_gateway, reply};
-use crate::{program, run, start, stderr, stdout};
+use crate::{failed, program, run, start, stderr, stdout};
 
 /// The object on the last line of standard error.
 #[track_caller]
@@ -23,7 +23,7 @@ fn error(output: &Output) -> Value {
 
 /// The request id of the only request.
 fn sent_id(server: &FaultyServer) -> String {
-    let seen = server.seen();
+    let seen = server.requests();
     let id = seen[0].split("request_id=").nth(1).unwrap();
     id.split(['&', ' ']).next().unwrap().to_owned()
 }
@@ -41,10 +41,8 @@ async fn gateways_that_cannot_be_written_are_not_lost() {
         let output = output.await.unwrap();
         assert_eq!(output.status.code(), Some(4), "{output:?}");
         let advice = format!("repeat it with --request-id {}", sent_id(&server));
-        assert!(
-            stderr(&output).contains(&advice) && stderr(&output).contains("cannot write the output"),
-            "{output:?}"
-        );
+        assert!(stderr(&output).contains(&advice), "{output:?}");
+        assert!(stderr(&output).contains("cannot write the output"), "{output:?}");
         if format == "json" {
             assert_eq!(error(&output)["requestId"], sent_id(&server));
         }
@@ -59,7 +57,7 @@ async fn a_signal_prints_the_request_id_of_the_extraction() {
         let mut command = program(&server, &["extract", "1"]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         for _ in 0..1000 {
-            if !server.seen().is_empty() {
+            if !server.requests().is_empty() {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -91,11 +89,9 @@ async fn an_empty_value_is_not_taken_for_an_absent_one() {
         (["search", "192.0.2.1", "--country", ""], "expected a value, found an empty one"),
         (["search", "192.0.2.1", "--order", ""], "expected a value, found an empty one"),
     ] {
-        let output = run(&server, &arguments, "").await;
-        assert_eq!(output.status.code(), Some(2), "{output:?}");
-        assert!(stderr(&output).contains(expected), "{output:?}");
+        failed(&run(&server, &arguments, "").await, 2, expected);
     }
-    assert!(server.seen().is_empty(), "{:?}", server.seen());
+    assert!(server.requests().is_empty(), "{:?}", server.requests());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -150,14 +146,10 @@ async fn with_json_a_failure_is_an_object_on_standard_error() {
         (vec!["groups", "--json", "--api-key-file", "/dev/null/none"], 2, "configuration"),
     ] {
         let output = run(&server, &arguments, "").await;
-        assert_eq!(output.status.code(), Some(code), "{output:?}");
-        assert_eq!(
-            (stderr(&output).lines().count(), &error(&output)["kind"]),
-            (1, &kind.into()),
-            "{output:?}"
-        );
+        assert_eq!(failed(&output, code, "").lines().count(), 1, "{output:?}");
+        assert_eq!(error(&output)["kind"], kind, "{output:?}");
     }
-    assert!(server.seen().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -198,10 +190,7 @@ async fn messages_name_options_and_limits() {
         (vec!["groups", "--base-url", "https://api.invalid?k=v"], "with SALLYPORT_API_KEY or --api-key-file"),
         (vec!["search"], "missing addresses; pass them as arguments, in a file (--file FILE)"),
     ] {
-        let output = run(&server, &arguments, "").await;
-        assert_eq!(output.status.code(), Some(2), "{output:?}");
-        let text = stderr(&output);
-        assert!(text.contains(expected), "{arguments:?}: {text}");
+        let text = failed(&run(&server, &arguments, "").await, 2, expected);
         assert!(!text.contains("tip:") && !text.contains("()"), "{arguments:?}: {text}");
         assert!(text.starts_with("sallyport: ") && text.lines().count() == 1, "{arguments:?}: {text}");
     }
@@ -209,13 +198,8 @@ async fn messages_name_options_and_limits() {
     for arguments in
         [["groups", "--token", "T0ken"], ["groups", "--api-key", "T0ken"], ["groups", "--tokn", "T0ken"]]
     {
-        let output = run(&server, &arguments, "").await;
-        let text = stderr(&output);
-        assert!(
-            output.status.code() == Some(2)
-                && text.contains("tip: a similar argument exists: '--api-key-file'"),
-            "{text}"
-        );
+        let tip = "tip: a similar argument exists: '--api-key-file'";
+        failed(&run(&server, &arguments, "").await, 2, tip);
     }
     let maximum = ExtractProxies::REQUEST_ID_MAX_UTF8_BYTES;
     let output = run(&server, &["extract", "1", "--request-id", &"x".repeat(maximum + 1)], "").await;
@@ -224,7 +208,7 @@ async fn messages_name_options_and_limits() {
     // The environment has the base URL.
     let text = stderr(&run(&server, &["extract"], "").await);
     assert!(text.contains("Usage: sallyport extract <COUNT>"), "{text}");
-    assert!(server.seen().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -255,7 +239,7 @@ async fn a_token_comes_from_standard_input() {
         start(command, input.to_owned())
     };
     stdout(&start_with(&["groups", "--api-key-file", "-"], &format!("{CANARY}\n")).await);
-    assert!(server.seen()[0].contains("canary%2FT0ken%2B9"), "{:?}", server.seen());
+    assert!(server.requests()[0].contains("canary%2FT0ken%2B9"), "{:?}", server.requests());
     for (arguments, input, expected) in [
         (vec!["groups", "--api-key-file", "-"], "\n", "cannot read the token on standard input: it is empty"),
         (
@@ -270,9 +254,7 @@ async fn a_token_comes_from_standard_input() {
         ),
         (vec!["search", "--file", "-", "--file", "-"], "192.0.2.1", "standard input can be read once"),
     ] {
-        let output = start_with(&arguments, input).await;
-        assert_eq!(output.status.code(), Some(2), "{output:?}");
-        assert!(stderr(&output).contains(expected), "{output:?}");
+        failed(&start_with(&arguments, input).await, 2, expected);
     }
-    assert_eq!(server.seen().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }

@@ -20,7 +20,7 @@ async fn several_files_are_read_and_a_byte_order_mark_is_skipped() {
     let arguments = ["search", "192.0.2.9", "--file", &one, "--file", &two, "--file", "-"];
     stdout(&run(&server, &arguments, "\u{feff}192.0.2.3").await);
     let expected = r#"["192.0.2.9","192.0.2.1","192.0.2.2","192.0.2.3"]"#;
-    assert!(server.seen()[0].contains(expected), "{:?}", server.seen());
+    assert!(server.requests()[0].contains(expected), "{:?}", server.requests());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -57,5 +57,5 @@ async fn invalid_addresses_are_listed_with_file_and_line() {
 
     assert!(search(b"# none\n\n", "", &[]).await.contains("no addresses in bad.txt; expected one per line"));
     assert!(search(b"\xff\xfe1\0", "", &[]).await.contains("bad.txt: expected text in UTF-8"));
-    assert!(server.seen().is_empty());
+    assert!(server.requests().is_empty());
 }

@@ -54,6 +54,13 @@ pub(crate) fn one_gateway() -> Reply {
     )
 }
 
+/// A success of a static operation with these items, on the only page.
+pub(crate) fn items(items: &str, total: i64) -> Reply {
+    ok(&format!(
+        r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[{items}],"page":1,"pageSize":20,"total":{total}}}}}"#
+    ))
+}
+
 /// A successful listing without groups.
 pub(crate) fn no_groups() -> Reply {
     ok(r#"{"code":200,"message":"ok","requestId":"r","data":{"items":[]}}"#)
@@ -87,7 +94,7 @@ impl FaultyServer {
     }
 
     /// Every request so far, head and body.
-    pub(crate) fn seen(&self) -> Vec<String> {
+    pub(crate) fn requests(&self) -> Vec<String> {
         self.seen.lock().unwrap().clone()
     }
 

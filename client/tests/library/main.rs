@@ -92,7 +92,7 @@ async fn requests_have_their_method_path_lists_and_objects() {
     let change = BookChange { title: None, subtitle: Some(Subtitle(None)), author: None };
     contract::ChangeBook { book_id: 7, body: change }.call(&client).unwrap().send().await.unwrap();
 
-    let seen = server.seen();
+    let seen = server.requests();
     let lines: Vec<&str> = seen.iter().filter_map(|request| request.lines().next()).collect();
     assert_eq!(
         lines,
@@ -147,7 +147,7 @@ async fn limits_inside_lists_and_objects_are_checked_before_anything_is_sent() {
     assert_eq!(list(vec![Genre::Novel; 4]).unwrap().argument, "query genre");
     assert_eq!(list(vec![Genre::Other("essay".to_owned())]).unwrap().argument, "query genre[]");
     assert!(contract::GetBook { book_id: 0 }.call(&client).is_err());
-    assert!(server.seen().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[test]

@@ -16,7 +16,7 @@ async fn throttling_is_waited_out_in_both_forms_of_retry_after() {
         if wait == "1" {
             assert!(started.elapsed() >= Duration::from_secs(1));
         }
-        assert_eq!(server.seen().len(), 2, "{wait}");
+        assert_eq!(server.requests().len(), 2, "{wait}");
     }
 }
 
@@ -32,7 +32,7 @@ async fn no_wait_or_one_that_is_over_leaves_the_backoff() {
         let client = patient.total_timeout(Duration::from_secs(60)).retry(policy).build().unwrap();
         let started = Instant::now();
         client.groups().await.unwrap();
-        assert_eq!(server.seen().len(), 3, "{wait}");
+        assert_eq!(server.requests().len(), 3, "{wait}");
         // At least half of 200 ms and half of 400 ms.
         assert!(started.elapsed() >= Duration::from_millis(300), "{wait}: {:?}", started.elapsed());
     }
@@ -44,17 +44,17 @@ async fn a_retry_after_past_the_total_timeout_ends_the_call_at_once() {
     let error = server.client().groups().await.unwrap_err();
     assert!(matches!(error, Error::Throttled(_)) && error.is_retryable(), "{error}");
     assert_eq!(error.retry_after(), Some(Duration::from_secs(3600)));
-    assert_eq!(server.seen().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[tokio::test]
 async fn retries_are_limited_and_can_be_disabled() {
     let server = FaultyServer::start(vec![reply(503, &[], "")]).await;
     assert!(server.client().groups().await.is_err());
-    assert_eq!(server.seen().len(), 3);
+    assert_eq!(server.requests().len(), 3);
     let once = server.builder().retry(RetryPolicy::none()).build().unwrap();
     assert!(once.groups().await.is_err());
-    assert_eq!(server.seen().len(), 4);
+    assert_eq!(server.requests().len(), 4);
 }
 
 #[tokio::test]
@@ -76,7 +76,7 @@ async fn an_extraction_keeps_its_request_id_over_every_kind_of_interruption() {
     for fault in [cut, Reply::Raw(Vec::new()), Reply::Hang, reply(500, &[], "")] {
         let server = FaultyServer::start(vec![fault.clone(), fault, one_gateway()]).await;
         let extraction = server.client().extract(1).await.unwrap();
-        let seen = server.seen();
+        let seen = server.requests();
         assert_eq!(seen.len(), 3);
         let number = format!("request_id={}", extraction.request_id);
         assert!(seen.iter().all(|request| request.contains(&number)), "{seen:?}");
@@ -88,7 +88,7 @@ async fn the_error_of_an_extraction_has_its_request_id() {
     let server = FaultyServer::start(vec![Reply::Raw(Vec::new())]).await;
     let error = server.client().extract(1).await.unwrap_err();
     assert!(matches!(error, Error::Transport(_)) && error.is_retryable(), "{error:?}");
-    assert!(server.seen()[0].contains(error.request_id().unwrap()));
+    assert!(server.requests()[0].contains(error.request_id().unwrap()));
 }
 
 #[tokio::test]
@@ -104,7 +104,7 @@ async fn the_generated_client_makes_a_request_id_and_keeps_it() {
             .map(str::to_owned)
             .unwrap()
     };
-    let seen = server.seen();
+    let seen = server.requests();
     assert_eq!(number(&seen[0]), number(&seen[1]));
 }
 
@@ -151,7 +151,7 @@ async fn a_rejected_caller_is_not_retried() {
     let server = FaultyServer::start(vec![reply(403, &[("retry-after", "0")], body), one_gateway()]).await;
     let error = server.client().extract(1).await.unwrap_err();
     assert!(matches!(error, Error::Rejected(_)), "{error:?}");
-    assert_eq!(server.seen().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[tokio::test]
@@ -191,7 +191,7 @@ async fn a_shortage_with_any_status_is_waited_out() {
         let started = Instant::now();
         let extraction = server.client().extract(1).await.unwrap();
         assert!(started.elapsed() >= Duration::from_secs(1), "{status}");
-        let (seen, id) = (server.seen(), format!("request_id={}", extraction.request_id));
+        let (seen, id) = (server.requests(), format!("request_id={}", extraction.request_id));
         assert!(seen.len() == 2 && seen.iter().all(|request| request.contains(&id)), "{status}: {seen:?}");
     }
 }
@@ -201,7 +201,7 @@ async fn a_rejection_of_another_operation_is_no_shortage() {
     let rejection = reply(400, &[("retry-after", "1")], r#"{"code":40001,"message":"no"}"#);
     let server = FaultyServer::start(vec![rejection, no_groups()]).await;
     assert!(matches!(server.client().groups().await, Err(Error::Rejected(_))));
-    assert_eq!(server.seen().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[tokio::test]
@@ -210,7 +210,7 @@ async fn retry_after_is_limited_by_the_policy_if_it_says_so() {
     let second = Duration::from_secs(1);
     let policy = RetryPolicy { max_retry_after: Some(second), ..RetryPolicy::default() };
     let error = server.builder().retry(policy).build().unwrap().groups().await.unwrap_err();
-    assert_eq!((error.retry_after(), server.seen().len()), (Some(2 * second), 1));
+    assert_eq!((error.retry_after(), server.requests().len()), (Some(2 * second), 1));
     // A short maximum of the backoff does not limit Retry-After.
     let server = FaultyServer::start(vec![reply(429, &[("retry-after", "1")], ""), no_groups()]).await;
     let policy = RetryPolicy { max_backoff: Duration::from_millis(1), ..RetryPolicy::default() };

@@ -1,16 +1,19 @@
-use std::convert::Infallible;
-use std::ffi::OsString;
+mod client;
+mod lab;
+mod target;
+
 use std::net::SocketAddr;
-use std::num::{NonZeroU8, NonZeroU32};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use sallyport_conformance::Secret;
 use sallyport_conformance::check::InferredClauses;
-use sallyport_conformance::client::ClientReport;
-use sallyport_conformance::run::{Glob, Profile};
+use sallyport_conformance::run::Glob;
 
+pub(crate) use self::client::ClientArguments;
+pub(crate) use self::lab::ProxyArguments;
+pub(crate) use self::target::TargetArguments;
 use super::observe::ObserveArguments;
 use super::reports::ReportRequest;
 use super::setup::CONFIG;
@@ -64,6 +67,7 @@ Examples:
   conformance watch --config conformance.toml --every 15m
   conformance watch --config conformance.toml --every 6h --gateways-per-day 40 --history /var/lib/conformance
   conformance watch --config conformance.toml --runs 1 --listen 127.0.0.1:0";
+
 const CLIENT_EXAMPLES: &str = "\
 Examples:
   conformance client -- python3 client.py
@@ -288,102 +292,6 @@ pub(crate) struct RunArguments {
     pub(crate) gates: GateArguments,
 }
 
-/// What the lab serves, and where.
-#[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("backend").required(true).multiple(true).args(["upstream", "embedded", "config"]))]
-pub(crate) struct ProxyArguments {
-    /// Proxy the service at this URL, for example https://staging.example.com. Its redirects are passed on, not followed.
-    #[arg(long, value_name = "URL")]
-    pub(crate) upstream: Option<String>,
-    /// Proxy the embedded reference server with sample data.
-    #[arg(long, conflicts_with_all = ["upstream", "config", "allow_http"])]
-    pub(crate) embedded: bool,
-    /// Take the upstream, its token and the facts from this configuration file, as `run` does. --upstream and environment
-    /// variables take precedence over it.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-    /// Break a clause in this way, for example search.paging/overlap; may be repeated. `conformance faults` lists the ids.
-    #[arg(long, value_name = "ID")]
-    pub(crate) fault: Vec<String>,
-    /// Decide unspecified behaviour in this way, for example http.in-pieces; may be repeated. `conformance variations` lists the
-    /// ids.
-    #[arg(long, value_name = "ID")]
-    pub(crate) variation: Vec<String>,
-    /// Play the scenarios of this file, for example busy.toml.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) scenario: Option<PathBuf>,
-    /// Choose a variation at random for each request, so that clients cannot rely on unspecified behaviour.
-    #[arg(long)]
-    pub(crate) pedantic: bool,
-    /// Choose the variations of --pedantic by this seed, for example 7 [default: a random one, which is printed].
-    #[arg(long, value_name = "N", requires = "pedantic")]
-    pub(crate) seed: Option<u64>,
-    /// Listen on this address; port 0 chooses a free one.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
-    pub(crate) listen: SocketAddr,
-    /// Play a scenario on a port of its own, for example `flaky=8082` or `flaky/test-12=0`, for callers that cannot add the
-    /// header X-Lab-Scenario; may be repeated. Port 0 chooses a free one.
-    #[arg(long, value_name = "NAME=PORT", value_parser = scenario_port)]
-    pub(crate) scenario_port: Vec<(String, u16)>,
-    /// Serve the control endpoint (change and reset scenarios, read the log) on this loopback address.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = loopback)]
-    pub(crate) control: SocketAddr,
-    /// Longest time in seconds that the upstream may take for a response, for example 120 [default: 20].
-    #[arg(long, value_name = "SECONDS", conflicts_with = "embedded", value_parser = positive::<NonZeroU32>(u32::MAX))]
-    pub(crate) timeout: Option<NonZeroU32>,
-    /// Allow plain HTTP to an upstream on another machine; tokens are then sent unencrypted.
-    #[arg(long)]
-    pub(crate) allow_http: bool,
-}
-
-/// The client to test.
-#[derive(Debug, Args)]
-#[cfg_attr(
-    not(feature = "embedded"),
-    allow(dead_code, reason = "clients are tested in front of the embedded server")
-)]
-pub(crate) struct ClientArguments {
-    /// Run only cases whose id or duty matches, for example 'client.wait-*'; may be repeated.
-    #[arg(long, value_name = "GLOB")]
-    pub(crate) only: Vec<Glob>,
-    /// Also write reports: html, json, junit, sarif or md, for example junit=client.xml; json=- writes to standard output.
-    #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',', value_parser = client_report)]
-    pub(crate) report: Vec<ReportRequest>,
-    /// Run at most N cases at the same time, 1 to 255.
-    #[arg(long, value_name = "N", default_value = "8", value_parser = positive::<NonZeroU8>(u8::MAX.into()))]
-    pub(crate) concurrency: NonZeroU8,
-    /// Count findings on duties that are inferred, not stated, as warnings (warn) or failures (fail) [default: fail].
-    #[arg(long, value_name = "LEVEL", value_parser = PossibleValuesParser::new(InferredClauses::NAMES))]
-    pub(crate) inferred: Option<String>,
-    /// Print failures and the verdict only.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-    /// List the cases with their titles; run nothing.
-    #[arg(long)]
-    pub(crate) list: bool,
-    /// The program and its arguments; `--` before it is optional.
-    #[arg(trailing_var_arg = true, required_unless_present = "list", value_name = "COMMAND")]
-    pub(crate) command: Vec<OsString>,
-}
-
-/// A scenario, or an instance of one, and its port.
-fn scenario_port(text: &str) -> Result<(String, u16), String> {
-    let parsed = text.rsplit_once('=').and_then(|(name, port)| Some((name.to_owned(), port.parse().ok()?)));
-    parsed
-        .filter(|(name, _)| !name.is_empty())
-        .ok_or_else(|| "expected NAME=PORT, for example flaky=8082".to_owned())
-}
-
-/// An address that only this machine can reach.
-fn loopback(text: &str) -> Result<SocketAddr, String> {
-    let address: SocketAddr =
-        text.parse().map_err(|_| "expected an address such as 127.0.0.1:8089".to_owned())?;
-    match address.ip().is_loopback() {
-        true => Ok(address),
-        false => Err("expected an address of the loopback interface, such as 127.0.0.1:8089".to_owned()),
-    }
-}
-
 /// What a run must show; otherwise it has no verdict (exit code 4). [gates] of the configuration has the same keys without the dashes.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Gates (no verdict and exit code 4 if one is not met)")]
@@ -405,72 +313,6 @@ pub(crate) struct GateArguments {
     pub(crate) fail_on_warning: bool,
 }
 
-/// The target, the way to it, and the limits of the load on it.
-#[derive(Debug, Default, Args)]
-pub(crate) struct TargetArguments {
-    /// Test the service at this URL, for example https://api.example.com.
-    #[arg(long, value_name = "URL", env = "SALLYPORT_BASE_URL")]
-    pub(crate) base_url: Option<String>,
-    /// Read this configuration file; `conformance init` writes one.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-    /// Limit the load on the target [default: production; full for the embedded server].
-    ///
-    /// `full` is for test environments: it may extract up to 4500 gateways.
-    #[arg(long, value_parser = PossibleValuesParser::new(Profile::ALL.map(Profile::name)))]
-    pub(crate) profile: Option<String>,
-    /// Read the account's token from a file.
-    #[arg(long, value_name = "FILE", group = "token")]
-    pub(crate) api_key_file: Option<PathBuf>,
-    /// Read the account's token from standard input.
-    #[arg(long, group = "token")]
-    pub(crate) api_key_stdin: bool,
-    /// Use this token of the account. Other users of this machine can see command lines; prefer --api-key-file.
-    #[arg(long, value_name = "TOKEN", group = "token", value_parser = secret("API_KEY"))]
-    pub(crate) api_key: Option<Secret>,
-    /// Allow plain HTTP to another machine; the token is then sent unencrypted.
-    #[arg(long)]
-    pub(crate) allow_http: bool,
-    /// Let a request time out after this time, in seconds [default: 20]
-    #[arg(long, value_name = "SECONDS", value_parser = positive::<NonZeroU32>(u32::MAX))]
-    pub(crate) timeout: Option<NonZeroU32>,
-    /// Also trust the PEM certificates in this file.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) ca_file: Option<PathBuf>,
-    /// Send requests through this proxy. Set a proxy URL with a password in the configuration.
-    #[arg(long, value_name = "URL", value_parser = secret("PROXY"))]
-    pub(crate) proxy: Option<Secret>,
-    /// Send this header with every request; reports hide its value. May be repeated.
-    #[arg(long, value_name = "NAME: VALUE", value_parser = secret("HEADER"))]
-    pub(crate) header: Vec<Secret>,
-    /// Send this header with every request; reports show its value. May be repeated.
-    #[arg(long, value_name = "NAME: VALUE", value_parser = secret("HEADER"))]
-    pub(crate) public_header: Vec<Secret>,
-    /// Send at most N requests; reaching a limit ends the run without a verdict [default: that of the profile]
-    #[arg(long, value_name = "N")]
-    pub(crate) max_requests: Option<u64>,
-    /// Extract at most N gateways; the README says how a target can exceed it [default: that of the profile]
-    #[arg(long, value_name = "N")]
-    pub(crate) max_gateways: Option<u64>,
-    /// Send and receive bodies of at most N bytes in all [default: that of the profile]
-    #[arg(long, value_name = "N")]
-    pub(crate) max_bytes: Option<u64>,
-    /// End the run after this time, in seconds [default: that of the profile]
-    #[arg(long, value_name = "SECONDS", value_parser = positive::<NonZeroU32>(u32::MAX))]
-    pub(crate) max_seconds: Option<NonZeroU32>,
-    /// Send at most N requests per second [default: that of the profile]
-    #[arg(long, value_name = "N", value_parser = positive::<NonZeroU32>(u32::MAX))]
-    pub(crate) rate: Option<NonZeroU32>,
-    /// Run at most N checks at the same time [default: that of the profile]
-    #[arg(long, value_name = "N", value_parser = positive::<NonZeroU8>(u8::MAX.into()))]
-    pub(crate) concurrency: Option<NonZeroU8>,
-}
-
-/// A report that there is of a client.
-fn client_report(text: &str) -> Result<ReportRequest, String> {
-    ReportRequest::one_of(&ClientReport::FORMATS, text)
-}
-
 /// A whole number from 1 to the largest of its type.
 fn positive<T: std::str::FromStr>(
     max: u32,
@@ -478,19 +320,23 @@ fn positive<T: std::str::FromStr>(
     move |text| text.parse().map_err(|_| format!("expected an integer from 1 to {max}"))
 }
 
+/// An address that only this machine can reach: what is served there has no token to ask for.
+pub(super) fn loopback(text: &str) -> Result<SocketAddr, String> {
+    let address = text.parse().ok().filter(|address: &SocketAddr| address.ip().is_loopback());
+    address.ok_or_else(|| {
+        format!("expected an address of the loopback interface with a port, for example 127.0.0.1:9464, found `{text}`")
+    })
+}
+
 /// A share, from 1 to 100.
 fn percent() -> clap::builder::RangedI64ValueParser<u8> {
     clap::value_parser!(u8).range(1..=100)
 }
 
-/// Parses an argument as a secret, so that no message shows it.
-fn secret(name: &'static str) -> impl Fn(&str) -> Result<Secret, Infallible> + Clone + Send + Sync + 'static {
-    move |text| Ok(Secret::new(name, text))
-}
-
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory as _;
+    use sallyport_conformance::run::Profile;
 
     use super::*;
 
@@ -507,5 +353,13 @@ mod tests {
             command.render_long_help().to_string().contains(&most),
             "the help of --profile must say {most}"
         );
+    }
+
+    #[test]
+    fn nothing_is_served_beyond_this_machine() {
+        assert!(loopback("127.0.0.1:0").is_ok() && loopback("[::1]:9").is_ok());
+        for wrong in ["0.0.0.0:80", "192.0.2.1:80", "127.0.0.1", "localhost:80", ""] {
+            assert!(loopback(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -5,6 +5,7 @@ mod coverage;
 mod diagnosis;
 mod expected;
 mod gates;
+mod options;
 mod outcome;
 mod plan;
 mod planned;
@@ -25,6 +26,7 @@ pub use diagnosis::{Diagnosis, FindingReference, LikelyFault};
 pub use expected::{Expectation, ExpectationState, ExpectedFailure};
 pub(crate) use gates::FAIL_ON_SKIP;
 pub use gates::Gates;
+pub use options::{Options, SetupError};
 pub use outcome::{CheckResult, ClauseSummary, Rerun, Totals, Verdict};
 pub use plan::{Plan, PlannedCost};
 pub use planned::{PlannedCase, PlannedCheck};
@@ -33,7 +35,7 @@ pub use report::Report;
 pub use select::{Glob, Selection};
 pub use skips::Skips;
 pub use stopper::Stopper;
-pub use suite::{Options, SetupError, Suite};
+pub use suite::Suite;
 
 use crate::check::Check;
 

@@ -25,11 +25,13 @@ pub(crate) async fn preflight_with_token(
     match first_response(contract, target, wire).await {
         Err(problem) => problem,
         Ok((request, exchange)) => {
-            if is_not_json(&exchange) {
-                return not_the_api(contract, target, wire).await;
+            let response = exchange.result.as_ref().ok()?;
+            if not_json(response).is_some() {
+                let statuses = all_bad(contract, target, wire, not_json).await?;
+                return Some(not_the_api(contract, target, &statuses));
             }
-            if bare_server_error(&exchange).is_some() {
-                return service_down(contract, target, wire).await;
+            if bare_server_error(response).is_some() {
+                return all_bad(contract, target, wire, bare_server_error).await.as_deref().map(service_down);
             }
             let operation = operation_of(contract, &request)?;
             let own = rejection(contract, redactor, operation, exchange)?;
@@ -67,57 +69,61 @@ async fn first_response(
     Err(problem)
 }
 
-/// Whether a response is not JSON by content and `Content-Type`, and is neither throttled nor a server error.
-fn is_not_json(exchange: &Exchange) -> bool {
-    exchange.result.as_ref().is_ok_and(|response| {
-        let says_json = response.header("Content-Type").is_some_and(|kind| kind.contains("json"));
-        let is_error = response.status >= SERVER_ERROR && response.status != NOT_IMPLEMENTED;
-        response.json().is_none() && !says_json && !is_error && response.status != TOO_MANY_REQUESTS
-    })
+/// The statuses of the responses to a request to each operation, if all of them are bad in this way.
+async fn all_bad(
+    contract: &Contract,
+    target: &Target,
+    wire: &Wire,
+    bad_status: fn(&Response) -> Option<u16>,
+) -> Option<Vec<u16>> {
+    let mut statuses = Vec::new();
+    for request in &first_requests(contract, target) {
+        let response = send(contract, wire, request).await.ok()?.result.ok()?;
+        statuses.push(bad_status(&response)?);
+    }
+    Some(statuses)
+}
+
+/// The status of a response that is not JSON by content and `Content-Type`, and is neither throttled nor a server error.
+fn not_json(response: &Response) -> Option<u16> {
+    let says_json = response.header("Content-Type").is_some_and(|kind| kind.contains("json"));
+    let is_error = response.status >= SERVER_ERROR && response.status != NOT_IMPLEMENTED;
+    let is_not_json =
+        response.json().is_none() && !says_json && !is_error && response.status != TOO_MANY_REQUESTS;
+    is_not_json.then_some(response.status)
 }
 
 /// The problem of a target that responds to no operation with JSON, such as a file server, another API or a website. Testing it
 /// would show nothing and send the token to a service that must not get it.
-async fn not_the_api(contract: &Contract, target: &Target, wire: &Wire) -> Option<String> {
-    let mut statuses = Vec::new();
-    for request in &first_requests(contract, target) {
-        let exchange = send(contract, wire, request).await.ok()?;
-        if !is_not_json(&exchange) {
-            return None;
-        }
-        statuses.push(exchange.result.ok()?.status);
-    }
+fn not_the_api(contract: &Contract, target: &Target, statuses: &[u16]) -> String {
     if statuses.iter().all(|status| *status == NOT_FOUND) {
-        return Some(wrong_base_url(contract, target));
+        return wrong_base_url(contract, target);
     }
-    let statuses: Vec<String> = statuses.iter().map(|status| format!("HTTP {status}")).collect();
-    Some(format!(
+    format!(
         "every operation responds with something else than JSON ({}): this does not look like the API; check the base URL, \
          to which the paths of the contract are added",
-        statuses.join(", ")
-    ))
+        listed(statuses)
+    )
 }
 
 /// The status of a server error with neither a business code nor `Retry-After`.
-fn bare_server_error(exchange: &Exchange) -> Option<u16> {
-    let response = exchange.result.as_ref().ok()?;
+fn bare_server_error(response: &Response) -> Option<u16> {
     let is_bare = response.at("/code").is_none() && response.header("Retry-After").is_none();
-    Some(response.status).filter(|status| *status >= SERVER_ERROR && is_bare)
+    (response.status >= SERVER_ERROR && is_bare).then_some(response.status)
 }
 
 /// The problem of a proxy that responds to every request itself, because the service behind it does not run. Every check would
 /// report the same.
-async fn service_down(contract: &Contract, target: &Target, wire: &Wire) -> Option<String> {
-    let mut statuses = Vec::new();
-    for request in &first_requests(contract, target) {
-        let exchange = send(contract, wire, request).await.ok()?;
-        statuses.push(format!("HTTP {}", bare_server_error(&exchange)?));
-    }
-    Some(format!(
+fn service_down(statuses: &[u16]) -> String {
+    format!(
         "every operation responds with a server error without a business code ({}): the service does not run, or the proxy in \
          front of it does not reach it",
-        statuses.join(", ")
-    ))
+        listed(statuses)
+    )
+}
+
+fn listed(statuses: &[u16]) -> String {
+    statuses.iter().map(|status| format!("HTTP {status}")).collect::<Vec<_>>().join(", ")
 }
 
 /// The problem of a target that accepts no request of the account. `first` is the rejection that was already received.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 use serde_json::{Value, json};
 
 use crate::adapter;
-use crate::habits::{Always, Habits, Pages, RequestId, Wait};
+use crate::habits::{Always, Habits, Pages, RequestId, Retries, Wait};
 
 /// Answers as the client of that name.
 pub fn main(name: &str) -> ExitCode {
@@ -68,7 +68,7 @@ async fn answer(habits: Habits, input: &Value) -> Result<Value, String> {
         return Err("no https".to_owned());
     }
     let limit = Duration::from_millis(input["time_limit_ms"].as_u64().unwrap_or_default());
-    let deadline = Instant::now() + if habits.has_timeout { limit } else { Duration::from_secs(3600) };
+    let deadline = Instant::now() + if habits.has_no_timeout { Duration::from_secs(3600) } else { limit };
     let http = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .no_proxy()
@@ -224,7 +224,12 @@ impl Call {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
-            let Some(wait) = wait.filter(|_| retries < self.habits.retries) else { return Err(error) };
+            let most = match self.habits.retries {
+                Retries::None => 0,
+                Retries::Three => 3,
+                Retries::Endless => u32::MAX,
+            };
+            let Some(wait) = wait.filter(|_| retries < most) else { return Err(error) };
             if Instant::now() + wait > self.deadline || self.attempts > 300 {
                 return Err(error);
             }
@@ -252,17 +257,14 @@ impl Call {
             Ok(response) => response,
             Err(error) => return Err((self.logged(error), Some(backoff))),
         };
-        if self.habits.follows_redirects && response.status().is_redirection() {
-            let location = response.headers()["location"].to_str().unwrap_or_default().to_owned();
-            // As many libraries do: headers of one's own go along, and so does the query that was given as parameters.
-            let request =
-                self.http.get(location).header("x-api-key", &self.token).query(&[("api_key", &self.token)]);
+        let follows = self.habits.follows_redirects || self.habits.follows_redirects_as_they_are;
+        if follows && response.status().is_redirection() {
+            let mut request = self.http.get(response.headers()["location"].to_str().unwrap_or_default());
+            if self.habits.follows_redirects {
+                // As many libraries do: headers of one's own go along, and so does the query that was given as parameters.
+                request = request.header("x-api-key", &self.token).query(&[("api_key", &self.token)]);
+            }
             let _ = request.send().await;
-            return Err(("a redirect".to_owned(), None));
-        }
-        if self.habits.follows_redirects_as_they_are && response.status().is_redirection() {
-            let location = response.headers()["location"].to_str().unwrap_or_default().to_owned();
-            let _ = self.http.get(location).send().await;
             return Err(("a redirect".to_owned(), None));
         }
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
@@ -284,9 +286,9 @@ impl Call {
         let code = json["code"].as_f64();
         let is_code = code == Some(success as f64) || (is_text && code.is_none());
         let is_good =
-            (status == 200 || !self.habits.looks_at_status || self.habits.takes_any_2xx && status / 100 == 2)
-                && (is_code || !self.habits.looks_at_code);
-        let is_fit = self.habits.looks_at_code || is_text || json.is_object();
+            (status == 200 || self.habits.ignores_status || self.habits.takes_any_2xx && status / 100 == 2)
+                && (is_code || self.habits.ignores_code);
+        let is_fit = !self.habits.ignores_code || is_text || json.is_object();
         if is_good && is_fit {
             if self.habits.is_strict {
                 strict(&headers, &text, &json, is_text).map_err(|reason| (reason.to_owned(), None))?;
@@ -306,7 +308,7 @@ impl Call {
         let told = told.filter(|_| self.habits.wait != Wait::Throttled || status == 429);
         let wait = told.and_then(|told| self.wait(told));
         let may_pass = matches!(status, 429 | 500 | 502 | 503 | 504) || headers.contains_key("retry-after");
-        let is_endless = self.habits.retries == u32::MAX && self.habits.has_timeout;
+        let is_endless = self.habits.retries == Retries::Endless && !self.habits.has_no_timeout;
         let wait = (may_pass || is_endless).then(|| wait.unwrap_or(backoff));
         Err((format!("HTTP {status}"), wait))
     }

@@ -52,8 +52,8 @@ fn main() -> ExitCode {
     for name in habits::GOOD {
         trials.push(Trial::test(format!("good::{name}"), move || conforms(this(name))));
     }
-    for bad in bad::ALL {
-        trials.push(Trial::test(format!("bad::{}", bad.habits), move || bad::is_caught(bad)));
+    for (habits, cases) in bad::ALL {
+        trials.push(Trial::test(format!("bad::{habits}"), move || bad::is_caught(habits, cases)));
     }
     libtest_mimic::run(&arguments, trials).exit_code()
 }

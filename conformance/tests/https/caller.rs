@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::nginx::Nginx;
 
 /// Longer than anything here may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// An encrypted connection.
 pub(crate) type Stream = StreamOwned<ClientConnection, TcpStream>;
@@ -43,7 +43,7 @@ pub(crate) async fn plain(nginx: &Nginx, from: Ipv4Addr) -> TcpStream {
     socket.bind(SocketAddr::new(IpAddr::V4(from), 0)).expect("an address of this machine");
     let stream = socket.connect(nginx.address).await.expect("connected").into_std().expect("a stream");
     stream.set_nonblocking(false).expect("blocking");
-    stream.set_read_timeout(Some(PATIENCE)).expect("a limit");
+    stream.set_read_timeout(Some(MAX_WAIT)).expect("a limit");
     stream
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn rest(stream: &mut impl Read) -> String {
             Ok(0) => break,
             Ok(count) => bytes.extend_from_slice(&buffer[..count]),
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                panic!("the connection is open after {PATIENCE:?}")
+                panic!("the connection is open after {MAX_WAIT:?}")
             }
             // A reset is an end as well, and so is one without TLS's farewell.
             Err(_) => break,

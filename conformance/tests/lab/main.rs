@@ -7,6 +7,9 @@ mod every_fault;
 mod for_users;
 mod load;
 mod program;
+#[path = "../support/program.rs"]
+#[expect(dead_code, reason = "the tests of `tool` use the rest")]
+mod program_run;
 mod scenarios;
 mod transport;
 

@@ -1,7 +1,7 @@
 //! `conformance faults`, `variations` and `proxy` as people use them.
 
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
@@ -9,28 +9,11 @@ use sallyport_conformance::lab::{Handler, ProxiedRequest, Proxy, Reply, Upstream
 use serde_json::Value;
 
 use crate::Running;
-
-/// A token with all that makes trouble in URLs, JSON and headers.
-const TOKEN: &str = r#"cAn4ry/+tok"en\ =&%42"#;
-
-fn program(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
-    command.args(arguments).env("SALLYPORT_API_KEY", TOKEN).stdin(Stdio::null());
-    command
-}
-
-fn run(arguments: &[&str]) -> Output {
-    program(arguments).output().expect("the program runs")
-}
-
-fn text(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
-}
+use crate::program_run::{AssertOutput as _, Folder, TOKEN, program, run, text};
 
 #[test]
 fn faults_are_listed_by_pattern_and_clause() {
-    let all = run(&["faults"]);
-    assert!(all.status.success() && text(&all).lines().count() >= 924);
+    assert!(text(&run(&["faults"]).assert(0, &[])).lines().count() >= 924);
     let some = run(&["faults", "search.paging/*", "--json"]);
     let faults: Vec<Value> = serde_json::from_slice(&some.stdout).expect("JSON");
     assert!(faults.len() > 5);
@@ -38,11 +21,9 @@ fn faults_are_listed_by_pattern_and_clause() {
         assert_eq!((&fault["clause"], &fault["operations"][0]), (&"search.paging".into(), &"search".into()));
         assert!(fault["breaks"].as_str().is_some_and(|text| text.ends_with('.')));
     }
-    let of_clause = run(&["faults", "--clause", "groups.order"]);
-    assert!(
-        text(&of_clause).lines().all(|line| line.starts_with("groups.order/") && line.ends_with("[groups]"))
-    );
-    assert!(text(&run(&["variations", "http.*"])).contains("http.pretty-json  JSON is indented"));
+    let of_clause = text(&run(&["faults", "--clause", "groups.order"]));
+    assert!(of_clause.lines().all(|line| line.starts_with("groups.order/") && line.ends_with("[groups]")));
+    run(&["variations", "http.*"]).assert(0, &["http.pretty-json  JSON is indented"]);
     let variations: Vec<Value> =
         serde_json::from_slice(&run(&["variations", "--json"]).stdout).expect("JSON");
     for variation in &variations {
@@ -77,17 +58,13 @@ fn mistakes_end_it_with_a_suggestion() {
         ),
         (&["client"], "<COMMAND>"),
     ] {
-        let output = run(arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", text(&output));
-        assert!(text(&output).contains(expected), "{arguments:?}: {}", text(&output));
+        run(arguments).assert(2, &[expected]);
     }
 }
 
 #[test]
 fn duties_of_callers_are_explained() {
-    let output = run(&["explain", "client.both-codes"]);
-    assert!(output.status.success());
-    assert!(text(&output).contains("client.both-codes.extract-code-200"), "{}", text(&output));
+    run(&["explain", "client.both-codes"]).assert(0, &["client.both-codes.extract-code-200"]);
 }
 
 /// The program while it serves.
@@ -174,20 +151,10 @@ async fn another_upstream_is_served_and_no_token_is_printed() {
     let behind = Running::start("").await;
     let (url, token) = (behind.proxy.base_url(), behind.token().to_owned());
     tokio::task::spawn_blocking(move || {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("busy.toml");
-        std::fs::write(&file, "[[default.groups]]\nstatus = 429\nretry-after = 1\n").expect("written");
-        let scenario = file.to_str().expect("UTF-8");
-        let mut serving = Serving::start(&[
-            "proxy",
-            "--upstream",
-            &url,
-            "--scenario",
-            scenario,
-            "--pedantic",
-            "--seed",
-            "3",
-        ]);
+        let folder = Folder::new();
+        let scenario = folder.write("busy.toml", "[[default.groups]]\nstatus = 429\nretry-after = 1\n");
+        let seeded = ["--scenario", &scenario, "--pedantic", "--seed", "3"];
+        let mut serving = Serving::start(&[["proxy", "--upstream", &url].as_slice(), &seeded].concat());
         let base = serving.word_after("lab");
         let url = format!("{base}/openapi/v1/static/groups");
         for key in [TOKEN, &token] {
@@ -217,30 +184,24 @@ async fn a_configuration_supplies_the_upstream_and_a_fault_says_what_it_lacks() 
     let (url, token) = (behind.proxy.base_url(), behind.token().to_owned());
     let second = behind.reference.target().facts.second_token.clone().expect("a second account");
     tokio::task::spawn_blocking(move || {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("c.toml");
-        let config = file.to_str().expect("UTF-8");
-        std::fs::write(folder.path().join("second.txt"), second.expose()).expect("written");
-        let write = |text: &str| std::fs::write(&file, text).expect("written");
-
-        write("[facts]\nforeign-group = 7\n");
-        let nowhere = run(&["proxy", "--config", config, "--fault", "groups.token/two-accounts"]);
-        assert_eq!(nowhere.status.code(), Some(2), "{}", text(&nowhere));
-        assert!(
-            text(&nowhere).contains("base-url; write it there, or pass --upstream"),
-            "{}",
-            text(&nowhere)
-        );
+        let folder = Folder::new();
+        let config = &folder.write("c.toml", "[facts]\nforeign-group = 7\n");
+        folder.write("second.txt", second.expose());
+        run(&["proxy", "--config", config, "--fault", "groups.token/two-accounts"])
+            .assert(2, &["base-url; write it there, or pass --upstream"]);
 
         let fault = "groups.token/two-accounts";
         let arguments = ["proxy", "--config", config, "--fault", fault, "--fault", "groups.order/descending"];
-        write(&format!("base-url = \"{url}\"\n"));
+        folder.write("c.toml", format!("base-url = \"{url}\"\n"));
         let (_, printed) = Serving::start(&arguments).stop();
         let warning = format!("   warning {fault} changes nothing without SALLYPORT_SECOND_API_KEY\n");
         assert!(printed.contains(&warning), "{printed}");
         assert_eq!(printed.matches("changes nothing without").count(), 1, "{printed}");
 
-        write(&format!("base-url = \"{url}\"\n[facts]\nsecond-api-key = {{ file = \"second.txt\" }}\n"));
+        folder.write(
+            "c.toml",
+            format!("base-url = \"{url}\"\n[facts]\nsecond-api-key = {{ file = \"second.txt\" }}\n"),
+        );
         let mut serving = Serving::start(&arguments);
         assert!(!serving.printed.contains("warning"), "{}", serving.printed);
         let groups = format!("{}/openapi/v1/static/groups", serving.word_after("lab"));
@@ -281,13 +242,11 @@ async fn the_upstream_gets_the_headers_of_the_configuration() {
     let service = Proxy::start(Upstream::new(HeaderService)).await.expect("a service");
     let url = service.base_url();
     tokio::task::spawn_blocking(move || {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("c.toml");
-        std::fs::write(folder.path().join("key.txt"), "gAteway-kEy-77").expect("written");
+        let folder = Folder::new();
+        folder.write("key.txt", "gAteway-kEy-77");
         let config =
             format!("base-url = \"{url}\"\n[connection.headers]\nx-gateway = {{ file = \"key.txt\" }}\n");
-        std::fs::write(&file, config).expect("written");
-        let serving = Serving::start(&["proxy", "--config", file.to_str().expect("UTF-8")]);
+        let serving = Serving::start(&["proxy", "--config", &folder.write("c.toml", config)]);
         let groups = format!("{}/openapi/v1/static/groups", serving.word_after("lab"));
         let got = fetch(|http| http.get(&groups).header("x-gateway", "the caller's"));
         let (_, printed) = serving.stop();

@@ -30,19 +30,9 @@ use crate::server::leave_open;
 fn contract(edit: impl Fn(&mut Value)) -> Contract {
     let ours = include_str!("../../src/contract/generated/contract.json");
     let mut library = include_str!("contract.json").to_owned();
-    for own in [
-        "books.body",
-        "books.envelope",
-        "books.genre",
-        "books.id",
-        "books.limit",
-        "books.title",
-        "loans.body",
-        "loans.id",
-        "loans.request-id",
-        "members.body",
-        "members.name",
-    ] {
+    let names = "books.body books.envelope books.genre books.id books.limit books.title loans.body loans.id \
+         loans.request-id members.body members.name";
+    for own in names.split(' ') {
         library = library.replace(&format!("\"{own}\""), "\"groups.envelope\"");
     }
     let mut ours: Value = serde_json::from_str(ours).expect("JSON");

@@ -133,17 +133,27 @@ impl CannedServer {
 
 /// Runs the checks that fit `only` against a URL, with timeouts and waits that suit a test.
 pub(crate) async fn run(url: &str, only: &str, change: impl FnOnce(&mut Options)) -> Report {
-    let contract = Contract::embedded().expect("contract");
-    let target =
-        Target::new(url, Secret::new("API_KEY", TOKEN), Facts::default(), false).expect("a loopback URL");
+    let token = Secret::new("API_KEY", TOKEN);
+    let target = Target::new(url, token, Facts::default(), false).expect("a loopback URL");
     let mut options = Options {
-        selection: Selection { only: vec![Glob::new(only)], skip: Vec::new() },
         budget: Budget { concurrency: 1, ..Budget::default() },
-        wire: WireOptions { timeout: std::time::Duration::from_secs(5), ..WireOptions::default() },
-        ..Options::default()
+        wire: WireOptions { timeout: Duration::from_secs(5), ..WireOptions::default() },
+        ..self::only(only)
     };
     change(&mut options);
-    Suite::new(contract, &target, options).expect("a suite").run(&SilentObserver).await
+    judge(&target, options).await
+}
+
+/// Options that choose the checks that fit a pattern.
+pub(crate) fn only(glob: &str) -> Options {
+    let selection = Selection { only: vec![Glob::new(glob)], skip: Vec::new() };
+    Options { selection, ..Options::default() }
+}
+
+/// Runs the suite against a target.
+pub(crate) async fn judge(target: &Target, options: Options) -> Report {
+    let contract = Contract::embedded().expect("contract");
+    Suite::new(contract, target, options).expect("a suite").run(&SilentObserver).await
 }
 
 async fn read_request(stream: &mut TcpStream) -> Option<String> {

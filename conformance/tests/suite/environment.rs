@@ -1,20 +1,16 @@
 //! Environments that are not open, wholly or in part, and one whose numbers are as large as numbers get.
 
 use sallyport_conformance::contract::Contract;
-use sallyport_conformance::{
-    Facts, Options, Outcome, Secret, Selection, SilentObserver, Suite, Target, Verdict,
-};
+use sallyport_conformance::{Facts, Outcome, Secret, Target, Verdict};
 
-use crate::canned::{CannedServer, Reply, TOKEN};
+use crate::canned::{CannedServer, Reply, TOKEN, judge, only};
 
 #[tokio::test]
 async fn an_environment_that_serves_nothing_is_not_judged() {
     let server = CannedServer::start(|_| Reply::json(404, r#"{"message": "no such path"}"#)).await;
     let report = server.run("all.prefix", |_| {}).await;
-    assert!(
-        report.stopped.as_deref().is_some_and(|reason| reason.contains("check the base URL")),
-        "{report:?}"
-    );
+    let stopped = report.stopped.unwrap_or_default();
+    assert!(stopped.contains("check the base URL"), "{stopped}");
     assert_eq!((report.checks.len(), report.verdict), (0, Verdict::Unreachable));
 }
 
@@ -64,16 +60,13 @@ async fn the_largest_and_smallest_numbers_make_no_check_panic() {
             )
         })
         .await;
-        let contract = Contract::embedded().expect("contract");
         let facts = Facts {
             own_addresses: vec!["192.0.2.1".to_owned()],
             foreign_addresses: vec!["192.0.2.2".to_owned()],
             ..Facts::default()
         };
         let target = Target::new(&server.url(), Secret::new("API_KEY", TOKEN), facts, false).expect("a URL");
-        let only = vec![sallyport_conformance::run::Glob::new("search.*")];
-        let options = Options { selection: Selection { only, skip: Vec::new() }, ..Options::default() };
-        let report = Suite::new(contract, &target, options).expect("a suite").run(&SilentObserver).await;
+        let report = judge(&target, only("search.*")).await;
         let surveyed = report.checks.iter().find(|check| check.id == "search.match-any-port.ports");
         assert_eq!(surveyed.map(|check| &check.outcome), Some(&Outcome::Passed));
         for check in &report.checks {

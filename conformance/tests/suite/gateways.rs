@@ -7,11 +7,9 @@ use sallyport_conformance::contract::Clause;
 use sallyport_conformance::run::{Glob, Profile};
 use sallyport_conformance::snapshot::{self, RecordError};
 use sallyport_conformance::wire::BudgetError;
-use sallyport_conformance::{
-    Budget, Contract, Facts, Options, Outcome, Report, Secret, Selection, SilentObserver, Suite, Target,
-};
+use sallyport_conformance::{Budget, Contract, Facts, Options, Outcome, Report, Secret, Selection, Target};
 
-use crate::canned::{CannedRequest, CannedServer, Reply, TOKEN};
+use crate::canned::{CannedRequest, CannedServer, Reply, TOKEN, judge};
 
 const CEILING: u64 = 25;
 
@@ -94,9 +92,7 @@ impl GenerousServer {
         ];
         let selection = Selection { only: only.map(Glob::new).into(), skip: Vec::new() };
         let options = Options { selection, budget, profile: Profile::Production, ..Options::default() };
-        let contract = Contract::embedded().expect("contract");
-        let target = self.target();
-        Suite::new(contract, &target, options).expect("a suite").run(&SilentObserver).await
+        judge(&self.target(), options).await
     }
 }
 

@@ -13,7 +13,6 @@ mod gateways;
 mod inferred;
 mod other_limits;
 mod profiles;
-mod program;
 mod protocol;
 mod reference;
 mod runs;

@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 
 use sallyport_conformance::embedded::Reference;
-use sallyport_conformance::run::Glob;
-use sallyport_conformance::{Contract, Options, Outcome, Selection, SilentObserver, Suite};
+use sallyport_conformance::{Contract, Outcome, SilentObserver, Suite};
 use serde_json::{Value, json};
+
+use crate::canned::only;
 
 /// The checks of searches that do not pass with one value of the document changed.
 async fn not_passed(pointer: &str, value: Value) -> BTreeSet<&'static str> {
@@ -15,11 +16,7 @@ async fn not_passed(pointer: &str, value: Value) -> BTreeSet<&'static str> {
     *contract.pointer_mut(pointer).expect("a limit of the document") = value;
     let contract = Contract::from_json(&contract.to_string()).expect("a contract that the suite can read");
     let reference = Reference::start().await.expect("a reference server");
-    let options = Options {
-        selection: Selection { only: vec![Glob::new("search.*")], skip: Vec::new() },
-        ..Options::default()
-    };
-    let suite = Suite::new(&contract, reference.target(), options).expect("a suite");
+    let suite = Suite::new(&contract, reference.target(), only("search.*")).expect("a suite");
     let report = suite.run(&SilentObserver).await;
     reference.close().await;
     let passed = |outcome: &Outcome| matches!(outcome, Outcome::Passed | Outcome::Skipped(_));

@@ -9,6 +9,8 @@ use sallyport_conformance::{Contract, Options, Outcome, SilentObserver, Suite, V
 use sallyport_server::store::sqlite::SqliteStore;
 use sallyport_server::{Config, RunningServer};
 
+use crate::canned::judge;
+
 /// What a profile asks for, but as fast as the server responds: at its own rate a run would take minutes.
 fn hurried(profile: Profile) -> Options {
     let mut options = Options { budget: profile.budget(), profile, ..Options::default() };
@@ -40,9 +42,7 @@ async fn a_server_that_throttles_is_ridden_out_and_seen_to_say_how_long() {
     let rule = "*:address:10/s".parse().expect("a rule");
     let config = Config { rates: vec![rule], ..Config::loopback(store) };
     let reference = Reference::reached_by(config, RunningServer::base_url).await.expect("started");
-    let contract = Contract::embedded().expect("contract");
-    let suite = Suite::new(contract, reference.target(), hurried(Profile::Smoke)).expect("a suite");
-    let report = suite.run(&SilentObserver).await;
+    let report = judge(reference.target(), hurried(Profile::Smoke)).await;
     reference.close().await;
     let unclear: Vec<_> = report
         .checks

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use sallyport_conformance::check::Severity;
 use sallyport_conformance::embedded::Reference;
-use sallyport_conformance::run::Glob;
 use sallyport_conformance::wire::{
     GatewayCost, GatewayCount, Meter, RecordedExchange, Redactor, Request, ThrottlingPolicy, Usage, Wire,
     WireOptions,
 };
 use sallyport_conformance::{
-    Budget, Contract, Facts, Options, Secret, Selection, SilentObserver, Suite, Target, Verdict, registry,
+    Budget, Contract, Facts, Options, Secret, SilentObserver, Suite, Target, Verdict, registry,
 };
 use sallyport_server::store::{Location, OpenMode};
 use serde_json::{Value, json};
 
+use crate::canned::{judge, only};
 use crate::cluster::{Cluster, eventually};
 
 #[tokio::test]
@@ -40,8 +40,7 @@ async fn it_conforms_on_postgresql() {
 }
 
 async fn assert_conforms(reference: &Reference) {
-    let suite = Suite::new(Contract::embedded().expect("contract"), reference.target(), Options::default());
-    let report = suite.expect("a suite").run(&SilentObserver).await;
+    let report = judge(reference.target(), Options::default()).await;
     let unclean: Vec<_> = report.checks.iter().filter(|check| !check.findings.is_empty()).collect();
     assert_eq!(report.verdict, Verdict::Conforms, "{unclean:#?}");
     assert_eq!(report.totals.skipped, 2, "HTTPS and throttling are not seen here, everything else is");
@@ -54,9 +53,7 @@ async fn no_check_costs_more_than_it_says() {
     let contract = Contract::embedded().expect("contract");
     let mut dearer = Vec::new();
     for check in registry() {
-        let selection = Selection { only: vec![Glob::new(check.id)], skip: Vec::new() };
-        let options = Options { selection, ..Options::default() };
-        let suite = Suite::new(contract, reference.target(), options).expect("a suite");
+        let suite = Suite::new(contract, reference.target(), only(check.id)).expect("a suite");
         let cost = suite.plan().cost();
         let Usage { requests, gateways, .. } = suite.run(&SilentObserver).await.usage;
         // One request asks whether anybody is there and accepts the token.
@@ -170,16 +167,11 @@ async fn a_wrong_token_or_base_url_ends_the_run_at_once() {
     for (base, token, words) in cases {
         let target =
             Target::new(&base, Secret::new("API_KEY", token), Facts::default(), false).expect("target");
-        let suite = Suite::new(contract, &target, Options::default());
-        let report = suite.expect("suite").run(&SilentObserver).await;
+        let report = judge(&target, Options::default()).await;
         assert_eq!(report.verdict, Verdict::Unreachable, "{base}");
-        assert!(
-            report.stopped.as_deref().is_some_and(|reason| reason.contains(words)),
-            "{:?}",
-            report.stopped
-        );
+        let stopped = report.stopped.unwrap_or_default();
+        assert!(stopped.contains(words) && !stopped.contains(token), "{stopped}");
         assert!(report.usage.requests <= 6 && report.checks.is_empty(), "{:?}", report.usage);
-        assert!(!report.stopped.unwrap_or_default().contains(token));
     }
 }
 
@@ -194,10 +186,7 @@ async fn a_wrong_field_is_found_behind_one_that_may_have_changed() {
     last.fields.insert("offerId".to_owned(), json!(1));
     let base = reference.target().base().as_str();
     let target = Target::new(base, token.clone(), facts, false).expect("a loopback address");
-    let selection = Selection { only: vec![Glob::new("search.instance.known")], skip: Vec::new() };
-    let options = Options { selection, ..Options::default() };
-    let suite = Suite::new(Contract::embedded().expect("contract"), &target, options).expect("a suite");
-    let report = suite.run(&SilentObserver).await;
+    let report = judge(&target, only("search.instance.known")).await;
     reference.close().await;
     let findings = report.checks.iter().flat_map(|check| &check.findings);
     let told: Vec<_> = findings.map(|finding| (finding.severity, finding.expected.clone())).collect();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::misbehaving::{self as server, MisbehavingServer};
-use crate::program::{TOKEN, code, text};
+use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, text};
 
 /// The script of a step: the lines below its `run: |`.
 fn script(step: &str) -> String {
@@ -32,8 +32,8 @@ fn run(step: &str, folder: &Path, variables: &[(&str, &str)]) -> Output {
     shell.output().expect("bash runs")
 }
 
-fn outputs(folder: &Path) -> BTreeMap<String, String> {
-    let text = std::fs::read_to_string(folder.join("outputs")).expect("outputs");
+fn outputs(folder: &Folder) -> BTreeMap<String, String> {
+    let text = folder.read("outputs");
     let pair = |line: &str| line.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
     text.lines().filter_map(pair).collect()
 }
@@ -41,53 +41,39 @@ fn outputs(folder: &Path) -> BTreeMap<String, String> {
 #[test]
 fn the_action_reports_what_the_suite_found_and_the_last_step_decides() {
     let target = MisbehavingServer::start(|stream| server::groups(stream, &[2, 1]));
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Folder::new();
     let url = target.url();
-    let inputs = [
-        ("PROGRAM", env!("CARGO_BIN_EXE_conformance")),
+    let inputs = inputs(&[
         ("INPUT_BASE_URL", url.as_str()),
-        ("INPUT_CONFIG", ""),
         ("INPUT_PROFILE", "full"),
         ("INPUT_IMPLEMENTATION", "a b; $(touch forged) `touch forged`"),
         ("INPUT_ARGUMENTS", "--only\ngroups.order.*\n"),
         ("INPUT_REPORTS", "out put"),
-        ("SALLYPORT_API_KEY", TOKEN),
-    ];
+    ]);
     let ran = run("Test the service", folder.path(), &inputs);
-    assert_eq!(code(&ran), 0, "{}", text(&ran));
-    assert!(text(&ran).contains("::error title=groups.order is violated::"), "{}", text(&ran));
+    ran.assert(0, &["::error title=groups.order is violated::"]);
     assert!(!folder.path().join("forged").exists(), "an input became part of the script");
-    let outputs = outputs(folder.path());
+    let outputs = outputs(&folder);
     assert_eq!(outputs["exit-code"], "1");
     assert_eq!(outputs["sarif"], "out put/report.sarif");
     for report in ["html", "json", "sarif", "md", "comment.md", "xml"] {
         assert!(folder.path().join(format!("out put/report.{report}")).is_file(), "{report}");
     }
-    let summary = std::fs::read_to_string(folder.path().join("summary.md")).expect("a summary");
+    let summary = folder.read("summary.md");
     assert!(summary.starts_with("# Conformance: does not conform"), "{summary}");
-    assert_eq!(code(&run("Decide", folder.path(), &[("CODE", "1")])), 1);
+    run("Decide", folder.path(), &[("CODE", "1")]).assert(1, &[]);
 }
 
 #[test]
 fn the_action_needs_to_be_told_what_to_test() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let names =
-        ["BASE_URL", "CONFIG", "PROFILE", "IMPLEMENTATION", "ARGUMENTS"].map(|name| format!("INPUT_{name}"));
-    let mut inputs: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
-    inputs.extend([("INPUT_REPORTS", "reports"), ("PROGRAM", "/missing"), ("SALLYPORT_API_KEY", TOKEN)]);
-    let ran = run("Test the service", folder.path(), &inputs);
-    assert_eq!(code(&ran), 2);
-    assert!(text(&ran).contains("set the input base-url or config"), "{}", text(&ran));
-
-    let names = |(name, value)| match name {
-        "INPUT_BASE_URL" => (name, "http://127.0.0.1:9"),
-        "SALLYPORT_API_KEY" => (name, ""),
-        _ => (name, value),
-    };
-    let inputs: Vec<(&str, &str)> = inputs.into_iter().map(names).collect();
-    let ran = run("Test the service", folder.path(), &inputs);
-    assert_eq!(code(&ran), 2);
-    assert!(text(&ran).contains("the input api-key is empty"), "{}", text(&ran));
+    let folder = Folder::new();
+    let without_token = [("INPUT_BASE_URL", "http://127.0.0.1:9"), ("SALLYPORT_API_KEY", "")];
+    for (given, message) in
+        [([].as_slice(), "set the input base-url or config"), (&without_token, "the input api-key is empty")]
+    {
+        let inputs = inputs(&[given, &[("PROGRAM", "/missing")]].concat());
+        run("Test the service", folder.path(), &inputs).assert(2, &[message]);
+    }
 }
 
 /// The inputs of the step that tests, with these in place of their defaults.
@@ -109,45 +95,42 @@ fn inputs<'a>(given: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
 #[test]
 fn an_empty_secret_and_a_run_that_does_not_begin_are_annotations() {
     let target = MisbehavingServer::start(|stream| server::groups(stream, &[1]));
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Folder::new();
     let url = target.url();
     let empty = [("INPUT_BASE_URL", url.as_str()), ("SALLYPORT_SECOND_API_KEY", "")];
-    let ran = run("Test the service", folder.path(), &inputs(&empty));
-    assert_eq!(code(&ran), 2, "{}", text(&ran));
     let annotation =
         "::error title=conformance::the variable SALLYPORT_SECOND_API_KEY is empty; set the secret";
-    assert!(text(&ran).contains(annotation), "{}", text(&ran));
+    run("Test the service", folder.path(), &inputs(&empty)).assert(2, &[annotation]);
 
-    std::fs::write(folder.path().join("c.toml"), format!("base-url = \"{url}\"\n")).expect("written");
+    folder.write("c.toml", format!("base-url = \"{url}\"\n"));
     let without = [("INPUT_CONFIG", "c.toml"), ("SALLYPORT_API_KEY", "")];
-    let ran = run("Test the service", folder.path(), &inputs(&without));
-    assert!(text(&ran).contains("::error title=conformance%3A invalid usage"), "{}", text(&ran));
-    assert!(text(&ran).contains("::conformance: missing token; set SALLYPORT_API_KEY"), "{}", text(&ran));
-    assert_eq!(outputs(folder.path())["exit-code"], "2");
+    let annotations =
+        ["::error title=conformance%3A invalid usage", "::conformance: missing token; set SALLYPORT_API_KEY"];
+    run("Test the service", folder.path(), &inputs(&without)).assert(0, &annotations);
+    assert_eq!(outputs(&folder)["exit-code"], "2");
     assert_eq!(target.connections(), 0);
 }
 
 #[test]
 fn the_profile_of_the_configuration_counts() {
     let target = MisbehavingServer::start(|stream| server::groups(stream, &[1]));
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Folder::new();
     let config =
         format!("base-url = \"{}\"\nprofile = \"smoke\"\nonly = [\"groups.order.*\"]\n", target.url());
-    std::fs::write(folder.path().join("c.toml"), config).expect("written");
+    folder.write("c.toml", config);
     let ran = run("Test the service", folder.path(), &inputs(&[("INPUT_CONFIG", "c.toml")]));
-    assert!(text(&ran).contains("profile smoke: at most"), "{}", text(&ran));
+    ran.assert(0, &["profile smoke: at most"]);
 }
 
 fn shell(folder: &Path, script: &str) -> String {
-    let output = Command::new("sh").args(["-ec", script]).current_dir(folder).output().expect("sh runs");
-    assert!(output.status.success(), "{}", text(&output));
+    let output = Command::new("sh").args(["-ec", script]).current_dir(folder).finish().assert(0, &[]);
     String::from_utf8(output.stdout).expect("text").trim().to_owned()
 }
 
 /// An archive as `cargo xtask dist` makes them, but for its program.
 #[test]
 fn an_archive_is_used_when_its_checksum_is_right() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Folder::new();
     shell(
         folder.path(),
         "mkdir a-1; printf '#!/bin/sh\necho from the archive\n' > a-1/conformance; chmod +x a-1/conformance; tar czf a.tgz a-1",
@@ -163,31 +146,25 @@ fn an_archive_is_used_when_its_checksum_is_right() {
         ("${sha256}", "expected the 64 hexadecimal digits"),
     ] {
         let ran = run("Download the suite", folder.path(), &[("ARCHIVE", &url), ("SHA256", sha256)]);
-        assert_eq!(code(&ran), 2, "{}", text(&ran));
-        assert!(
-            text(&ran).contains("::error title=conformance::") && text(&ran).contains(said),
-            "{}",
-            text(&ran)
-        );
+        ran.assert(2, &["::error title=conformance::", said]);
         assert!(!folder.path().join("sallyport-conformance-archive/conformance").exists());
     }
     let gone = format!("http://{}/a.tar.gz", server::closed_port());
-    let ran = run("Download the suite", folder.path(), &[("ARCHIVE", &gone), ("SHA256", &other)]);
-    assert!(text(&ran).contains("::error title=conformance::archive: the download failed"), "{}", text(&ran));
-    let ran = run("Download the suite", folder.path(), &[("ARCHIVE", &url), ("SHA256", &sha256)]);
-    assert_eq!(code(&ran), 0, "{}", text(&ran));
-    let program = &outputs(folder.path())["program"];
+    let ran = text(&run("Download the suite", folder.path(), &[("ARCHIVE", &gone), ("SHA256", &other)]));
+    assert!(ran.contains("::error title=conformance::archive: the download failed"), "{ran}");
+    run("Download the suite", folder.path(), &[("ARCHIVE", &url), ("SHA256", &sha256)]).assert(0, &[]);
+    let program = &outputs(&folder)["program"];
     assert_eq!(shell(folder.path(), &format!("'{program}'")), "from the archive");
 }
 
 #[test]
 fn the_comment_is_the_shortened_report_and_says_where_the_whole_one_is() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Folder::new();
     shell(
         folder.path(),
         "printf '#!/bin/sh\ncat \"$(echo \"$*\" | sed \"s/.*--body-file //\")\" > posted.md\n' > gh; chmod +x gh",
     );
-    std::fs::write(folder.path().join("report.comment.md"), "# Conformance\n").expect("written");
+    folder.write("report.comment.md", "# Conformance\n");
     let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").expect("a path"));
     let variables = [
         ("PATH", path.as_str()),
@@ -197,9 +174,8 @@ fn the_comment_is_the_shortened_report_and_says_where_the_whole_one_is() {
         ("GITHUB_REPOSITORY", "a/b"),
         ("GITHUB_RUN_ID", "9"),
     ];
-    let ran = run("Comment on the pull request", folder.path(), &variables);
-    assert_eq!(code(&ran), 0, "{}", text(&ran));
-    let posted = std::fs::read_to_string(folder.path().join("posted.md")).expect("a comment");
+    run("Comment on the pull request", folder.path(), &variables).assert(0, &[]);
+    let posted = folder.read("posted.md");
     assert!(posted.starts_with("# Conformance\n"), "{posted}");
     assert!(posted.contains("[this run](https://github.example/a/b/actions/runs/9)"), "{posted}");
 }

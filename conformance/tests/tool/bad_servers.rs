@@ -6,10 +6,8 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-
 use crate::misbehaving::{self as server, Behaviour, MisbehavingServer, closed_port};
-use crate::program::{TOKEN, code, every_report, program, run, text};
+use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, code, every_report, program, run, text};
 
 const FINDINGS: i32 = 1;
 const UNREACHABLE: i32 = 3;
@@ -17,21 +15,16 @@ const INCOMPLETE: i32 = 4;
 
 /// Runs the checks of the groups, and looks at what every run must leave behind.
 fn against(url: &str, expected: i32, line: &str) {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Folder::new();
     let reports = every_report(folder.path());
     let begun = Instant::now();
     let output = run(&["run", "--base-url", url, "--only", "groups.*", "--timeout", "1", &reports]);
     assert!(begun.elapsed() < Duration::from_secs(40), "{url}: {:?}", begun.elapsed());
-    let text = text(&output);
-    assert_eq!(code(&output), expected, "{text}");
-    assert!(text.contains(line), "expected {line:?} in: {text}");
+    let text = text(&output.assert(expected, &[line]));
     assert!(!text.contains("panic"), "{text}");
-    let written = std::fs::read_to_string(folder.path().join("report.json")).expect("a report");
-    let report: Value = serde_json::from_str(&written).expect("JSON");
-    assert!(report["verdict"].is_string());
+    assert!(folder.json("report.json")["verdict"].is_string());
     for form in ["html", "junit", "sarif", "md"] {
-        let report = std::fs::read_to_string(folder.path().join(format!("report.{form}"))).expect("a report");
-        assert!(!report.is_empty(), "{form}");
+        assert!(!folder.read(&format!("report.{form}")).is_empty(), "{form}");
     }
 }
 
@@ -82,18 +75,15 @@ fn only_once(stream: &mut TcpStream) -> std::io::Result<()> {
 #[test]
 fn a_service_that_goes_down_breaks_no_rule() {
     let target = MisbehavingServer::start(only_once);
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Folder::new();
     let output =
         program(&["run", "--base-url", &target.url(), "--profile", "full", &every_report(folder.path())])
             .env("SALLYPORT_OWN_ADDRESSES", "192.0.2.1")
             .env("SALLYPORT_FOREIGN_ADDRESSES", "192.0.2.2")
             .env("SALLYPORT_LINK_CREDENTIAL", "link-credential-of-a-test")
-            .output()
-            .expect("the program runs");
-    assert_eq!(code(&output), INCOMPLETE, "{}", text(&output));
-    let written = std::fs::read_to_string(folder.path().join("report.json")).expect("a report");
-    let report: Value = serde_json::from_str(&written).expect("JSON");
-    assert_eq!(report["totals"]["failed"], 0, "{}", text(&output));
+            .finish();
+    let text = text(&output.assert(INCOMPLETE, &[]));
+    assert_eq!(folder.json("report.json")["totals"]["failed"], 0, "{text}");
 }
 
 #[test]
@@ -178,15 +168,12 @@ fn the_time_limit_ends_the_question_whether_anybody_is_there() {
     let begun = Instant::now();
     let output = run(&["run", "--base-url", &silent.url(), "--max-seconds", "1", "--timeout", "600"]);
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
-    assert_eq!(code(&output), INCOMPLETE, "{}", text(&output));
-    assert!(text(&output).contains("wall time is used up"), "{}", text(&output));
-    let folder = tempfile::tempdir().expect("a folder");
-    let place = folder.path().join("recording");
-    let place = place.to_str().expect("UTF-8");
-    let output =
-        run(&["record", place, "--base-url", &silent.url(), "--max-seconds", "1", "--timeout", "600"]);
+    output.assert(INCOMPLETE, &["wall time is used up"]);
+    let folder = Folder::new();
+    let place = &folder.file("recording");
+    run(&["record", place, "--base-url", &silent.url(), "--max-seconds", "1", "--timeout", "600"])
+        .assert(INCOMPLETE, &[]);
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
-    assert_eq!(code(&output), INCOMPLETE, "{}", text(&output));
 }
 
 #[test]
@@ -206,9 +193,7 @@ fn a_ceiling_ends_the_run_without_a_verdict() {
     for ceiling in [["--max-requests", "1"], ["--max-bytes", "100"]] {
         let arguments =
             ["run", "--base-url", &target.url(), "--only", "groups.envelope", ceiling[0], ceiling[1]];
-        let output = run(&arguments);
-        assert_eq!(code(&output), INCOMPLETE, "{}", text(&output));
-        assert!(text(&output).contains("is used up"), "{}", text(&output));
+        run(&arguments).assert(INCOMPLETE, &["is used up"]);
     }
     let slow = MisbehavingServer::start(|stream| {
         std::thread::sleep(Duration::from_millis(800));
@@ -223,9 +208,7 @@ fn a_ceiling_ends_the_run_without_a_verdict() {
 fn the_first_failure_ends_the_run_when_asked_to() {
     let target = MisbehavingServer::start(|stream| server::json(stream, b"[]"));
     let arguments = ["run", "--base-url", &target.url(), "--fail-fast", "--concurrency", "1"];
-    let output = run(&arguments);
-    assert_eq!(code(&output), FINDINGS, "{}", text(&output));
-    assert!(text(&output).contains("the first failure ends the run"), "{}", text(&output));
+    run(&arguments).assert(FINDINGS, &["the first failure ends the run"]);
 }
 
 #[cfg(unix)]
@@ -242,7 +225,7 @@ fn interrupted_by(signal: &str) {
         std::thread::sleep(Duration::from_millis(100));
         server::json(stream, b"[]")
     });
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Folder::new();
     let reports = every_report(folder.path());
     let mut command =
         program(&["run", "--base-url", &target.url(), "--rate", "5", "--retries", "0", &reports]);
@@ -259,8 +242,7 @@ fn interrupted_by(signal: &str) {
     assert!(begun.elapsed() < Duration::from_secs(60));
     assert!([FINDINGS, INCOMPLETE].contains(&code(&output)), "{}", text(&output));
     assert!(text(&output).contains("it was interrupted"), "{}", text(&output));
-    let written = std::fs::read_to_string(folder.path().join("report.json")).expect("a report");
-    let report: Value = serde_json::from_str(&written).expect("JSON");
+    let report = folder.json("report.json");
     assert_eq!(report["stopped"], "it was interrupted");
     assert!(report["checks"].as_array().is_some_and(|checks| checks.len() > 10));
 }
@@ -273,7 +255,6 @@ fn what_does_not_come_again_is_flaky_and_no_failure() {
         1 => server::groups(stream, &[2, 1]),
         _ => server::groups(stream, &[1, 2]),
     });
-    let output = run(&["run", "--base-url", &target.url(), "--only", "groups.order.ascending"]);
-    assert_eq!(code(&output), INCOMPLETE, "{}", text(&output));
-    assert!(text(&output).contains("flaky groups.order.ascending"), "{}", text(&output));
+    run(&["run", "--base-url", &target.url(), "--only", "groups.order.ascending"])
+        .assert(INCOMPLETE, &["flaky groups.order.ascending"]);
 }

@@ -17,7 +17,7 @@ use sallyport_conformance::{
 };
 
 use crate::misbehaving::{self as server, Behaviour, MisbehavingServer, closed_port};
-use crate::program::{TOKEN, code, every_report, program, run, text};
+use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, every_report, program, run, text};
 
 /// The token in every form that may show it.
 fn forms() -> Vec<String> {
@@ -90,7 +90,7 @@ fn raw_echo(stream: &mut std::net::TcpStream) -> std::io::Result<()> {
 
 #[test]
 fn no_artefact_shows_the_token() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Folder::new();
     let behaviours: [(&str, Behaviour); 5] = [
         ("echo", echo),
         ("raw-echo", raw_echo),
@@ -98,28 +98,20 @@ fn no_artefact_shows_the_token() {
         ("close", server::close),
         ("page", |stream| server::response(stream, "500 Oops", &[], forms().join("\n").as_bytes())),
     ];
-    let mut targets: Vec<(String, MisbehavingServer)> = Vec::new();
-    for (name, behaviour) in behaviours {
-        targets.push((name.to_owned(), MisbehavingServer::start(behaviour)));
-    }
-    let mut urls: Vec<(String, String)> =
-        targets.iter().map(|(name, server)| (name.clone(), server.url())).collect();
-    urls.push(("rejected".to_owned(), format!("http://{}", closed_port())));
-    for (name, url) in urls {
-        let place = folder.path().join(&name);
+    let targets = behaviours.map(|(name, behaviour)| (name, MisbehavingServer::start(behaviour).url()));
+    for (name, url) in targets.into_iter().chain([("rejected", format!("http://{}", closed_port()))]) {
+        let place = folder.path().join(name);
         std::fs::create_dir(&place).expect("a folder");
         let base = ["--base-url", &url, "--timeout", "1"];
         let reports = every_report(&place);
         let ran = run(&[&["run", "--verbose", "--max-seconds", "20", &reports], base.as_slice()].concat());
         assert_clean_output(&format!("run against {name}"), &ran);
-        let recording = place.join("recording");
-        let recording = recording.to_str().expect("a path in UTF-8");
-        let recorded = run(&[&["record", recording], base.as_slice()].concat());
+        let recording = folder.file(&format!("{name}/recording"));
+        let recorded = run(&[&["record", &recording], base.as_slice()].concat());
         assert_clean_output(&format!("record against {name}"), &recorded);
-        let report = place.join("report.json");
-        let report = report.to_str().expect("a path in UTF-8");
-        let check = "groups.envelope.success";
-        assert_clean_output("replay", &run(&[&["replay", report, check], base.as_slice()].concat()));
+        let report = folder.file(&format!("{name}/report.json"));
+        let replay = ["replay", &report, "groups.envelope.success"];
+        assert_clean_output("replay", &run(&[&replay, base.as_slice()].concat()));
     }
     let files = assert_clean_files(folder.path());
     assert!(files > 6 * 5, "{files} files were searched");
@@ -127,13 +119,11 @@ fn no_artefact_shows_the_token() {
 
 #[test]
 fn mistakes_of_usage_show_no_token() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let config = folder.path().join("c.toml");
-    let config_path = config.to_str().expect("a path in UTF-8");
-    std::fs::write(&config, format!("api-key = {}\n", serde_json::json!(TOKEN))).expect("written");
+    let folder = Folder::new();
+    let config = folder.write("c.toml", format!("api-key = {}\n", serde_json::json!(TOKEN)));
     let password = format!("http://user:{}@127.0.0.1:1", utf8_percent_encode(TOKEN, NON_ALPHANUMERIC));
     let cases: [&[&str]; 6] = [
-        &["run", "--config", config_path],
+        &["run", "--config", &config],
         &["run", "--base-url", &password],
         &["run", "--base-url", "http://127.0.0.1:1", "--proxy", &password],
         &["run", "--base-url", "http://127.0.0.1:1", "--header", TOKEN],
@@ -143,8 +133,8 @@ fn mistakes_of_usage_show_no_token() {
     for arguments in cases {
         assert_clean_output(&arguments[..2].join(" "), &run(arguments));
     }
-    let warned = run(&["run", "--base-url", "http://127.0.0.1:1", "--api-key", TOKEN]);
-    assert!(text(&warned).contains("warning: --api-key"), "{}", text(&warned));
+    let warned = text(&run(&["run", "--base-url", "http://127.0.0.1:1", "--api-key", TOKEN]));
+    assert!(warned.contains("warning: --api-key"), "{warned}");
 }
 
 static PANICS: Check = Check {
@@ -220,17 +210,14 @@ fn what_public_types_say_of_themselves_shows_no_token() {
 #[test]
 fn a_token_is_read_from_a_file_and_from_standard_input() {
     let server = MisbehavingServer::start(|stream| server::groups(stream, &[1]));
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("token");
-    std::fs::write(&file, format!("{TOKEN}\n")).expect("written");
+    let folder = Folder::new();
+    let file = folder.write("token", format!("{TOKEN}\n"));
     let base = ["run", "--base-url", &server.url(), "--only", "groups.envelope.success"];
-    let from_file = [base.as_slice(), &["--api-key-file", file.to_str().expect("UTF-8")]].concat();
-    let output = program(&from_file).env_remove("SALLYPORT_API_KEY").output().expect("it runs");
-    assert_eq!(code(&output), 0, "{}", text(&output));
-    let from_stdin = [base.as_slice(), &["--api-key-stdin"]].concat();
-    let input = std::fs::File::open(&file).expect("the file");
-    let output = program(&from_stdin).env_remove("SALLYPORT_API_KEY").stdin(input).output().expect("it runs");
-    assert_eq!(code(&output), 0, "{}", text(&output));
-    let nothing = program(&base).env_remove("SALLYPORT_API_KEY").output().expect("it runs");
-    assert_eq!(code(&nothing), 2, "{}", text(&nothing));
+    for (arguments, expected) in
+        [(["--api-key-file", &file].as_slice(), 0), (&["--api-key-stdin"], 0), (&[], 2)]
+    {
+        let mut program = program(&[base.as_slice(), arguments].concat());
+        program.stdin(std::fs::File::open(&file).expect("the file"));
+        program.env_remove("SALLYPORT_API_KEY").finish().assert(expected, &[]);
+    }
 }

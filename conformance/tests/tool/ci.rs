@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::exposition::{Sample, parse};
 use crate::misbehaving::{self as server, MisbehavingServer, closed_port};
-use crate::program::{TOKEN, code, program, run, text};
+use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, run};
 
 /// Groups in the wrong order, under names that GitHub's runner would take for commands.
 fn commanding(stream: &mut TcpStream) -> std::io::Result<()> {
@@ -22,18 +22,15 @@ fn commanding(stream: &mut TcpStream) -> std::io::Result<()> {
 #[test]
 fn annotations_and_a_summary_for_github() {
     let target = MisbehavingServer::start(commanding);
-    let folder = tempfile::tempdir().expect("a folder");
-    let summary = folder.path().join("summary.md");
-    std::fs::write(&summary, "of the step before\n").expect("written");
+    let folder = Folder::new();
+    let summary = folder.write("summary.md", "of the step before\n");
     let output = program(&["run", "--base-url", &target.url(), "--only", "groups.*", "--verbose"])
         .args(["--report", "github", "--profile", "full"])
         .env("GITHUB_STEP_SUMMARY", &summary)
-        .output()
-        .expect("it runs");
-    assert_eq!(code(&output), 1, "{}", text(&output));
+        .finish();
 
     // What the service says stands between two commands that it cannot guess.
-    let shown = String::from_utf8(output.stdout).expect("text");
+    let shown = String::from_utf8(output.assert(1, &[]).stdout).expect("text");
     let lines: Vec<&str> = shown.lines().collect();
     let word = lines[0].strip_prefix("::stop-commands::").expect("a guard comes first");
     let end = lines.iter().position(|line| *line == format!("::{word}::")).expect("the guard ends");
@@ -48,7 +45,7 @@ fn annotations_and_a_summary_for_github() {
     let count = |level: &str| annotations.iter().filter(|line| line.starts_with(level)).count();
     assert!(count("::error") <= 10 && count("::warning") <= 10, "{shown}");
 
-    let written = std::fs::read_to_string(&summary).expect("a summary");
+    let written = folder.read("summary.md");
     assert!(written.starts_with("of the step before\n# Conformance: does not conform\n"), "{written}");
     assert!(written.contains("`groups.order`"), "{written}");
 }
@@ -56,39 +53,24 @@ fn annotations_and_a_summary_for_github() {
 #[test]
 fn a_summary_that_cannot_be_written_is_an_error_that_says_so() {
     let target = MisbehavingServer::start(|stream| server::groups(stream, &[1]));
-    let output = program(&["run", "--base-url", &target.url(), "--only", "groups.envelope.success"])
+    program(&["run", "--base-url", &target.url(), "--only", "groups.envelope.success"])
         .args(["--report", "github"])
         .env("GITHUB_STEP_SUMMARY", "/missing/summary.md")
-        .output()
-        .expect("it runs");
-    assert_eq!(code(&output), 2, "{}", text(&output));
-    assert!(text(&output).contains("GITHUB_STEP_SUMMARY: /missing/summary.md: "), "{}", text(&output));
+        .finish()
+        .assert(2, &["GITHUB_STEP_SUMMARY: /missing/summary.md: "]);
 }
 
-fn metrics(url: &str, file: &std::path::Path) -> (i32, Vec<Sample>) {
-    let report = format!("prometheus={}", file.display());
-    let implementation = "a \"b\" \\ 4.2";
-    let output = run(&[
-        "run",
-        "--base-url",
-        url,
-        "--only",
-        "groups.*",
-        "--max-seconds",
-        "20",
-        "--report",
-        &report,
-        "--implementation",
-        implementation,
-    ]);
-    let text = std::fs::read_to_string(file).expect("metrics");
-    (code(&output), parse(&text).expect("the text format"))
+fn metrics(url: &str, folder: &Folder, expected: i32) -> Vec<Sample> {
+    let report = format!("prometheus={}", folder.file("conformance.prom"));
+    let base = ["run", "--base-url", url, "--only", "groups.*", "--max-seconds", "20"];
+    let named = ["--report", &report, "--implementation", "a \"b\" \\ 4.2"];
+    run(&[base.as_slice(), &named].concat()).assert(expected, &[]);
+    parse(&folder.read("conformance.prom")).expect("the text format")
 }
 
 #[test]
 fn metrics_are_those_of_the_run_in_the_format_of_prometheus() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("conformance.prom");
+    let folder = Folder::new();
     let value = |samples: &[Sample], name: &str, label: Option<(&str, &str)>| {
         let name = format!("sallyport_conformance_{name}");
         let fits = |sample: &&Sample| {
@@ -100,8 +82,7 @@ fn metrics_are_those_of_the_run_in_the_format_of_prometheus() {
     };
 
     let target = MisbehavingServer::start(|stream| server::groups(stream, &[2, 1]));
-    let (exit, samples) = metrics(&target.url(), &file);
-    assert_eq!(exit, 1);
+    let samples = metrics(&target.url(), &folder, 1);
     assert_eq!(value(&samples, "verdict", Some(("verdict", "findings"))), Some(1.0));
     assert_eq!(value(&samples, "verdict", Some(("verdict", "conforms"))), Some(0.0));
     assert_eq!(value(&samples, "exit_code", None), Some(1.0));
@@ -114,8 +95,7 @@ fn metrics_are_those_of_the_run_in_the_format_of_prometheus() {
     assert!(value(&samples, "begun_timestamp_seconds", None) > Some(1.7e9));
 
     // The next run replaces them, also when nothing could be judged.
-    let (exit, samples) = metrics(&format!("http://{}", closed_port()), &file);
-    assert_eq!(exit, 3);
+    let samples = metrics(&format!("http://{}", closed_port()), &folder, 3);
     assert_eq!(value(&samples, "verdict", Some(("verdict", "unreachable"))), Some(1.0));
     assert_eq!(value(&samples, "clauses_judged", None), Some(0.0));
     let left: Vec<_> = std::fs::read_dir(folder.path()).expect("a folder").collect();
@@ -125,23 +105,17 @@ fn metrics_are_those_of_the_run_in_the_format_of_prometheus() {
 #[test]
 fn metrics_that_cannot_be_written_are_known_before_the_run() {
     let target = MisbehavingServer::start(|stream| server::groups(stream, &[1]));
-    let output = run(&["run", "--base-url", &target.url(), "--report", "prometheus=/missing/a.prom"]);
-    assert_eq!(code(&output), 2, "{}", text(&output));
+    run(&["run", "--base-url", &target.url(), "--report", "prometheus=/missing/a.prom"]).assert(2, &[]);
     assert_eq!(target.connections(), 0);
 }
 
 #[test]
 fn an_archive_has_every_exchange_of_the_checks_without_the_token() {
     let target = MisbehavingServer::start(|stream| server::groups(stream, &[1, 2]));
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("run.har");
-    let json = folder.path().join("run.json");
-    let reports = format!("har={},json={}", file.display(), json.display());
+    let folder = Folder::new();
+    let reports = format!("har={},json={}", folder.file("run.har"), folder.file("run.json"));
     run(&["run", "--base-url", &target.url(), "--only", "groups.*", "--report", &reports]);
-    let read = |path: &std::path::Path| -> Value {
-        serde_json::from_str(&std::fs::read_to_string(path).expect("a report")).expect("JSON")
-    };
-    let (har, report) = (read(&file), read(&json));
+    let (har, report) = (folder.json("run.har"), folder.json("run.json"));
     assert_eq!(har["log"]["version"], "1.2");
     let entries = har["log"]["entries"].as_array().expect("entries");
     let sent: u64 = report["checks"]

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::misbehaving::{self as server, MisbehavingServer};
-use crate::program::{code, every_report, run, text};
+use crate::program::{AssertOutput as _, Folder, code, every_report, run, text};
 
 /// Clears the screen, turns the direction of writing, ends the line, says it all in eight bits.
 const ACTS: &str = "</pre>\u{1b}[2J\u{9b}31m\u{202e}\u{2066}\u{7f}\r\n::error::\u{2028}\u{ffff}";
@@ -67,70 +67,54 @@ fn files(folder: &Path, found: &mut Vec<(String, String)>) {
 #[test]
 fn foreign_text_and_credentials_do_nothing_by_any_way_out() {
     for behaviour in [foreign, rejection] {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = Folder::new();
         let target = MisbehavingServer::start(behaviour);
         let url = target.url();
         let base = ["--base-url", &url];
         let mut shown = Vec::new();
         let mut ran = |arguments: &[&str]| {
             let output = run(&[arguments, base.as_slice()].concat());
-            let printed = text(&output);
-            shown.push((arguments[0].to_owned(), printed));
+            shown.push((arguments[0].to_owned(), text(&output)));
             code(&output)
         };
         let reports = every_report(folder.path());
         assert_ne!(ran(&["run", "--verbose", "--max-seconds", "30", &reports]), 0);
-        let recording = folder.path().join("recording");
-        let recording = recording.to_str().expect("UTF-8");
-        assert_eq!(ran(&["record", recording]), 0);
-        ran(&["compare", recording]);
-        let report = folder.path().join("report.json");
-        ran(&["replay", report.to_str().expect("UTF-8"), "groups.envelope.schema"]);
-        ran(&["replay", report.to_str().expect("UTF-8"), ACTS]);
+        let (recording, report) = (folder.file("recording"), folder.file("report.json"));
+        assert_eq!(ran(&["record", &recording]), 0);
+        ran(&["compare", &recording]);
+        ran(&["replay", &report, "groups.envelope.schema"]);
+        ran(&["replay", &report, ACTS]);
         files(folder.path(), &mut shown);
         assert!(shown.len() > 10, "{} texts", shown.len());
         for (what, text) in &shown {
             assert_plain(what, text);
             assert!(!text.contains(COOKIE), "{what} shows a credential: {text}");
         }
-        let read = |form: &str| {
-            std::fs::read_to_string(folder.path().join(format!("report.{form}"))).expect("a report")
-        };
-        for form in ["json", "sarif"] {
-            let _: Value = serde_json::from_str(&read(form)).expect("JSON");
-        }
-        assert!(!read("html").contains("</pre>\\u"), "markup came through");
-        quick_junit::Report::deserialize_from_str(&read("junit")).expect("valid XML");
+        assert!(folder.json("report.json").is_object() && folder.json("report.sarif").is_object());
+        assert!(!folder.read("report.html").contains("</pre>\\u"), "markup came through");
+        quick_junit::Report::deserialize_from_str(&folder.read("report.junit")).expect("valid XML");
     }
 }
 
 #[test]
 fn a_forged_report_and_a_forged_recording_are_only_read() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let report = folder.path().join("report.json");
+    let folder = Folder::new();
     let finding = json!({"id": ACTS, "findings": [{}]});
-    std::fs::write(&report, json!({"target": ACTS, "checks": [finding]}).to_string()).expect("written");
-    let rejected = run(&["replay", report.to_str().expect("UTF-8"), "groups.order.ascending"]);
-    assert_eq!(code(&rejected), 2);
-    assert_plain("replay", &text(&rejected));
-
-    let mut places = Vec::new();
-    for (name, line) in [("before", "a"), ("after", ACTS)] {
-        let place = folder.path().join(name);
+    let report = folder.write("report.json", json!({"target": ACTS, "checks": [finding]}).to_string());
+    let [before, after] = [("before", "a"), ("after", ACTS)].map(|(name, line)| {
+        let place = folder.file(name);
         std::fs::create_dir(&place).expect("a folder");
         let entry =
             format!("---\nsource: conformance record\nexpression: \u{1b}[2J\u{202e}\n---\nbody /x: {line}\n");
-        std::fs::write(place.join("groups.\u{1b}[31m.snap"), entry).expect("written");
-        places.push(place);
+        folder.write(&format!("{name}/groups.\u{1b}[31m.snap"), entry);
+        place
+    });
+    let config = folder.write("c.toml", "profile = \"\\u001b[2J\\u202e\"\n");
+    for (arguments, expected) in [
+        (["replay", &report, "groups.order.ascending"], 2),
+        (["compare", &before, &after], 1),
+        (["plan", "--config", &config], 2),
+    ] {
+        assert_plain(arguments[0], &text(&run(&arguments).assert(expected, &[])));
     }
-    let places: Vec<_> = places.iter().map(|place| place.to_str().expect("UTF-8")).collect();
-    let compared = run(&["compare", places[0], places[1]]);
-    assert_eq!(code(&compared), 1, "{}", text(&compared));
-    assert_plain("compare", &text(&compared));
-
-    let config = folder.path().join("c.toml");
-    std::fs::write(&config, "profile = \"\\u001b[2J\\u202e\"\n").expect("written");
-    let rejected = run(&["plan", "--config", config.to_str().expect("UTF-8")]);
-    assert_eq!(code(&rejected), 2);
-    assert_plain("plan", &text(&rejected));
 }

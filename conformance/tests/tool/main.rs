@@ -7,10 +7,12 @@ mod bad_servers;
 mod canary;
 mod ci;
 mod commands;
+mod exit_codes;
 mod exposition;
 mod foreign;
 mod misbehaving;
 mod observe;
+#[path = "../support/program.rs"]
 mod program;
 mod reports;
 mod watch;

@@ -1,42 +1,36 @@
 //! `conformance observe`: traffic that others recorded, from our own archives and from browsers.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::process::Output;
 
 use serde_json::{Value, json};
 
-use crate::program::{TOKEN, code, every_report, program, text};
+use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, every_report, program, text};
 
-fn observe(file: &Path, arguments: &[&str]) -> (i32, String) {
-    let path = file.to_str().expect("a path in UTF-8");
-    let output = program(&[&["observe", path], arguments].concat()).output().expect("it runs");
-    (code(&output), text(&output))
+fn observe(file: &str, arguments: &[&str]) -> Output {
+    program(&[&["observe", file], arguments].concat()).finish()
 }
 
-fn written(folder: &Path, har: &Value) -> PathBuf {
-    let file = folder.join("session.har");
-    std::fs::write(&file, har.to_string()).expect("written");
-    file
+fn written(folder: &Folder, har: &Value) -> String {
+    folder.write("session.har", har.to_string())
 }
 
 #[cfg(feature = "embedded")]
 #[test]
 fn an_archive_of_our_own_is_judged_as_the_run_was() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("run.har");
-    let report = format!("har={}", file.display());
-    let ran =
-        program(&["run", "--only", "groups.*", "--only", "search.paging.*", "--quiet", "--report", &report]);
-    let mut ran = ran;
-    let output = ran.env_remove("SALLYPORT_API_KEY").output().expect("it runs");
-    assert_eq!(code(&output), 0, "{}", text(&output));
-    let (exit, shown) = observe(&file, &[]);
-    assert_eq!(exit, 0, "{shown}");
+    let folder = Folder::new();
+    let file = folder.file("run.har");
+    program(&["run", "--only", "groups.*", "--only", "search.paging.*", "--quiet"])
+        .args(["--report", &format!("har={file}")])
+        .env_remove("SALLYPORT_API_KEY")
+        .finish()
+        .assert(0, &[]);
+    let shown = text(&observe(&file, &[]).assert(0, &["nothing was sent"]));
     for clause in ["groups.envelope", "groups.order", "search.envelope", "search.page-size", "search.paging"]
     {
         assert!(shown.contains(&format!("seen {clause}\n")), "{clause}: {shown}");
     }
     assert!(!shown.contains("seen extract."), "{shown}");
-    assert!(shown.contains("nothing was sent"), "{shown}");
 }
 
 /// An entry as Chrome exports it, with all that the suite does not read.
@@ -115,7 +109,7 @@ fn assert_clean(what: &str, text: &str) {
 
 #[test]
 fn an_archive_of_a_browser_is_judged_and_its_tokens_stay_in_it() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Folder::new();
     let extracted = |port: u32| json!({"code": 0, "success": true, "msg": "ok", "data": [{"ip": "gw.invalid", "port": port}], "request_ip": "192.0.2.9"});
     let extraction = format!("{}&num=1&request_id=order-77", url("proxy/extract"));
     let mut cut = entry(9, "GET", &url("static/groups"), None, &groups(&[1]));
@@ -131,25 +125,16 @@ fn an_archive_of_a_browser_is_judged_and_its_tokens_stay_in_it() {
         entry(8, "GET", &url("static/groups").replace("api.", "other."), None, &groups(&[1])),
         cut,
     ];
-    let file = written(folder.path(), &archive(&entries));
+    let file = written(&folder, &archive(&entries));
 
-    let (exit, shown) = observe(&file, &[]);
-    assert_eq!(exit, 2, "{shown}");
-    assert!(
-        shown.contains("https://api.example.com, https://other.example.com; choose one with --base-url"),
-        "{shown}"
-    );
-    assert_clean("the error", &shown);
-
-    let (exit, shown) = observe(&file, &["--report", "har=copy.har"]);
-    assert_eq!(exit, 2, "{shown}");
-    assert!(shown.contains("--report har=FILE: expected another format"), "{shown}");
+    let choose = "https://api.example.com, https://other.example.com; choose one with --base-url";
+    assert_clean("the error", &text(&observe(&file, &[]).assert(2, &[choose])));
+    observe(&file, &["--report", "har=copy.har"]).assert(2, &["--report har=FILE: expected another format"]);
 
     let reports = every_report(folder.path());
     let reports = reports.split(",har=").next().expect("the others");
-    let (exit, shown) = observe(&file, &["--base-url", "https://api.example.com", "--verbose", reports]);
-    assert_eq!(exit, 1, "{shown}");
-    for told in [
+    let observed = observe(&file, &["--base-url", "https://api.example.com", "--verbose", reports]);
+    let printed = [
         "failed groups.order.recorded",
         "2 stands before 1, at log.entries[2]",
         "-X GET 'https://api.example.com/openapi/v1/static/groups?api_key='\"$SALLYPORT_API_KEY\"",
@@ -166,53 +151,46 @@ fn an_archive_of_a_browser_is_judged_and_its_tokens_stay_in_it() {
         "not seen search.match-port\n",
         "not seen search.status\n",
         "it needs requests that only the suite sends",
-    ] {
-        assert!(shown.contains(told), "{told}: {shown}");
-    }
-    assert_clean("the screen", &shown);
+    ];
+    assert_clean("the screen", &text(&observed.assert(1, &printed)));
     for entry in std::fs::read_dir(folder.path()).expect("a folder") {
         let path = entry.expect("an entry").path();
-        if path != file {
+        if path != Path::new(&file) {
             assert_clean(&path.display().to_string(), &std::fs::read_to_string(&path).expect("a report"));
         }
     }
-    let report = std::fs::read_to_string(folder.path().join("report.json")).expect("a report");
+    let report = folder.json("report.json");
     let validator = jsonschema::validator_for(
         &serde_json::from_str(include_str!("../../report.schema.json")).expect("JSON"),
     );
-    let report: Value = serde_json::from_str(&report).expect("JSON");
     assert!(validator.expect("a schema").is_valid(&report), "{report}");
 }
 
 #[test]
 fn a_conforming_archive_passes_and_an_empty_one_has_no_verdict() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Folder::new();
     let pages = [search(1, page(1, 3, &[1, 2])), search(2, page(2, 3, &[3]))];
     let listing = entry(3, "GET", &url("static/groups"), None, &groups(&[1, 2]));
-    let file = written(folder.path(), &archive(&[pages.to_vec(), vec![listing]].concat()));
-    let (exit, shown) = observe(&file, &[]);
-    assert_eq!(exit, 0, "{shown}");
-    assert!(shown.contains("seen search.paging\n") && shown.contains("seen search.total\n"), "{shown}");
+    let file = written(&folder, &archive(&[pages.to_vec(), vec![listing]].concat()));
+    observe(&file, &[]).assert(0, &["seen search.paging\n", "seen search.total\n"]);
 
     // A change of the data between two pages is no finding.
     let moved = [search(1, page(1, 4, &[1, 2])), search(2, page(2, 3, &[2]))];
-    let file = written(folder.path(), &archive(&moved));
-    assert_eq!(observe(&file, &["--fail-on-warning"]).0, 0);
+    let file = written(&folder, &archive(&moved));
+    observe(&file, &["--fail-on-warning"]).assert(0, &[]);
     let broken = [search(1, page(1, 4, &[1, 2])), search(2, page(2, 4, &[2, 3]))];
-    let file = written(folder.path(), &archive(&broken));
-    assert_eq!(observe(&file, &[]).0, 0, "it may have been a change of the data");
-    assert_eq!(observe(&file, &["--fail-on-warning"]).0, 1);
+    let file = written(&folder, &archive(&broken));
+    // It may have been a change of the data.
+    observe(&file, &[]).assert(0, &[]);
+    observe(&file, &["--fail-on-warning"]).assert(1, &[]);
 
-    let file = written(folder.path(), &archive(&[]));
-    let (exit, shown) = observe(&file, &[]);
-    assert_eq!(exit, 4, "{shown}");
-    assert!(shown.contains("0 exchanges of 0 entries"), "{shown}");
+    let file = written(&folder, &archive(&[]));
+    observe(&file, &[]).assert(4, &["0 exchanges of 0 entries"]);
 }
 
 #[test]
 fn what_is_no_archive_is_an_error_with_its_place_and_without_its_text() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("session.har");
+    let folder = Folder::new();
     let deep = "[".repeat(500_000);
     let wrong = [
         (format!("{{\"log\": \"{TOKEN}\"}}").replace("en\\", "en"), "session.har: line 1, column"),
@@ -221,17 +199,12 @@ fn what_is_no_archive_is_an_error_with_its_place_and_without_its_text() {
         (String::new(), "line 1, column 0: EOF"),
     ];
     for (text, told) in wrong {
-        std::fs::write(&file, text).expect("written");
-        let (exit, shown) = observe(&file, &[]);
-        assert_eq!(exit, 2, "{shown}");
-        assert!(shown.contains(told) && shown.contains("expected an HTTP Archive"), "{told}: {shown}");
+        let file = folder.write("session.har", text);
+        let shown = self::text(&observe(&file, &[]).assert(2, &[told, "expected an HTTP Archive"]));
         assert_clean("the error", &shown);
         assert!(shown.len() < 500, "{shown}");
     }
-    std::fs::write(&file, archive(&[]).to_string()).expect("written");
-    let (exit, shown) = observe(&file, &["--max-bytes", "20"]);
-    assert_eq!(exit, 2);
-    assert!(shown.contains("expected at most 20 bytes, found more"), "{shown}");
-    let (exit, shown) = observe(&folder.path().join("missing.har"), &[]);
-    assert_eq!(exit, 2, "{shown}");
+    let file = written(&folder, &archive(&[]));
+    observe(&file, &["--max-bytes", "20"]).assert(2, &["expected at most 20 bytes, found more"]);
+    observe(&folder.file("missing.har"), &[]).assert(2, &[]);
 }

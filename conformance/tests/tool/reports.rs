@@ -12,6 +12,7 @@ use sallyport_conformance::{
 use serde_json::Value;
 
 use crate::misbehaving::{self as server, MisbehavingServer};
+use crate::program::{AssertOutput as _, Finish as _, Folder, program};
 
 /// Groups in the wrong order, with a name that wants to be markup.
 fn groups(stream: &mut TcpStream) -> std::io::Result<()> {
@@ -219,9 +220,9 @@ async fn a_comment_ends_before_a_whole_finding_and_counts_the_others() {
 #[test]
 fn two_reports_in_one_file_are_an_error_before_anything_is_sent() {
     let target = MisbehavingServer::start(groups);
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Folder::new();
     std::fs::create_dir(folder.path().join("sub")).expect("a folder");
-    std::fs::write(folder.path().join("old.json"), "{}").expect("written");
+    folder.write("old.json", "{}");
     std::os::unix::fs::symlink("old.json", folder.path().join("link.json")).expect("a link");
     for reports in [
         ["json=x", "md=x"],
@@ -231,24 +232,18 @@ fn two_reports_in_one_file_are_an_error_before_anything_is_sent() {
         ["json=-", "md=-"],
         ["github", "github"],
     ] {
-        let output = crate::program::program(&["run", "--base-url", &target.url(), "--report"])
-            .args([reports[0], "--report", reports[1]])
+        program(&["run", "--base-url", &target.url(), "--report", reports[0], "--report", reports[1]])
             .current_dir(folder.path())
-            .output()
-            .expect("it runs");
-        let text = crate::program::text(&output);
-        assert_eq!(crate::program::code(&output), 2, "{text}");
-        let said = format!("`{}` and `{}` write to the same place", reports[0], reports[1]);
-        assert!(text.contains(&said), "{said} in {text}");
+            .finish()
+            .assert(2, &[&format!("`{}` and `{}` write to the same place", reports[0], reports[1])]);
     }
     assert_eq!(target.connections(), 0);
     assert!(!folder.path().join("x").exists());
     let target = target.url();
     let arguments = ["run", "--base-url", &target, "--only", "groups.envelope.success", "--profile", "full"];
-    let output = crate::program::program(&arguments)
+    program(&arguments)
         .args(["--report", "json=x,md=sub/x,html=/dev/null,junit=/dev/null"])
         .current_dir(folder.path())
-        .output()
-        .expect("it runs");
-    assert_eq!(crate::program::code(&output), 0, "{}", crate::program::text(&output));
+        .finish()
+        .assert(0, &[]);
 }

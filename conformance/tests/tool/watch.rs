@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::exposition::parse;
 use crate::misbehaving::{self as server, MisbehavingServer};
-use crate::program::{TOKEN, code, program, text};
+use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, text};
 
 /// A watch under way. Dropped, it is killed.
 struct Watch {
@@ -22,20 +22,14 @@ struct Watch {
 impl Watch {
     fn start(url: &str, history: &Path, arguments: &[&str]) -> Self {
         let history = history.to_str().expect("a path in UTF-8");
-        let all =
-            ["watch", "--base-url", url, "--history", history, "--listen", "127.0.0.1:0", "--every", "1s"];
-        let mut child = program(
-            &[
-                &all,
-                ["--only", "groups.order.ascending", "--only", "groups.envelope.success"].as_slice(),
-                arguments,
-            ]
-            .concat(),
-        )
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
+        let mut child = program(&["watch", "--base-url", url, "--history", history, "--every", "1s"])
+            .args(["--listen", "127.0.0.1:0"])
+            .args(["--only", "groups.order.ascending", "--only", "groups.envelope.success"])
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
         let mut lines = BufReader::new(child.stdout.take().expect("piped"));
         let mut first = String::new();
         lines.read_line(&mut first).expect("a line");
@@ -106,23 +100,27 @@ fn target() -> (MisbehavingServer, Arc<AtomicBool>) {
     (server, is_sorted)
 }
 
-fn every_file(folder: &Path) -> String {
-    let files = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
-    files.map(|file| std::fs::read_to_string(file).expect("text")).collect()
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
+    entries.map(|entry| entry.file_name().into_string().expect("UTF-8")).collect()
+}
+
+fn every_file(folder: &Folder) -> String {
+    names(folder.path()).iter().map(|name| folder.read(name)).collect()
 }
 
 #[test]
 fn a_watch_reports_changes_and_rates_serves_them_and_goes_on_after_a_restart() {
     let (server, is_sorted) = target();
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Folder::new();
     let mut watch = Watch::start(&server.url(), folder.path(), &[]);
     let first = watch.wait_for(" clauses judged");
     assert!(!first.contains("rate"), "{first}");
     is_sorted.store(false, Ordering::SeqCst);
     let changed = watch.wait_for("rate groups.order: violated in 1 of ");
-    assert!(changed.contains("groups.order is violated, and was not before"), "{changed}");
-    assert!(changed.contains(" and is findings"), "{changed}");
-    assert!(changed.contains("95 % interval"), "{changed}");
+    for part in ["groups.order is violated, and was not before", " and is findings", "95 % interval"] {
+        assert!(changed.contains(part), "{changed}");
+    }
     let report = changed.lines().find_map(|line| line.strip_prefix("          report ")).expect("a report");
     let evidence: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(report).expect("the report")).expect("JSON");
@@ -145,10 +143,9 @@ fn a_watch_reports_changes_and_rates_serves_them_and_goes_on_after_a_restart() {
     let order = ("clause", "groups.order");
     assert!(value("watch_clause_runs", order) >= Some(3.0), "{body}");
     let (low, high) = (value("broken_low", order), value("broken_high", order));
-    assert!(
-        value("watch_clause_broken_runs", order) >= Some(1.0) && low > Some(0.0) && high < Some(1.0),
-        "{body}"
-    );
+    assert!(value("watch_clause_broken_runs", order) >= Some(1.0), "{body}");
+    assert!(low > Some(0.0), "{body}");
+    assert!(high < Some(1.0), "{body}");
     assert!(value("watch_runs", ("verdict", "findings")) >= Some(1.0), "{body}");
     assert_eq!(value("info", ("profile", "production")), Some(1.0), "{body}");
 
@@ -162,7 +159,7 @@ fn a_watch_reports_changes_and_rates_serves_them_and_goes_on_after_a_restart() {
     assert_eq!(watch.signal("-TERM"), Some(0));
     drop(watch);
 
-    let kept = every_file(folder.path());
+    let kept = every_file(&folder);
     assert!(kept.contains("\"groups.order\":") && kept.contains("<!doctype html>"), "{kept}");
     assert!(!kept.contains(&TOKEN[..8]));
     let mut again = Watch::start(&server.url(), folder.path(), &["--runs", "1"]);
@@ -178,7 +175,7 @@ fn a_kill_in_the_middle_of_a_run_loses_that_run_alone() {
         std::thread::sleep(Duration::from_millis(300));
         server::groups(stream, &[1])
     });
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Folder::new();
     for _ in 0..2 {
         let mut watch = Watch::start(&slow.url(), folder.path(), &[]);
         watch.wait_for(" clauses judged");
@@ -188,76 +185,52 @@ fn a_kill_in_the_middle_of_a_run_loses_that_run_alone() {
     let mut watch = Watch::start(&slow.url(), folder.path(), &["--runs", "1"]);
     watch.wait_for(" clauses judged");
     watch.child.wait().expect("it ends");
-    let lines = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with(".jsonl");
-    let runs: usize = std::fs::read_dir(folder.path())
-        .expect("a folder")
-        .map(|entry| entry.expect("an entry"))
-        .filter(|entry| lines(&entry.file_name()))
-        .map(|entry| std::fs::read_to_string(entry.path()).expect("text").lines().count())
-        .sum();
+    let names = names(folder.path()).into_iter().filter(|name| name.ends_with(".jsonl"));
+    let runs: usize = names.map(|name| folder.read(&name).lines().count()).sum();
     assert!(runs >= 3, "{runs} runs were kept");
 }
 
 #[test]
 fn an_interrupt_ends_a_run_under_way() {
     let hanging = MisbehavingServer::start(server::hang);
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Folder::new();
     let mut watch = Watch::start(&hanging.url(), folder.path(), &[]);
     std::thread::sleep(Duration::from_millis(300));
     assert!(hanging.connections() > 0);
     assert_eq!(watch.signal("-INT"), Some(0));
-    assert!(!every_file(folder.path()).contains("begun"), "a run that was cut short is no sample");
+    assert!(!every_file(&folder).contains("begun"), "a run that was cut short is no sample");
 }
 
 #[test]
 fn a_history_belongs_to_one_program_and_one_target() {
     let (server, _) = target();
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().to_str().expect("a path in UTF-8");
+    let folder = Folder::new();
     let mut watch = Watch::start(&server.url(), folder.path(), &[]);
     watch.wait_for(" clauses judged");
-    let run = |url: &str, listen: &str| {
-        let output =
-            program(&["watch", "--base-url", url, "--history", path, "--listen", listen, "--runs", "1"])
-                .output();
-        let output = output.expect("it runs");
-        (code(&output), text(&output))
+    let rejected = |url: &str, listen: &str, message: &str| {
+        let mut watch =
+            program(&["watch", "--base-url", url, "--listen", listen, "--runs", "1", "--history"]);
+        watch.arg(folder.path()).finish().assert(2, &[message]);
     };
-    let (exit, shown) = run(&server.url(), "127.0.0.1:0");
-    assert_eq!(exit, 2, "{shown}");
-    assert!(shown.contains("another program writes this history"), "{shown}");
+    rejected(&server.url(), "127.0.0.1:0", "another program writes this history");
     watch.signal("-TERM");
-    let (exit, shown) = run("http://127.0.0.1:1", "127.0.0.1:0");
-    assert_eq!(exit, 2, "{shown}");
-    assert!(shown.contains("expected the history of http://127.0.0.1:1/"), "{shown}");
+    rejected("http://127.0.0.1:1", "127.0.0.1:0", "expected the history of http://127.0.0.1:1/");
     let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let (exit, shown) = run(&server.url(), &taken.local_addr().expect("bound").to_string());
-    assert_eq!(exit, 2, "{shown}");
-    assert!(shown.contains("choose another address"), "{shown}");
-    let (exit, shown) = run(&server.url(), "0.0.0.0:80");
-    assert_eq!(exit, 2, "{shown}");
+    let address = taken.local_addr().expect("bound").to_string();
+    rejected(&server.url(), &address, "choose another address");
+    rejected(&server.url(), "0.0.0.0:80", "loopback");
 }
 
 #[cfg(feature = "embedded")]
 #[test]
 fn runs_keep_to_the_gateways_of_a_day() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let output = program(&[
-        "watch",
-        "--runs",
-        "3",
-        "--every",
-        "1s",
-        "--gateways-per-day",
-        "5",
-        "--listen",
-        "127.0.0.1:0",
-    ])
-    .args(["--only", "extract.envelope.*", "--only", "extract.count.*", "--history"])
-    .arg(folder.path())
-    .env_remove("SALLYPORT_API_KEY")
-    .output()
-    .expect("it runs");
+    let folder = Folder::new();
+    let output = program(&["watch", "--runs", "3", "--every", "1s", "--gateways-per-day", "5"])
+        .args(["--listen", "127.0.0.1:0"])
+        .args(["--only", "extract.envelope.*", "--only", "extract.count.*", "--history"])
+        .arg(folder.path())
+        .env_remove("SALLYPORT_API_KEY")
+        .finish();
     let shown = text(&output);
     let taken: Vec<u32> = shown
         .lines()
@@ -278,15 +251,13 @@ fn reports_are_kept_up_to_a_number() {
     let (server, is_sorted) = target();
     is_sorted.store(false, Ordering::SeqCst);
     let reports = |folder: &Path| -> Vec<String> {
-        let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
-        let mut names: Vec<String> =
-            entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        let mut names = names(folder);
         names.retain(|name| name.starts_with("report-"));
         names.sort();
         names
     };
     for (most, left) in [("2", 2), ("0", 0)] {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = Folder::new();
         let mut watch = Watch::start(&server.url(), folder.path(), &["--runs", "4", "--keep-reports", most]);
         let mut shown = String::new();
         watch.lines.read_to_string(&mut shown).expect("text");
@@ -299,10 +270,10 @@ fn reports_are_kept_up_to_a_number() {
         let kept = reports(folder.path());
         assert_eq!(kept.len(), left, "{shown}");
         assert!(named.ends_with(&kept.iter().map(String::as_str).collect::<Vec<_>>()), "{named:?} {kept:?}");
-        let page = std::fs::read_to_string(folder.path().join("index.html")).expect("a page");
+        let page = folder.read("index.html");
         assert_eq!(page.matches("<code>report-").count(), left, "{page}");
     }
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Folder::new();
     is_sorted.store(true, Ordering::SeqCst);
     let mut watch = Watch::start(&server.url(), folder.path(), &["--runs", "1"]);
     watch.child.wait().expect("it ends");

@@ -22,12 +22,12 @@ use sallyport_server::{
 };
 use tokio::runtime::Runtime;
 
-use super::{Backend, figure, median};
+use super::{Backend, figure, median, rounds};
 
 /// Name of the threads that serve, by which their CPU is told from the callers'.
 pub(crate) const SERVER_THREAD: &str = "bench-server";
 
-const ROUNDS: usize = 21;
+const ROUNDS: u64 = 21;
 const CALLS: u32 = 100;
 const CONNECTIONS: u32 = 32;
 
@@ -74,7 +74,7 @@ impl<'a> Bench<'a> {
         let mut bare = Caller::connect(self.bare.local_addr(), &format!("{}{query}", ExtractProxies::PATH));
         let mut ours = Caller::connect(self.ours.address(), &format!("{}{query}", ExtractProxies::PATH));
         // Turn about, so that whatever disturbs the machine disturbs both.
-        let rounds: Vec<(f64, f64)> = (0..ROUNDS).map(|_| (bare.cpu(), ours.cpu())).collect();
+        let rounds: Vec<(f64, f64)> = (0..rounds(ROUNDS)).map(|_| (bare.cpu(), ours.cpu())).collect();
         let ratio = median(rounds.iter().map(|(bare, ours)| ours / bare).collect());
         let [bare, ours] = [0, 1].map(|side| {
             median(rounds.iter().map(|(bare, ours)| if side == 0 { *bare } else { *ours }).collect())

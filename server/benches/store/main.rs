@@ -2,6 +2,8 @@
 //! are compared with each other only; a machine's speed is in both sides of a ratio.
 //!
 //! `cargo bench -p sallyport-server --bench store -- [INSTANCES]…`
+//!
+//! `cargo test --bench store` only shows that it still runs: a small account, and one round of each.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -26,6 +28,9 @@ use sallyport_server::store::{Location, OpenMode, Store};
 
 /// Instances of an account, unless others are asked for.
 const SIZES: [u64; 2] = [100_000, 1_000_000];
+
+/// Instances of a run that only shows that the bench works: as many as its largest page.
+const SMALL: u64 = 1000;
 
 /// A database of the bench.
 pub(crate) struct Backend {
@@ -54,7 +59,11 @@ impl Backend {
 
 fn main() {
     let sizes: Vec<u64> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
-    let sizes = if sizes.is_empty() { SIZES.to_vec() } else { sizes };
+    let sizes = match sizes {
+        _ if !is_measuring() => vec![SMALL],
+        sizes if sizes.is_empty() => SIZES.to_vec(),
+        sizes => sizes,
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .thread_name(extraction::SERVER_THREAD)
@@ -93,6 +102,16 @@ fn main() {
     let extraction = extraction::Bench::start(&runtime, &backend);
     extraction.run(1, " with a line of log");
     extraction.stop();
+}
+
+/// Whether this is `cargo bench`, which passes this argument, and not `cargo test`.
+fn is_measuring() -> bool {
+    std::env::args().any(|argument| argument == "--bench")
+}
+
+/// The rounds of a measurement: so many, or one where nothing is measured.
+pub(crate) fn rounds(measured: u64) -> u64 {
+    if is_measuring() { measured } else { 1 }
 }
 
 /// One line of figures.

@@ -19,7 +19,7 @@ use sallyport_server::{
     store::Location,
 };
 
-use super::{Backend, figure, median};
+use super::{Backend, figure, median, rounds};
 use crate::{cluster::eventually, records::address};
 
 const ROUNDS: u64 = 200;
@@ -35,7 +35,7 @@ pub(crate) async fn bench(backend: &Backend, token: &Token, size: u64) {
             let mut ours = Vec::new();
             let mut bare = Vec::new();
             let mut bare_search = BareStatement::open(backend).await;
-            for round in 0..ROUNDS {
+            for round in 0..rounds(ROUNDS) {
                 // Each has addresses of its own, as far as there are enough, so that neither finds nearby what the
                 // other has just read; and they take turns in which they get and in who comes first.
                 let part = round % 2;
@@ -178,9 +178,14 @@ impl BareStatement {
 fn rows(db: &rusqlite::Connection, wanted: Vec<Value>, page_size: u32) -> usize {
     let wanted = Rc::new(wanted);
     let mut statement = db.prepare_cached(include_str!("../../src/store/sqlite/search.sql")).unwrap();
-    let none = rusqlite::types::Null;
-    let values = rusqlite::params![1, wanted, none, none, none, none, none, none, none, page_size, 0];
-    let mut rows = statement.query(values).unwrap();
+    // What is not bound is NULL, and so a filter that matches everything. The fourth is a flag, and the last two are the page's.
+    let parameters = statement.parameter_count();
+    statement.raw_bind_parameter(1, 1).unwrap();
+    statement.raw_bind_parameter(2, wanted).unwrap();
+    statement.raw_bind_parameter(4, false).unwrap();
+    statement.raw_bind_parameter(parameters - 1, page_size).unwrap();
+    statement.raw_bind_parameter(parameters, 0).unwrap();
+    let mut rows = statement.raw_query();
     let mut count = 0;
     while let Some(row) = rows.next().unwrap() {
         assert!((0..14).all(|column| row.get_ref(column).is_ok()));

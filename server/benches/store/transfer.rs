@@ -7,7 +7,7 @@ use sallyport_server::{
     domain::token::{Token, TokenKind},
 };
 
-use super::{Backend, figure, median};
+use super::{Backend, figure, median, rounds};
 use crate::{records::ImportFile, server_process::ServerProcess};
 
 /// Fills the database with an account of that many instances, and gives its token.
@@ -43,7 +43,7 @@ pub(crate) async fn bench(backend: &Backend, size: u64) -> Token {
     figure(backend.name, "export, instances a second", format_args!("{:.0}", size as f64 / seconds));
     drop(store);
 
-    let starts = (0..9).map(|_| start_up(backend)).collect();
+    let starts = (0..rounds(9)).map(|_| start_up(backend)).collect();
     figure(backend.name, "start-up, ms", format_args!("{:.1}", median(starts)));
     token
 }

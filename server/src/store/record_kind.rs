@@ -102,7 +102,7 @@ impl RecordKind {
     }
 
     /// The record of a row that [`select`](Self::select) returns.
-    pub(super) fn read(self, mut row: Row) -> Result<Record, StoreError> {
+    pub(super) fn read(self, mut row: Row<'_>) -> Result<Record, StoreError> {
         Ok(match self {
             Self::Account => {
                 Record::Account(AccountRecord { name: row.take()?, real_name_verified: row.take()? })
@@ -193,7 +193,7 @@ impl Record {
 
     /// The values of the columns. `owner` is the number of the record's account, and `gateway` the number that a gateway
     /// gets; kinds without them ignore them.
-    pub(super) fn values(&self, owner: i64, gateway: i64) -> Result<Vec<Value>, StoreError> {
+    pub(super) fn values(&self, owner: i64, gateway: i64) -> Result<Vec<Value<'_>>, StoreError> {
         Ok(match self {
             Self::Account(AccountRecord { name, real_name_verified }) => {
                 vec![name.as_str().into(), (*real_name_verified).into()]
@@ -240,7 +240,7 @@ impl Record {
     }
 }
 
-fn instance_values(instance: &InstanceRecord, owner: i64) -> Result<Vec<Value>, StoreError> {
+fn instance_values(instance: &InstanceRecord, owner: i64) -> Result<Vec<Value<'_>>, StoreError> {
     let InstanceRecord {
         account: _,
         order_no,

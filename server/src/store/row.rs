@@ -1,6 +1,6 @@
 //! Rows of both databases as columns of values, so that every record and every entry is read in one place.
 
-use std::{fmt, net::IpAddr};
+use std::{borrow::Cow, fmt, net::IpAddr};
 
 use jiff::Timestamp;
 use serde::{Serialize, de::DeserializeOwned};
@@ -15,36 +15,60 @@ use crate::domain::{
     token::{TokenDigest, TokenKind},
 };
 
-/// The value of a column. `Debug` does not show it, because it may be a password.
+/// The value of a column, borrowed where a record or a row has it already: imports and exports have many. `Debug` does not show it,
+/// because it may be a password.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum Value<'a> {
     Null,
     Flag(bool),
     Number(i64),
-    Text(String),
-    Bytes(Vec<u8>),
+    Text(Cow<'a, str>),
+    Bytes(Cow<'a, [u8]>),
 }
 
-impl fmt::Debug for Value {
+impl fmt::Debug for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Value(redacted)")
     }
 }
 
-impl Value {
+impl Value<'_> {
     /// A list or object as JSON text.
     pub(super) fn json(value: &impl Serialize) -> Result<Self, StoreError> {
-        let text = serde_json::to_string(value);
-        text.map(Self::Text).map_err(|error| StoreError::Internal(error.to_string()))
+        let text = serde_json::to_string(value).map_err(|error| StoreError::Internal(error.to_string()))?;
+        Ok(Self::Text(text.into()))
+    }
+
+    pub(super) fn into_owned(self) -> Value<'static> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Flag(flag) => Value::Flag(flag),
+            Self::Number(number) => Value::Number(number),
+            Self::Text(text) => Value::Text(text.into_owned().into()),
+            Self::Bytes(bytes) => Value::Bytes(bytes.into_owned().into()),
+        }
     }
 }
 
 /// The columns of a row, read from left to right.
-pub struct Row(std::vec::IntoIter<Value>);
+pub struct Row<'a>(std::vec::IntoIter<Value<'a>>);
 
-impl Row {
-    pub(super) fn new(columns: Vec<Value>) -> Self {
-        Self(columns.into_iter())
+impl<'a> Row<'a> {
+    /// A row of so many columns, each of which `read` returns.
+    pub(super) fn read(
+        count: usize,
+        mut read: impl FnMut(usize) -> Result<Value<'a>, StoreError>,
+    ) -> Result<Self, StoreError> {
+        // At its length from the start: an iterator of results cannot say how long it is.
+        let mut columns = Vec::with_capacity(count);
+        for column in 0..count {
+            columns.push(read(column)?);
+        }
+        Ok(Self(columns.into_iter()))
+    }
+
+    pub(super) fn into_owned(self) -> Row<'static> {
+        Row(self.0.map(Value::into_owned).collect::<Vec<_>>().into_iter())
     }
 
     /// The next column. A stored value that cannot be decoded means that the database is corrupt.
@@ -58,23 +82,23 @@ impl Row {
 
 /// A type that can be read from a column.
 pub(super) trait FromColumn: Sized {
-    fn read(value: Value) -> Option<Self>;
+    fn read(value: Value<'_>) -> Option<Self>;
 }
 
 impl<T: FromColumn> FromColumn for Option<T> {
-    fn read(value: Value) -> Option<Self> {
+    fn read(value: Value<'_>) -> Option<Self> {
         if value == Value::Null { Some(None) } else { T::read(value).map(Some) }
     }
 }
 
-impl<T: Into<Self>> From<Option<T>> for Value {
+impl<T: Into<Self>> From<Option<T>> for Value<'_> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Null, Into::into)
     }
 }
 
 impl FromColumn for bool {
-    fn read(value: Value) -> Option<Self> {
+    fn read(value: Value<'_>) -> Option<Self> {
         match value {
             Value::Flag(flag) => Some(flag),
             Value::Number(number) => Some(number != 0),
@@ -84,24 +108,27 @@ impl FromColumn for bool {
 }
 
 impl<T: DeserializeOwned> FromColumn for Json<T> {
-    fn read(value: Value) -> Option<Self> {
-        serde_json::from_str(&String::read(value)?).ok().map(Self)
+    fn read(value: Value<'_>) -> Option<Self> {
+        match value {
+            Value::Text(text) => serde_json::from_str(&text).ok().map(Self),
+            _ => None,
+        }
     }
 }
 
 /// Encodes a type in a column, and decodes it.
 macro_rules! stored {
-    ($variant:ident($form:ty): $($kind:ty { $put:expr, $take:expr })+) => {$(
-        impl From<$kind> for Value {
+    ($variant:ident($put_form:ty, $take_form:ty): $($kind:ty { $put:expr, $take:expr })+) => {$(
+        impl From<$kind> for Value<'_> {
             fn from(value: $kind) -> Self {
-                let put: fn($kind) -> $form = $put;
+                let put: fn($kind) -> $put_form = $put;
                 Self::$variant(put(value))
             }
         }
 
         impl FromColumn for $kind {
-            fn read(value: Value) -> Option<Self> {
-                let take: fn($form) -> Option<Self> = $take;
+            fn read(value: Value<'_>) -> Option<Self> {
+                let take: fn($take_form) -> Option<Self> = $take;
                 match value {
                     Value::$variant(value) => take(value),
                     _ => None,
@@ -111,44 +138,44 @@ macro_rules! stored {
     )+};
 }
 
-stored!(Number(i64):
+stored!(Number(i64, i64):
     i64 { |number| number, Some }
     u16 { i64::from, |number| number.try_into().ok() }
     u32 { i64::from, |number| number.try_into().ok() }
     Id { Id::get, Id::new }
 );
 
-stored!(Text(String):
-    String { |text| text, Some }
-    Protocol { |it| it.name().to_owned(), |text| Protocol::ALL.into_iter().find(|it| it.name() == text) }
-    Status { |it| it.name().to_owned(), |text| Status::ALL.into_iter().find(|it| it.name() == text) }
-    TokenKind { |it| it.name().to_owned(), |text| TokenKind::ALL.into_iter().find(|it| it.name() == text) }
+stored!(Text(Cow<'static, str>, Cow<'_, str>):
+    String { Cow::Owned, |text| Some(text.into_owned()) }
+    Protocol { |it| it.name().into(), |text| Protocol::ALL.into_iter().find(|it| it.name() == text) }
+    Status { |it| it.name().into(), |text| Status::ALL.into_iter().find(|it| it.name() == text) }
+    TokenKind { |it| it.name().into(), |text| TokenKind::ALL.into_iter().find(|it| it.name() == text) }
 );
 
-stored!(Bytes(Vec<u8>):
+stored!(Bytes(Cow<'static, [u8]>, Cow<'_, [u8]>):
     IpAddr {
-        |ip| StoredIp(ip).octets().to_vec(),
-        |bytes| Some(StoredIp::from_octets(bytes.try_into().ok()?).0)
+        |ip| StoredIp(ip).octets().to_vec().into(),
+        |bytes| Some(StoredIp::from_octets(bytes.as_ref().try_into().ok()?).0)
     }
     Timestamp {
-        |time| StoredTime(time).bytes().to_vec(),
-        |bytes| StoredTime::from_bytes(bytes.try_into().ok()?).ok().map(|time| time.0)
+        |time| StoredTime(time).bytes().to_vec().into(),
+        |bytes| StoredTime::from_bytes(bytes.as_ref().try_into().ok()?).ok().map(|time| time.0)
     }
     TokenDigest {
-        |digest| digest.as_bytes().to_vec(),
-        |bytes| Some(TokenDigest::from_bytes(bytes.try_into().ok()?))
+        |digest| digest.as_bytes().to_vec().into(),
+        |bytes| Some(TokenDigest::from_bytes(bytes.as_ref().try_into().ok()?))
     }
 );
 
-impl From<bool> for Value {
+impl From<bool> for Value<'_> {
     fn from(flag: bool) -> Self {
         Self::Flag(flag)
     }
 }
 
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text.into())
     }
 }
 
@@ -159,14 +186,15 @@ mod tests {
     #[test]
     fn values_are_decoded_and_others_are_rejected() {
         let ip: IpAddr = "192.0.2.1".parse().unwrap();
-        let mut row = Row::new(vec![
+        let columns = [
             Value::from(Protocol::Socks5),
             Value::from(ip),
             Value::from(None::<i64>),
             Value::from(true),
             Value::Number(70_000),
-            Value::Text("frozen".to_owned()),
-        ]);
+            Value::from("frozen"),
+        ];
+        let mut row = Row::read(columns.len(), |column| Ok(columns[column].clone())).unwrap();
         assert_eq!(row.take::<Protocol>().unwrap(), Protocol::Socks5);
         assert_eq!(row.take::<IpAddr>().unwrap(), ip);
         assert_eq!(row.take::<Option<Id>>().unwrap(), None);

@@ -56,8 +56,7 @@ fn callers_who_leave_in_between_leave_nothing_behind() {
         let length = round % whole.len() + 1;
         drop(target.open(&whole.as_bytes()[..length]));
     }
-    target.assert_good_callers_are_served();
-    target.assert_unharmed();
+    target.assert_served_and_unharmed();
 }
 
 /// The one resource that callers can use up in process; the docs leave its bound to the proxy.
@@ -68,6 +67,5 @@ fn a_server_out_of_files_serves_again_when_connections_end() {
     // Long enough to have been asked for more than there is.
     thread::sleep(Duration::from_millis(500));
     drop(held);
-    target.assert_good_callers_are_served();
-    target.assert_unharmed();
+    target.assert_served_and_unharmed();
 }

@@ -36,6 +36,5 @@ fn damaged_requests_get_no_5xx() {
             Ok(())
         })
         .unwrap();
-    target.assert_good_callers_are_served();
-    target.assert_unharmed();
+    target.assert_served_and_unharmed();
 }

@@ -17,7 +17,7 @@ use super::{
 const DEADLINE: &str = "1";
 
 /// Far longer than the deadline, so that a slow machine is no reason to fail.
-const PATIENCE: Duration = Duration::from_secs(20);
+const MAX_WAIT: Duration = Duration::from_secs(20);
 
 /// Sends these bytes, the last of them again and again if `drips`, and waits for the end of the connection.
 #[track_caller]
@@ -26,7 +26,7 @@ fn assert_closed<S: Read + Write>(what: &str, mut stream: S, socket: &TcpStream,
     // The server may hang up before it has read all of it.
     let _ = stream.write_all(bytes).and_then(|()| stream.flush());
     let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
+    while begun.elapsed() < MAX_WAIT {
         if drips && stream.write_all(&bytes[bytes.len() - 1..]).and_then(|()| stream.flush()).is_err() {
             return;
         }
@@ -36,7 +36,7 @@ fn assert_closed<S: Read + Write>(what: &str, mut stream: S, socket: &TcpStream,
             Ok(_) | Err(_) => {}
         }
     }
-    panic!("{what}: still open after {PATIENCE:?}");
+    panic!("{what}: still open after {MAX_WAIT:?}");
 }
 
 /// What a connection may begin with and never go on, over plain TCP and inside TLS alike: its name, its bytes, and whether
@@ -99,8 +99,7 @@ fn a_connection_on_which_nothing_moves_is_closed() {
             assert_closed("a preface that drips", &socket, &socket, b"", false);
         });
     });
-    target.assert_good_callers_are_served();
-    target.assert_unharmed();
+    target.assert_served_and_unharmed();
 }
 
 #[test]
@@ -131,8 +130,7 @@ fn a_server_out_of_descriptors_closes_idle_connections() {
             scope.spawn(move || assert_closed("idle among too many", socket, socket, b"", false));
         }
     });
-    target.assert_good_callers_are_served();
-    target.assert_unharmed();
+    target.assert_served_and_unharmed();
 }
 
 /// A caller who never reads leaves responses in the server's memory; when those of the kernel are full, nothing moves.
@@ -144,7 +142,7 @@ fn a_pipeline_that_is_never_read_is_closed() {
     socket.set_nonblocking(true).unwrap();
     let begun = Instant::now();
     loop {
-        assert!(begun.elapsed() < PATIENCE, "still open after {PATIENCE:?}");
+        assert!(begun.elapsed() < MAX_WAIT, "still open after {MAX_WAIT:?}");
         match socket.write(&call) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => thread::sleep(Duration::from_millis(50)),
             // Reset: it was closed with requests that nobody will read.
@@ -152,6 +150,5 @@ fn a_pipeline_that_is_never_read_is_closed() {
             Ok(_) => {}
         }
     }
-    target.assert_good_callers_are_served();
-    target.assert_unharmed();
+    target.assert_served_and_unharmed();
 }

@@ -24,8 +24,7 @@ fn request_smuggling_gets_one_response_at_most() {
     ]
     .map(|headers| target.search(headers, format!("0\r\n\r\n{hidden}").as_bytes()));
     target.assert_rejected(&requests);
-    target.assert_good_callers_are_served();
-    target.assert_unharmed();
+    target.assert_served_and_unharmed();
 }
 
 #[test]
@@ -53,8 +52,7 @@ fn broken_http_is_rejected_or_hung_up_on() {
         target.search(chunked, format!("2\r\n{{}}\r\n0\r\n{many}\r\n").as_bytes()),
         target.search("Content-Length: 9", b"{"),
     ]);
-    target.assert_good_callers_are_served();
-    target.assert_unharmed();
+    target.assert_served_and_unharmed();
 }
 
 #[test]
@@ -85,8 +83,7 @@ fn bytes_that_are_no_text_are_rejected_wherever_they_stand() {
         let body = target.search(&format!("Connection: close\r\nContent-Length: {}", string.len()), &string);
         assert_eq!(target.statuses(&body), ["400"]);
     }
-    target.assert_good_callers_are_served();
-    target.assert_unharmed();
+    target.assert_served_and_unharmed();
 }
 
 #[test]
@@ -116,8 +113,7 @@ fn bodies_that_are_deep_huge_or_compressed_are_rejected() {
             assert_eq!(given, [status], "{shown}");
         }
     }
-    target.assert_good_callers_are_served();
-    target.assert_unharmed();
+    target.assert_served_and_unharmed();
 }
 
 #[test]
@@ -130,6 +126,5 @@ fn http_1_0_and_pipelines_are_served() {
     assert_eq!(target.statuses(piped.as_bytes()), vec!["200"; calls]);
     // A caller that never reads its responses delays no other caller.
     let _deaf: Vec<_> = (0..20).map(|_| target.open(piped.as_bytes())).collect();
-    target.assert_good_callers_are_served();
-    target.assert_unharmed();
+    target.assert_served_and_unharmed();
 }

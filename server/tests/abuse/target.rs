@@ -14,7 +14,7 @@ use sallyport_server::{
 };
 
 /// Most memory that a server may have had, whatever was sent to it. It takes about a tenth of this by itself.
-const MOST_MEMORY_KB: u64 = 192 * 1024;
+const MAX_MEMORY_KB: u64 = 192 * 1024;
 
 /// A running server with sample data.
 pub(crate) struct Target {
@@ -116,6 +116,12 @@ impl Target {
         assert_eq!(self.statuses(request.as_bytes()), ["200"]);
     }
 
+    #[track_caller]
+    pub(crate) fn assert_served_and_unharmed(&mut self) -> String {
+        self.assert_good_callers_are_served();
+        self.assert_unharmed()
+    }
+
     /// After all that: no failure, no panic, no token in the log, which is given, and memory within bounds.
     #[track_caller]
     pub(crate) fn assert_unharmed(&mut self) -> String {
@@ -123,7 +129,7 @@ impl Target {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
-        assert!(peak < MOST_MEMORY_KB, "it took {peak} kB of memory");
+        assert!(peak < MAX_MEMORY_KB, "it took {peak} kB of memory");
         let log = self.ended();
         assert!(!log.contains("panicked"), "{log}");
         assert!(!log.contains(&self.token), "the token is in the log");

@@ -22,7 +22,7 @@ impl TestDatabase {
         let database = Self(tempfile::tempdir().unwrap());
         std::fs::write(database.path("data.jsonl"), DATA).unwrap();
         let data = database.path("data.jsonl");
-        database.succeed(&["import", data.to_str().unwrap()]);
+        database.succeed(&format!("import {}", data.display()));
         database
     }
 
@@ -51,26 +51,35 @@ impl TestDatabase {
         child.wait_with_output().unwrap()
     }
 
-    /// Standard output of a command that does what it should.
-    pub(crate) fn succeed(&self, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
+    /// Standard output of a command line that does what it should.
+    #[track_caller]
+    pub(crate) fn succeed(&self, command: &str) -> String {
+        let output = self.run(&words(command));
         let error = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {error}");
+        assert_eq!(output.status.code(), Some(0), "{command}: {error}");
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// JSON lines of a command that does what it should.
-    pub(crate) fn json(&self, arguments: &[&str]) -> Vec<Value> {
-        self.succeed(arguments).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    /// JSON lines of a command line that does what it should.
+    #[track_caller]
+    pub(crate) fn json(&self, command: &str) -> Vec<Value> {
+        self.succeed(command).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// The one line of a command that fails with this exit code, and changes nothing.
-    pub(crate) fn fail(&self, code: i32, arguments: &[&str]) -> String {
-        let before = self.succeed(&["export", "-"]);
-        let line = failure(&self.run(arguments), code);
-        assert_eq!(self.succeed(&["export", "-"]), before, "{arguments:?}");
-        line
+    /// A command line that fails with this exit code and message, and changes nothing. Returns all that it says.
+    #[track_caller]
+    pub(crate) fn fail(&self, code: i32, command: &str, message: &str) -> String {
+        let before = self.succeed("export -");
+        let error = failure(&self.run(&words(command)), code);
+        assert_eq!(self.succeed("export -"), before, "{command}");
+        assert!(error.contains(message), "{command}: {error}");
+        error
     }
+}
+
+/// The arguments of a command line, which a space separates.
+pub(crate) fn words(command: &str) -> Vec<&str> {
+    command.split(' ').collect()
 }
 
 /// The one line of a failure.

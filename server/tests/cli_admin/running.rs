@@ -35,31 +35,31 @@ fn a_change_is_seen_by_the_next_call() {
     let server =
         ServerProcess::start(&mut database.command(&["run", "--listen", "127.0.0.1:0", "--log", "off"]));
     assert_eq!(server.printed, "");
-    let token = database.succeed(&["token", "issue", "--account", "acme"]).trim_end().to_owned();
+    let token = database.succeed("token issue --account acme").trim_end().to_owned();
     let rejected = |token: &str, code: &str| {
         let response = extract(&server, token).unwrap_err();
         assert!(response.contains(code), "{response}");
     };
 
     rejected(&token, &code(ErrorCode::NotWhitelisted));
-    database.succeed(&["whitelist", "add", "--account", "acme", "127.0.0.0/8"]);
+    database.succeed("whitelist add --account acme 127.0.0.0/8");
     rejected(&token, &code(ErrorCode::NotEntitled));
-    database.succeed(&["entitlement", "grant", "--account", "acme", "--protocol", "http"]);
+    database.succeed("entitlement grant --account acme --protocol http");
     assert_eq!(extract(&server, &token), Ok(()));
 
-    database.succeed(&["whitelist", "disable", "1"]);
+    database.succeed("whitelist disable 1");
     rejected(&token, &code(ErrorCode::NotWhitelisted));
-    database.succeed(&["whitelist", "enable", "1"]);
+    database.succeed("whitelist enable 1");
     assert_eq!(extract(&server, &token), Ok(()));
-    database.succeed(&["account", "unverify", "acme"]);
+    database.succeed("account unverify acme");
     rejected(&token, &code(ErrorCode::NotVerified));
-    database.succeed(&["account", "verify", "acme"]);
+    database.succeed("account verify acme");
     assert_eq!(extract(&server, &token), Ok(()));
 
     // Both are good for a while; then the old one is not.
-    let new = database.succeed(&["token", "rotate", "1", "--overlap", "1h"]).trim_end().to_owned();
+    let new = database.succeed("token rotate 1 --overlap 1h").trim_end().to_owned();
     assert_eq!((extract(&server, &token), extract(&server, &new)), (Ok(()), Ok(())));
-    let newer = database.succeed(&["token", "rotate", "2", "--overlap", "1s"]).trim_end().to_owned();
+    let newer = database.succeed("token rotate 2 --overlap 1s").trim_end().to_owned();
     let mut tries = 0;
     while extract(&server, &new).is_ok() {
         tries += 1;
@@ -68,11 +68,11 @@ fn a_change_is_seen_by_the_next_call() {
     }
     rejected(&new, &code(ErrorCode::TokenInvalid));
     assert_eq!((extract(&server, &token), extract(&server, &newer)), (Ok(()), Ok(())));
-    database.succeed(&["token", "rotate", "1", "--overlap", "0", "--yes", "--expires", "never"]);
+    database.succeed("token rotate 1 --overlap 0 --yes --expires never");
     rejected(&token, &code(ErrorCode::TokenInvalid));
 
-    database.succeed(&["gateway", "remove", "gw1.invalid:20001", "--yes"]);
+    database.succeed("gateway remove gw1.invalid:20001 --yes");
     assert!(extract(&server, &newer).is_err());
-    database.succeed(&["account", "remove", "acme", "--with-data", "--yes"]);
+    database.succeed("account remove acme --with-data --yes");
     assert!(extract(&server, &newer).unwrap_err().contains(&code(ErrorCode::TokenInvalid)));
 }

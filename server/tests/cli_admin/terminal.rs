@@ -76,7 +76,7 @@ fn listings_and_what_is_said_of_them() {
 #[test]
 fn json_loses_nothing() {
     let (database, _) = hostile();
-    database.succeed(&["token", "issue", "--account", STEERING]);
+    database.succeed(&format!("token issue --account {STEERING}"));
     for (arguments, field) in [
         (["account", "list"].as_slice(), "name"),
         (&["account", "show", STEERING], "name"),

@@ -20,7 +20,7 @@ use super::{
     wire::{exchange, read},
 };
 
-async fn held(max_in_flight: usize) -> (RunningServer, Arc<PausedStore>) {
+async fn start_paused(max_in_flight: usize) -> (RunningServer, Arc<PausedStore>) {
     let store = Arc::new(PausedStore::new().await);
     let admin = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
     let config = Config { max_in_flight, admin, ..Config::loopback(store.clone()) };
@@ -49,12 +49,12 @@ async fn extract_length(running: &RunningServer, sample: &Sample) -> usize {
 }
 
 /// Waits, within bounds, until the operator's page has this line.
-async fn seen(running: &RunningServer, line: &str) {
-    seen_that(running, |it| it == line).await;
+async fn wait_for_line(running: &RunningServer, line: &str) {
+    wait_for(running, |it| it == line).await;
 }
 
 /// Waits, within bounds, until the operator's page has such a line.
-async fn seen_that(running: &RunningServer, such: impl Fn(&str) -> bool) {
+async fn wait_for(running: &RunningServer, such: impl Fn(&str) -> bool) {
     for _ in 0..200 {
         let page = get(running.admin_address().unwrap(), "/metrics".to_owned(), String::new()).await;
         if page.body.lines().any(&such) {
@@ -67,7 +67,7 @@ async fn seen_that(running: &RunningServer, such: impl Fn(&str) -> bool) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_too_much_is_shed_at_once_and_slow_callers_keep_nobody_out() {
-    let (running, store) = held(2).await;
+    let (running, store) = start_paused(2).await;
     let address = running.address();
     let body = format!(
         "POST {}?api_key=t HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{{",
@@ -75,12 +75,12 @@ async fn what_is_too_much_is_shed_at_once_and_slow_callers_keep_nobody_out() {
     );
     let _slow: Vec<_> = (0..5).map(|_| exchange(address, &[body.as_bytes()])).collect();
     let working: Vec<_> = (0..2).map(|_| exchange(address, &[head().as_bytes()])).collect();
-    seen(&running, "sallyport_calls_in_flight 7").await;
+    wait_for_line(&running, "sallyport_calls_in_flight 7").await;
 
     let shed = get(address, format!("{}?api_key=t", ListStaticGroups::PATH), String::new()).await;
     assert_eq!((shed.status, shed.json()["code"].as_i64()), (503, Some(ErrorCode::Overloaded.number())));
     assert_eq!(shed.header("retry-after"), Some("1"));
-    seen(
+    wait_for_line(
         &running,
         "sallyport_calls_total{operation=\"listStaticGroups\",outcome=\"shed\",status=\"503\",code=\"50304\"} 1",
     )
@@ -133,7 +133,7 @@ async fn bodies_that_arrive_share_their_room() {
     assert_eq!(asked(good(0)).await.unwrap().status, 401, "a small one fits");
 
     drop(half_sent);
-    seen(&running, "sallyport_calls_in_flight 0").await;
+    wait_for_line(&running, "sallyport_calls_in_flight 0").await;
     assert_eq!(asked(good(large)).await.unwrap().status, 401, "the memory is free again");
 }
 
@@ -173,7 +173,7 @@ async fn responses_that_nobody_reads_are_bounded() {
     let mut served = 0;
     for number in 0..200 {
         deaf.write_all(&frame(HEADERS, END_HEADERS | END_STREAM, 2 * number + 1, &headers)).unwrap();
-        seen_that(&running, |line| {
+        wait_for(&running, |line| {
             line == format!("{successes} {}", served + 1) || line == format!("{shed} 1")
         })
         .await;
@@ -193,12 +193,12 @@ async fn responses_that_nobody_reads_are_bounded() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn work_ends_when_its_caller_leaves() {
-    let (running, _store) = held(1).await;
+    let (running, _store) = start_paused(1).await;
     let stream = exchange(running.address(), &[head().as_bytes()]);
-    seen(&running, "sallyport_calls_in_flight 1").await;
+    wait_for_line(&running, "sallyport_calls_in_flight 1").await;
     drop(stream);
-    seen(&running, "sallyport_calls_in_flight 0").await;
-    seen(
+    wait_for_line(&running, "sallyport_calls_in_flight 0").await;
+    wait_for_line(
         &running,
         "sallyport_calls_total{operation=\"listStaticGroups\",outcome=\"left\",status=\"0\",code=\"0\"} 1",
     )
@@ -215,11 +215,11 @@ async fn a_caller_who_leaves_is_a_line_in_the_log() {
     // thread of another test, which has no subscriber. With a second subscriber, it asks all of them.
     let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
     let _here = tracing::subscriber::set_default(subscriber);
-    let (running, _store) = held(1).await;
+    let (running, _store) = start_paused(1).await;
     let stream = exchange(running.address(), &[head().as_bytes()]);
-    seen(&running, "sallyport_calls_in_flight 1").await;
+    wait_for_line(&running, "sallyport_calls_in_flight 1").await;
     drop(stream);
-    seen(&running, "sallyport_calls_in_flight 0").await;
+    wait_for_line(&running, "sallyport_calls_in_flight 0").await;
     let log = log.text();
     let line = log.lines().find(|line| line.contains("outcome=\"left\"")).unwrap();
     assert!(line.contains(ListStaticGroups::ID) && line.contains("request_id="), "{line}");
@@ -227,10 +227,10 @@ async fn a_caller_who_leaves_is_a_line_in_the_log() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn closing_waits_for_calls_under_way() {
-    let (running, store) = held(9).await;
+    let (running, store) = start_paused(9).await;
     let address = running.address();
     let stream = exchange(address, &[head().as_bytes()]);
-    seen(&running, "sallyport_calls_in_flight 1").await;
+    wait_for_line(&running, "sallyport_calls_in_flight 1").await;
     let closing = tokio::spawn(running.close(Duration::from_secs(10)));
     // Long enough for a server that does not wait to be gone.
     tokio::time::sleep(Duration::from_millis(200)).await;

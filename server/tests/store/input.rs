@@ -57,7 +57,7 @@ async fn an_input_that_stalls_keeps_nobody_waiting(database: Database) {
 /// All together they would take 256 MiB, and several times that once they are read.
 async fn long_lines_take_bounded_memory(database: Database) {
     const LINES: usize = 256;
-    const MOST_KIB: u64 = 200 << 10;
+    const MAX_KIB: u64 = 200 << 10;
     database.open().await;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("long.jsonl");
@@ -86,7 +86,7 @@ async fn long_lines_take_bounded_memory(database: Database) {
         tokio::time::sleep(Duration::from_millis(2)).await;
     };
     assert!(ended.success());
-    assert!((1..MOST_KIB).contains(&highest), "{} MiB", highest >> 10);
+    assert!((1..MAX_KIB).contains(&highest), "{} MiB", highest >> 10);
 }
 
 on_both! {

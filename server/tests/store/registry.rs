@@ -256,10 +256,8 @@ async fn gateways_are_added_and_removed_by_their_place(database: Database) {
     let admin = Administration::open(database).await;
     let registry = &admin.registry;
     let twice = rejected!(registry.add_gateway(gateway(1, Protocol::Http)).await, AlreadyExists);
-    assert!(
-        twice.contains("gw.invalid:1 already exists in USA") && !twice.contains("very-secret"),
-        "{twice}"
-    );
+    assert!(twice.contains("gw.invalid:1 already exists in USA"), "{twice}");
+    assert!(!twice.contains("very-secret"), "{twice}");
     registry.add_gateway(gateway(1, Protocol::Socks5)).await.unwrap();
     registry.add_gateway(gateway(2, Protocol::Http)).await.unwrap();
     assert_eq!(admin.extract().await, Ok(2));

@@ -8,7 +8,7 @@ use sallyport_conformance::run::Glob;
 use sallyport_conformance::{Options, registry};
 
 use crate::program::UsageError;
-use crate::program::arguments::TargetArguments;
+use crate::program::arguments::{TargetArguments, loopback};
 
 #[derive(Debug, Args)]
 pub(crate) struct WatchArguments {
@@ -68,15 +68,6 @@ fn interval(text: &str) -> Result<Duration, String> {
     Some(time).filter(|time| (Duration::from_secs(1)..=WEEK).contains(time)).ok_or_else(wrong)
 }
 
-/// What is served has no token to ask for, so it stays on this machine.
-fn loopback(text: &str) -> Result<SocketAddr, String> {
-    let address: Option<SocketAddr> =
-        text.parse().ok().filter(|address: &SocketAddr| address.ip().is_loopback());
-    address.ok_or_else(|| {
-        format!("expected an address of the loopback interface with a port, for example 127.0.0.1:9464, found `{text}`")
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,14 +78,6 @@ mod tests {
         assert_eq!(interval("1h30m"), Ok(Duration::from_secs(5_400)));
         for wrong in ["", "15", "0s", "-1m", "8d", "200h", "soon", "100ms"] {
             assert!(interval(wrong).is_err_and(|error| error.contains("15m")), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn nothing_is_served_beyond_this_machine() {
-        assert!(loopback("127.0.0.1:0").is_ok() && loopback("[::1]:9").is_ok());
-        for wrong in ["0.0.0.0:80", "192.0.2.1:80", "127.0.0.1", "localhost:80", ""] {
-            assert!(loopback(wrong).is_err(), "{wrong}");
         }
     }
 }

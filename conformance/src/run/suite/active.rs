@@ -62,9 +62,10 @@ impl Suite<'_> {
             busy += again.busy;
             result = added(again.result, &result);
         }
-        let more = if self.retries > 0 { RETRIES_OF_UNAVAILABLE } else { 0 };
-        for retry in 1..=self.retries + more {
-            let is_due = |case: &&Case| retry <= self.retries || was_unavailable(&result, case.label());
+        let more = if self.options.retries > 0 { RETRIES_OF_UNAVAILABLE } else { 0 };
+        for retry in 1..=self.options.retries + more {
+            let is_due =
+                |case: &&Case| retry <= self.options.retries || was_unavailable(&result, case.label());
             let failing: Vec<&Case> =
                 cases.iter().copied().filter(|case| failed(&result, case)).filter(is_due).collect();
             if failing.is_empty() || self.stopper.reason().is_some() {
@@ -92,7 +93,7 @@ impl Suite<'_> {
     /// Sets the outcome of a check from its cases and the expected failures.
     pub(super) fn finish(&self, result: &mut CheckResult) {
         result.outcome = Outcome::of_cases(&result.cases);
-        apply_expectations(result, &self.expected, self.today);
+        apply_expectations(result, &self.options.expected, self.today);
     }
 
     pub(super) async fn attempt(

@@ -17,7 +17,7 @@ impl Suite<'_> {
         observer: &dyn Observer,
         results: &mut Vec<CheckResult>,
     ) -> (Option<ExplorationResult>, Duration) {
-        let Some(exploration) = self.exploration else { return (None, Duration::ZERO) };
+        let Some(exploration) = self.options.explore else { return (None, Duration::ZERO) };
         let progress = Arc::default();
         observer.check_begun(&RELATIONS);
         let (result, busy) = match self.stopper.reason() {

@@ -42,11 +42,7 @@ impl Suite<'_> {
                 run_again.concluded += usize::from(!is_open);
                 in_a_row = if is_open { in_a_row + 1 } else { 0 };
             }
-            observer.check_ended(&result);
-            if self.fail_fast && result.outcome == Outcome::Failed {
-                self.stopper.stop(format!("{} failed, and the first failure ends the run", result.id));
-            }
-            results.push(result);
+            self.check_ended(result, observer, results);
         }
         (run_again, busy)
     }

@@ -31,18 +31,20 @@ pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: usize) -> Result<T, 
 }
 
 /// The columns of a row.
-pub(super) fn columns(row: &Row) -> Result<row::Row, StoreError> {
-    (0..row.len()).map(|column| value(row, column)).collect::<Result<_, _>>().map(row::Row::new)
+pub(super) fn columns(row: &Row) -> Result<row::Row<'_>, StoreError> {
+    row::Row::read(row.len(), |column| value(row, column))
 }
 
-fn value(row: &tokio_postgres::Row, column: usize) -> Result<Value, StoreError> {
+fn value(row: &Row, column: usize) -> Result<Value<'_>, StoreError> {
     let kind = row.columns().get(column).map(|it| it.type_().clone());
     Ok(match kind {
         Some(Type::BOOL) => Value::from(get::<Option<bool>>(row, column)?),
         Some(Type::INT4) => Value::from(get::<Option<i32>>(row, column)?.map(i64::from)),
         Some(Type::INT8) => Value::from(get::<Option<i64>>(row, column)?),
-        Some(Type::BYTEA) => get::<Option<Vec<u8>>>(row, column)?.map_or(Value::Null, Value::Bytes),
-        _ => Value::from(get::<Option<String>>(row, column)?),
+        Some(Type::BYTEA) => {
+            get::<Option<&[u8]>>(row, column)?.map_or(Value::Null, |it| Value::Bytes(it.into()))
+        }
+        _ => Value::from(get::<Option<&str>>(row, column)?),
     })
 }
 
@@ -119,7 +121,7 @@ fn named<T: Copy>(raw: &[u8], all: &[T], name: fn(T) -> &'static str) -> Result<
     found.ok_or_else(|| format!("{text:?} is not a known value").into())
 }
 
-impl ToSql for Value {
+impl ToSql for Value<'_> {
     fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, BoxedError> {
         match self {
             Self::Null => Ok(IsNull::Yes),

@@ -71,7 +71,7 @@ type Flow = std::ops::ControlFlow<()>;
 struct Row {
     number: u64,
     record: Record,
-    values: Vec<Value>,
+    values: Vec<Value<'static>>,
 }
 
 impl Row {
@@ -165,14 +165,15 @@ impl Loader<'_> {
     }
 
     /// The values of the record's columns.
-    async fn values(&mut self, record: &Record) -> Result<Vec<Value>, RecordError> {
+    async fn values(&mut self, record: &Record) -> Result<Vec<Value<'static>>, RecordError> {
         check_range(record)?;
         let owner = match record.owner() {
             Some(name) => self.account(name).await?,
             None => 0,
         };
         self.gateways += i64::from(record.kind() == RecordKind::Gateway);
-        Ok(record.values(owner, self.gateways)?)
+        let values = record.values(owner, self.gateways)?;
+        Ok(values.into_iter().map(Value::into_owned).collect())
     }
 
     async fn account(&mut self, name: &str) -> Result<i64, RecordError> {

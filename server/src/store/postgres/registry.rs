@@ -64,12 +64,17 @@ struct PostgresSession<'a> {
 }
 
 impl Session for PostgresSession<'_> {
-    fn execute(&mut self, sql: &str, values: &[Value]) -> Result<u64, StoreError> {
+    fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
         let values = storable(values)?;
         Ok(self.runtime.block_on(self.transaction.execute(sql, &values))?)
     }
 
-    fn each(&mut self, sql: &str, values: &[Value], callback: RowCallback<'_>) -> Result<(), RegistryError> {
+    fn each(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+        callback: RowCallback<'_>,
+    ) -> Result<(), RegistryError> {
         let values = storable(values)?;
         let rows =
             self.runtime.block_on(self.transaction.query_raw(sql, values)).map_err(StoreError::from)?;
@@ -92,8 +97,8 @@ impl Session for PostgresSession<'_> {
 }
 
 /// The values as parameters. Rejects texts that PostgreSQL cannot store.
-fn storable(values: &[Value]) -> Result<Vec<&(dyn ToSql + Sync)>, StoreError> {
-    let is_storable = |value: &Value| !matches!(value, Value::Text(text) if text.contains('\0'));
+fn storable<'a>(values: &'a [Value<'_>]) -> Result<Vec<&'a (dyn ToSql + Sync)>, StoreError> {
+    let is_storable = |value: &Value<'_>| !matches!(value, Value::Text(text) if text.contains('\0'));
     if values.iter().all(is_storable) {
         return Ok(values.iter().map(|value| value as &(dyn ToSql + Sync)).collect());
     }

@@ -61,7 +61,7 @@ impl ListEntry for AccountRecord {
             .then("ORDER BY name"))
     }
 
-    fn read(mut row: Row) -> Result<Self, StoreError> {
+    fn read(mut row: Row<'_>) -> Result<Self, StoreError> {
         Ok(Self { name: row.take()?, real_name_verified: row.take()? })
     }
 }

@@ -29,7 +29,7 @@ impl ListEntry for EntitlementRecord {
         .then("ORDER BY a.name, e.protocol"))
     }
 
-    fn read(mut row: Row) -> Result<Self, StoreError> {
+    fn read(mut row: Row<'_>) -> Result<Self, StoreError> {
         Ok(Self { account: row.take()?, protocol: row.take()?, expires_at: row.take()? })
     }
 }

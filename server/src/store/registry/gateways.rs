@@ -70,7 +70,7 @@ impl ListEntry for GatewayEntry {
         .then("ORDER BY id"))
     }
 
-    fn read(mut row: Row) -> Result<Self, StoreError> {
+    fn read(mut row: Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             host: row.take()?,
             port: row.take()?,

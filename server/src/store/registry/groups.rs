@@ -27,7 +27,7 @@ impl ListEntry for GroupRecord {
         Ok(Query::new(SELECT).only("g.account_id", account).then("ORDER BY g.id"))
     }
 
-    fn read(mut row: Row) -> Result<Self, StoreError> {
+    fn read(mut row: Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             account: row.take()?,
             group_id: row.take()?,
@@ -160,7 +160,7 @@ fn retire_number(session: &mut dyn Session, number: i64) -> Result<(), RegistryE
 }
 
 fn count_instances(session: &mut dyn Session, account: i64, id: Id) -> Result<i64, RegistryError> {
-    let values: [Value; 2] = [account.into(), id.into()];
+    let values: [Value<'_>; 2] = [account.into(), id.into()];
     session.number("SELECT count(*) FROM instances WHERE account_id = $1 AND group_id = $2", &values)
 }
 

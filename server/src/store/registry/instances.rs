@@ -91,7 +91,7 @@ impl ListEntry for InstanceEntry {
             .then("ORDER BY a.id, i.ip, i.port, i.id"))
     }
 
-    fn read(mut row: Row) -> Result<Self, StoreError> {
+    fn read(mut row: Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             account: row.take()?,
             order_no: row.take()?,

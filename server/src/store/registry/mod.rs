@@ -75,7 +75,7 @@ pub trait ListEntry: Sized + Send + 'static {
 
     /// Reads an entry from its row.
     #[doc(hidden)]
-    fn read(row: Row) -> Result<Self, StoreError>;
+    fn read(row: Row<'_>) -> Result<Self, StoreError>;
 }
 
 /// Receives the entries of a list, on a thread that may block.
@@ -179,7 +179,7 @@ impl Registry {
 }
 
 /// The number that the database has assigned to an added row.
-fn assigned_number(row: Option<Row>) -> Result<Id, RegistryError> {
+fn assigned_number(row: Option<Row<'_>>) -> Result<Id, RegistryError> {
     let mut row = row.ok_or_else(|| StoreError::Internal("the database assigned no number".to_owned()))?;
     Ok(row.take()?)
 }

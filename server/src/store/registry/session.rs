@@ -12,10 +12,15 @@ use crate::store::{
 /// A transaction. Parameters are `$1`, `$2` and so on. It is used on a thread that may block.
 pub trait Session {
     /// Executes a statement and returns the number of rows that it changed.
-    fn execute(&mut self, sql: &str, values: &[Value]) -> Result<u64, StoreError>;
+    fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError>;
 
     /// Passes the rows of a query to the callback one after another, until it breaks.
-    fn each(&mut self, sql: &str, values: &[Value], callback: RowCallback<'_>) -> Result<(), RegistryError>;
+    fn each(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+        callback: RowCallback<'_>,
+    ) -> Result<(), RegistryError>;
 
     /// Waits until no other transaction assigns numbers to gateways or groups.
     fn lock_numbers(&mut self) -> Result<(), StoreError>;
@@ -25,21 +30,26 @@ pub trait Session {
 }
 
 /// Receives a row and returns whether to go on.
-pub(in crate::store) type RowCallback<'a> = &'a mut dyn FnMut(Row) -> Result<ControlFlow<()>, RegistryError>;
+pub(in crate::store) type RowCallback<'a> =
+    &'a mut dyn FnMut(Row<'_>) -> Result<ControlFlow<()>, RegistryError>;
 
 impl dyn Session + '_ {
     /// The first row of a query.
-    pub(super) fn first(&mut self, sql: &str, values: &[Value]) -> Result<Option<Row>, RegistryError> {
+    pub(super) fn first(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+    ) -> Result<Option<Row<'static>>, RegistryError> {
         let mut first = None;
         self.each(sql, values, &mut |row| {
-            first = Some(row);
+            first = Some(row.into_owned());
             Ok(ControlFlow::Break(()))
         })?;
         Ok(first)
     }
 
     /// The number in a result that always has one row, such as a count.
-    pub(super) fn number(&mut self, sql: &str, values: &[Value]) -> Result<i64, RegistryError> {
+    pub(super) fn number(&mut self, sql: &str, values: &[Value<'_>]) -> Result<i64, RegistryError> {
         let row = self.first(sql, values)?;
         row.map_or(Ok(0), |mut row| row.take()).map_err(RegistryError::from)
     }
@@ -48,7 +58,7 @@ impl dyn Session + '_ {
 /// Builds a `SELECT`, condition by condition.
 pub struct Query {
     pub(super) sql: String,
-    pub(super) values: Vec<Value>,
+    pub(super) values: Vec<Value<'static>>,
 }
 
 impl Query {
@@ -58,9 +68,9 @@ impl Query {
     }
 
     /// Adds a condition of equality, if there is a value.
-    pub(super) fn only(mut self, column: &str, value: Option<impl Into<Value>>) -> Self {
+    pub(super) fn only<'a>(mut self, column: &str, value: Option<impl Into<Value<'a>>>) -> Self {
         if let Some(value) = value {
-            self.values.push(value.into());
+            self.values.push(value.into().into_owned());
             self.sql.push_str(&format!(" AND {column} = ${}", self.values.len()));
         }
         self

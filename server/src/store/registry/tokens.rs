@@ -78,7 +78,7 @@ impl ListEntry for TokenEntry {
         Ok(Query::new(SELECT).only("t.account_id", account).then("ORDER BY t.id"))
     }
 
-    fn read(mut row: Row) -> Result<Self, StoreError> {
+    fn read(mut row: Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             id: row.take()?,
             account: row.take()?,

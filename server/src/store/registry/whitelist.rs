@@ -48,7 +48,7 @@ impl ListEntry for WhitelistRow {
         Ok(query.then("ORDER BY w.id"))
     }
 
-    fn read(mut row: Row) -> Result<Self, StoreError> {
+    fn read(mut row: Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             id: row.take()?,
             entry: WhitelistRecord {

@@ -20,32 +20,31 @@ use crate::{
 };
 
 /// The columns of a row.
-pub(super) fn columns(row: &Row<'_>) -> Result<row::Row, StoreError> {
-    let columns = 0..row.as_ref().column_count();
-    columns.map(|column| value(row.get_ref(column)?)).collect::<Result<_, _>>().map(row::Row::new)
+pub(super) fn columns<'a>(row: &'a Row<'_>) -> Result<row::Row<'a>, StoreError> {
+    row::Row::read(row.as_ref().column_count(), |column| value(row.get_ref(column)?))
 }
 
-fn value(column: ValueRef<'_>) -> Result<Value, StoreError> {
+fn value(column: ValueRef<'_>) -> Result<Value<'_>, StoreError> {
     let corrupt = |reason: &str| StoreError::Corrupt(reason.to_owned());
     Ok(match column {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => Value::Number(number),
         ValueRef::Text(text) => {
-            Value::Text(String::from_utf8(text.to_vec()).map_err(|_| corrupt("a text is not UTF-8"))?)
+            Value::from(std::str::from_utf8(text).map_err(|_| corrupt("a text is not UTF-8"))?)
         }
-        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+        ValueRef::Blob(bytes) => Value::Bytes(bytes.into()),
         ValueRef::Real(_) => return Err(corrupt("a column holds a fraction")),
     })
 }
 
-impl ToSql for Value {
+impl ToSql for Value<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(match self {
             Self::Null => ToSqlOutput::from(rusqlite::types::Null),
             Self::Flag(flag) => ToSqlOutput::from(*flag),
             Self::Number(number) => ToSqlOutput::from(*number),
-            Self::Text(text) => ToSqlOutput::from(text.as_str()),
-            Self::Bytes(bytes) => ToSqlOutput::from(bytes.as_slice()),
+            Self::Text(text) => ToSqlOutput::from(text.as_ref()),
+            Self::Bytes(bytes) => ToSqlOutput::from(bytes.as_ref()),
         })
     }
 }

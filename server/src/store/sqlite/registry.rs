@@ -30,7 +30,7 @@ impl SqliteStore {
 struct SqliteSession<'a>(&'a Connection);
 
 impl SqliteSession<'_> {
-    fn bound(&self, sql: &str, values: &[Value]) -> Result<Statement<'_>, StoreError> {
+    fn bound(&self, sql: &str, values: &[Value<'_>]) -> Result<Statement<'_>, StoreError> {
         let mut statement = self.0.prepare(sql)?;
         for (place, value) in (1..).zip(values) {
             // By name, because SQLite numbers parameters in the order in which they occur.
@@ -42,11 +42,16 @@ impl SqliteSession<'_> {
 }
 
 impl Session for SqliteSession<'_> {
-    fn execute(&mut self, sql: &str, values: &[Value]) -> Result<u64, StoreError> {
+    fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
         Ok(self.bound(sql, values)?.raw_execute()? as u64)
     }
 
-    fn each(&mut self, sql: &str, values: &[Value], callback: RowCallback<'_>) -> Result<(), RegistryError> {
+    fn each(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+        callback: RowCallback<'_>,
+    ) -> Result<(), RegistryError> {
         let mut statement = self.bound(sql, values)?;
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next().map_err(StoreError::from)? {

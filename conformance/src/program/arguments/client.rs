@@ -1,0 +1,46 @@
+use std::ffi::OsString;
+use std::num::NonZeroU8;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use sallyport_conformance::check::InferredClauses;
+use sallyport_conformance::client::ClientReport;
+use sallyport_conformance::run::Glob;
+
+use super::positive;
+use crate::program::reports::ReportRequest;
+
+/// The client to test.
+#[derive(Debug, Args)]
+#[cfg_attr(
+    not(feature = "embedded"),
+    allow(dead_code, reason = "clients are tested in front of the embedded server")
+)]
+pub(crate) struct ClientArguments {
+    /// Run only cases whose id or duty matches, for example 'client.wait-*'; may be repeated.
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) only: Vec<Glob>,
+    /// Also write reports: html, json, junit, sarif or md, for example junit=client.xml; json=- writes to standard output.
+    #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',', value_parser = client_report)]
+    pub(crate) report: Vec<ReportRequest>,
+    /// Run at most N cases at the same time, 1 to 255.
+    #[arg(long, value_name = "N", default_value = "8", value_parser = positive::<NonZeroU8>(u8::MAX.into()))]
+    pub(crate) concurrency: NonZeroU8,
+    /// Count findings on duties that are inferred, not stated, as warnings (warn) or failures (fail) [default: fail].
+    #[arg(long, value_name = "LEVEL", value_parser = PossibleValuesParser::new(InferredClauses::NAMES))]
+    pub(crate) inferred: Option<String>,
+    /// Print failures and the verdict only.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// List the cases with their titles; run nothing.
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// The program and its arguments; `--` before it is optional.
+    #[arg(trailing_var_arg = true, required_unless_present = "list", value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// A report that there is of a client.
+fn client_report(text: &str) -> Result<ReportRequest, String> {
+    ReportRequest::one_of(&ClientReport::FORMATS, text)
+}

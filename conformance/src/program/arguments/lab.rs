@@ -1,0 +1,63 @@
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{loopback, positive};
+
+/// What the lab serves, and where.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("backend").required(true).multiple(true).args(["upstream", "embedded", "config"]))]
+pub(crate) struct ProxyArguments {
+    /// Proxy the service at this URL, for example https://staging.example.com. Its redirects are passed on, not followed.
+    #[arg(long, value_name = "URL")]
+    pub(crate) upstream: Option<String>,
+    /// Proxy the embedded reference server with sample data.
+    #[arg(long, conflicts_with_all = ["upstream", "config", "allow_http"])]
+    pub(crate) embedded: bool,
+    /// Take the upstream, its token and the facts from this configuration file, as `run` does. --upstream and environment
+    /// variables take precedence over it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Break a clause in this way, for example search.paging/overlap; may be repeated. `conformance faults` lists the ids.
+    #[arg(long, value_name = "ID")]
+    pub(crate) fault: Vec<String>,
+    /// Decide unspecified behaviour in this way, for example http.in-pieces; may be repeated. `conformance variations` lists the
+    /// ids.
+    #[arg(long, value_name = "ID")]
+    pub(crate) variation: Vec<String>,
+    /// Play the scenarios of this file, for example busy.toml.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) scenario: Option<PathBuf>,
+    /// Choose a variation at random for each request, so that clients cannot rely on unspecified behaviour.
+    #[arg(long)]
+    pub(crate) pedantic: bool,
+    /// Choose the variations of --pedantic by this seed, for example 7 [default: a random one, which is printed].
+    #[arg(long, value_name = "N", requires = "pedantic")]
+    pub(crate) seed: Option<u64>,
+    /// Listen on this address; port 0 chooses a free one.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+    /// Play a scenario on a port of its own, for example `flaky=8082` or `flaky/test-12=0`, for callers that cannot add the
+    /// header X-Lab-Scenario; may be repeated. Port 0 chooses a free one.
+    #[arg(long, value_name = "NAME=PORT", value_parser = scenario_port)]
+    pub(crate) scenario_port: Vec<(String, u16)>,
+    /// Serve the control endpoint (change and reset scenarios, read the log) on this loopback address.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = loopback)]
+    pub(crate) control: SocketAddr,
+    /// Longest time in seconds that the upstream may take for a response, for example 120 [default: 20].
+    #[arg(long, value_name = "SECONDS", conflicts_with = "embedded", value_parser = positive::<NonZeroU32>(u32::MAX))]
+    pub(crate) timeout: Option<NonZeroU32>,
+    /// Allow plain HTTP to an upstream on another machine; tokens are then sent unencrypted.
+    #[arg(long)]
+    pub(crate) allow_http: bool,
+}
+
+/// A scenario, or an instance of one, and its port.
+fn scenario_port(text: &str) -> Result<(String, u16), String> {
+    let parsed = text.rsplit_once('=').and_then(|(name, port)| Some((name.to_owned(), port.parse().ok()?)));
+    parsed
+        .filter(|(name, _)| !name.is_empty())
+        .ok_or_else(|| "expected NAME=PORT, for example flaky=8082".to_owned())
+}

@@ -1,0 +1,76 @@
+use std::convert::Infallible;
+use std::num::{NonZeroU8, NonZeroU32};
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use sallyport_conformance::Secret;
+use sallyport_conformance::run::Profile;
+
+use super::positive;
+
+/// The target, the way to it, and the limits of the load on it.
+#[derive(Debug, Default, Args)]
+pub(crate) struct TargetArguments {
+    /// Test the service at this URL, for example https://api.example.com.
+    #[arg(long, value_name = "URL", env = "SALLYPORT_BASE_URL")]
+    pub(crate) base_url: Option<String>,
+    /// Read this configuration file; `conformance init` writes one.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Limit the load on the target [default: production; full for the embedded server].
+    ///
+    /// `full` is for test environments: it may extract up to 4500 gateways.
+    #[arg(long, value_parser = PossibleValuesParser::new(Profile::ALL.map(Profile::name)))]
+    pub(crate) profile: Option<String>,
+    /// Read the account's token from a file.
+    #[arg(long, value_name = "FILE", group = "token")]
+    pub(crate) api_key_file: Option<PathBuf>,
+    /// Read the account's token from standard input.
+    #[arg(long, group = "token")]
+    pub(crate) api_key_stdin: bool,
+    /// Use this token of the account. Other users of this machine can see command lines; prefer --api-key-file.
+    #[arg(long, value_name = "TOKEN", group = "token", value_parser = secret("API_KEY"))]
+    pub(crate) api_key: Option<Secret>,
+    /// Allow plain HTTP to another machine; the token is then sent unencrypted.
+    #[arg(long)]
+    pub(crate) allow_http: bool,
+    /// Let a request time out after this time, in seconds [default: 20]
+    #[arg(long, value_name = "SECONDS", value_parser = positive::<NonZeroU32>(u32::MAX))]
+    pub(crate) timeout: Option<NonZeroU32>,
+    /// Also trust the PEM certificates in this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
+    /// Send requests through this proxy. Set a proxy URL with a password in the configuration.
+    #[arg(long, value_name = "URL", value_parser = secret("PROXY"))]
+    pub(crate) proxy: Option<Secret>,
+    /// Send this header with every request; reports hide its value. May be repeated.
+    #[arg(long, value_name = "NAME: VALUE", value_parser = secret("HEADER"))]
+    pub(crate) header: Vec<Secret>,
+    /// Send this header with every request; reports show its value. May be repeated.
+    #[arg(long, value_name = "NAME: VALUE", value_parser = secret("HEADER"))]
+    pub(crate) public_header: Vec<Secret>,
+    /// Send at most N requests; reaching a limit ends the run without a verdict [default: that of the profile]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_requests: Option<u64>,
+    /// Extract at most N gateways; the README says how a target can exceed it [default: that of the profile]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_gateways: Option<u64>,
+    /// Send and receive bodies of at most N bytes in all [default: that of the profile]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_bytes: Option<u64>,
+    /// End the run after this time, in seconds [default: that of the profile]
+    #[arg(long, value_name = "SECONDS", value_parser = positive::<NonZeroU32>(u32::MAX))]
+    pub(crate) max_seconds: Option<NonZeroU32>,
+    /// Send at most N requests per second [default: that of the profile]
+    #[arg(long, value_name = "N", value_parser = positive::<NonZeroU32>(u32::MAX))]
+    pub(crate) rate: Option<NonZeroU32>,
+    /// Run at most N checks at the same time [default: that of the profile]
+    #[arg(long, value_name = "N", value_parser = positive::<NonZeroU8>(u8::MAX.into()))]
+    pub(crate) concurrency: Option<NonZeroU8>,
+}
+
+/// Parses an argument as a secret, so that no message shows it.
+fn secret(name: &'static str) -> impl Fn(&str) -> Result<Secret, Infallible> + Clone + Send + Sync + 'static {
+    move |text| Ok(Secret::new(name, text))
+}

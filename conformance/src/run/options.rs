@@ -1,0 +1,73 @@
+use super::{ExpectedFailure, Gates, Profile, Selection};
+use crate::check::InferredClauses;
+use crate::explore::Exploration;
+use crate::wire::{Budget, ShortSecret, WireError, WireOptions};
+
+/// The options of a run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Which checks and cases run.
+    pub selection: Selection,
+    /// Name of the profile, for the report.
+    pub profile: Profile,
+    /// Limits; default: those of [`Profile::Full`].
+    pub budget: Budget,
+    /// Timeouts, waits, proxy and trust.
+    pub wire: WireOptions,
+    /// Maximum number of retries of a failing case. One that then passes is flaky.
+    pub retries: u32,
+    /// Whether the first failure ends the run.
+    pub fail_fast: bool,
+    /// Clauses that are expected to fail.
+    pub expected: Vec<ExpectedFailure>,
+    /// Gates: what the run must show before it conforms.
+    pub gates: Gates,
+    /// Severity of findings on clauses that the contract presupposes but does not state.
+    pub inferred: InferredClauses,
+    /// Name and version of the tested implementation, for the report.
+    pub implementation: Option<String>,
+    /// Percentage of the known faults to notice; cases that are not needed for it are skipped.
+    pub detect: Option<u8>,
+    /// Whether to explore beyond the fixed cases.
+    pub explore: Option<Exploration>,
+    /// Whether the report keeps every exchange of the checks, for [`Format::Har`](crate::report::Format::Har). This takes memory
+    /// and time, because each of them is redacted.
+    pub keep_exchanges: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            selection: Selection::default(),
+            profile: Profile::default(),
+            budget: Budget::default(),
+            wire: WireOptions::default(),
+            retries: 1,
+            fail_fast: false,
+            expected: Vec::new(),
+            gates: Gates::default(),
+            inferred: InferredClauses::default(),
+            implementation: None,
+            detect: None,
+            explore: None,
+            keep_exchanges: false,
+        }
+    }
+}
+
+/// Why a run cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// The HTTP client can't be set up.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    /// A secret is too short to be kept out of reports.
+    #[error(transparent)]
+    Secret(#[from] ShortSecret),
+    /// The texts that must never appear can't be searched for.
+    #[error("cannot search for the canaries: {0}")]
+    Canaries(#[from] aho_corasick::BuildError),
+    /// The known faults cannot be parsed, which is a bug of the suite.
+    #[error("cannot read the known faults: {0}")]
+    Matrix(&'static str),
+}

@@ -1,0 +1,108 @@
+//! Makes the report of a run.
+
+use std::time::Duration;
+
+use super::{Begun, Suite, millis};
+use crate::check::RunLog;
+use crate::detection::{Cases, Detection};
+use crate::explore::ExplorationResult;
+use crate::run::expected::expectations;
+use crate::run::{
+    CheckResult, ClauseSummary, Coverage, Diagnosis, Plan, PlannedCase, Report, Rerun, Totals, Verdict,
+};
+use crate::target::DiscoveredFact;
+
+/// The results of the checks.
+#[derive(Debug, Default)]
+pub(super) struct RunResults {
+    pub(super) checks: Vec<CheckResult>,
+    pub(super) busy: Duration,
+    pub(super) run_again: Rerun,
+    pub(super) explored: Option<ExplorationResult>,
+    pub(super) log: RunLog,
+}
+
+impl Suite<'_> {
+    pub(super) fn report(
+        &self,
+        begun: Begun,
+        results: RunResults,
+        discovered: Vec<DiscoveredFact>,
+        unreachable: Option<String>,
+    ) -> Report {
+        let reached = unreachable.is_none();
+        let RunResults { checks, busy, run_again, explored, log } = results;
+        if let Some(overdrawn) = self.meter.overdrawn() {
+            self.stopper.stop(overdrawn.to_string());
+        }
+        let expectations = expectations(&checks, &self.options.expected, self.today);
+        let totals = Totals::from_results(&checks);
+        let coverage = match &unreachable {
+            Some(reason) => Coverage::none(&self.contract.catalogue, reason),
+            None => Coverage::new(&checks, &self.contract.catalogue),
+        };
+        let cases = cases(&self.plan, &checks);
+        let detection = Detection::new(self.matrix, &cases);
+        let diagnosis = Diagnosis::from_results(&checks, &cases, self.matrix);
+        drop(cases);
+        let unmet = match reached {
+            true => self.options.gates.unmet(&checks, &coverage, &detection, &expectations),
+            false => Vec::new(),
+        };
+        let stopped = unreachable.or_else(|| self.stopper.reason().map(str::to_owned));
+        Report {
+            schema_version: Report::VERSION,
+            suite: concat!("sallyport-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
+            target: self.redactor.redact(self.target.base().as_str()),
+            implementation: self.options.implementation.as_deref().map(|name| self.redactor.redact(name)),
+            contract: self.contract.version.clone(),
+            contract_sha256: self.contract.sha256.clone(),
+            begun: begun.timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            elapsed_ms: millis(begun.instant.elapsed()),
+            busy_ms: millis(busy),
+            profile: self.options.profile.name(),
+            budget: self.options.budget.clone(),
+            inferred: self.options.inferred,
+            verdict: match reached {
+                true if self.options.gates.fails(totals) => Verdict::Findings,
+                true => Verdict::from_totals(totals, stopped.is_some() || !unmet.is_empty()),
+                false => Verdict::Unreachable,
+            },
+            stopped: stopped.map(|reason| self.redactor.redact(&reason)),
+            totals,
+            usage: self.meter.usage(),
+            throttling: self.meter.throttling(),
+            discovered,
+            run_again,
+            explored,
+            expectations,
+            coverage,
+            detection,
+            diagnosis,
+            unmet,
+            clauses: ClauseSummary::from_results(&checks, &self.contract.catalogue),
+            checks,
+            log,
+        }
+    }
+}
+
+/// The cases of the run. A case without a result has the reason of the plan, or of its check.
+fn cases<'a>(plan: &'a Plan, results: &'a [CheckResult]) -> Cases<'a> {
+    let mut cases = Cases::default();
+    for planned in plan.planned() {
+        let Some(result) = results.iter().find(|result| result.id == planned.check.id) else { continue };
+        cases.add_judge(result.id);
+        for planned_case in &planned.cases {
+            let PlannedCase { case, skipped } = planned_case;
+            let outcome = result.cases.iter().find(|ran| ran.label == case.label()).map(|ran| &ran.outcome);
+            let outcome = outcome.unwrap_or(&result.outcome);
+            let reason = match outcome.concluded() {
+                true => None,
+                false => skipped.as_deref().or(outcome.reason()),
+            };
+            planned_case.add_to(&mut cases, result.id, reason);
+        }
+    }
+    cases
+}

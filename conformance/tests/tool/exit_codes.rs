@@ -1,0 +1,58 @@
+//! Exit codes of the program, and one line of help.
+
+use crate::misbehaving::{self as server, MisbehavingServer, closed_port};
+use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, run, text};
+
+#[test]
+fn without_a_base_url_the_reference_server_is_tested() {
+    for arguments in [["run", "--only", "groups.*"].as_slice(), &["--only", "groups.*"]] {
+        let output = program(arguments).env_remove("SALLYPORT_API_KEY").finish();
+        let text = text(&output.assert(0, &["no violation found in the"]));
+        assert!(!text.contains('\u{1b}'), "colours go to terminals only");
+    }
+}
+
+#[test]
+fn wrong_usage_ends_with_2_and_one_line_of_help() {
+    let wrong: [(&[&str], bool, &str); 6] = [
+        (&["run", "--only", "serch.*"], false, "matches no check"),
+        (&["run", "--base-url", "https://api.invalid"], false, "SALLYPORT_API_KEY"),
+        (&["run", "--base-url", "http://api.invalid"], true, "--allow-http"),
+        (&["run", "--base-url", "api.invalid"], true, "https://"),
+        (&["run", "--report", "pdf=x"], false, "json=FILE"),
+        (&["explain", "search.nothing"], false, "unknown clause"),
+    ];
+    for (arguments, has_token, expected) in wrong {
+        let mut program = program(arguments);
+        if !has_token {
+            program.env_remove("SALLYPORT_API_KEY");
+        }
+        assert!(!text(&program.finish().assert(2, &[expected])).contains(TOKEN));
+    }
+}
+
+#[test]
+fn an_unreachable_target_ends_with_3_and_a_used_up_budget_with_4() {
+    run(&["run", "--base-url", &format!("http://{}", closed_port())]).assert(3, &[]);
+    let mut embedded = program(&["run", "--only", "groups.*", "--max-bytes", "100"]);
+    embedded.env_remove("SALLYPORT_API_KEY").finish().assert(4, &[]);
+}
+
+#[test]
+fn findings_end_with_1_and_no_artefact_shows_the_token() {
+    let server = MisbehavingServer::start(|stream| {
+        let headers = [("Content-Type", "application/json"), ("X-Request-Id", "r"), ("X-Echo", TOKEN)];
+        let body = br#"{"code": 200, "message": "ok", "requestId": "r", "data": {"items": []}}"#;
+        server::response(stream, "200 OK", &headers, body)
+    });
+    let folder = Folder::new();
+    let report = format!("json={}", folder.file("report.json"));
+    let output = run(&["run", "--base-url", &server.url(), "--only", "groups.*", "--report", &report]);
+    let printed = text(&output.assert(1, &[]));
+    let parsed = folder.json("report.json");
+    assert_eq!((&parsed["schema_version"], &parsed["verdict"]), (&2.into(), &"findings".into()));
+    for artefact in [printed, folder.read("report.json")] {
+        assert!(artefact.contains("API_KEY"));
+        assert!(!artefact.contains("cAn4ry/") && !artefact.contains("cAn4ry%2F"), "{artefact}");
+    }
+}
