@@ -8,7 +8,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sallyport_conformance::Secret;
 use sallyport_conformance::check::InferredClauses;
-use sallyport_conformance::client::ClientReport;
+use sallyport_conformance::report::Format;
 use sallyport_conformance::run::{Glob, Profile};
 
 use super::observe::ObserveArguments;
@@ -18,7 +18,14 @@ use super::watch::WatchArguments;
 
 /// Test whether a service conforms to the Sallyport contract.
 ///
-/// Without a subcommand, run the checks. Without --base-url, test the embedded reference server with sample data.
+#[cfg_attr(
+    feature = "embedded",
+    doc = "Without a subcommand, run the checks. Without --base-url, test the embedded reference server with sample data."
+)]
+#[cfg_attr(
+    not(feature = "embedded"),
+    doc = "Without a subcommand, run the checks. This build has no embedded server: pass --base-url or --config."
+)]
 #[derive(Debug, Parser)]
 #[command(name = "conformance", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -466,9 +473,9 @@ pub(crate) struct TargetArguments {
     pub(crate) concurrency: Option<NonZeroU8>,
 }
 
-/// A report that there is of a client.
+/// A report of a client, in one of the formats that it can be written in.
 fn client_report(text: &str) -> Result<ReportRequest, String> {
-    ReportRequest::one_of(&ClientReport::FORMATS, text)
+    ReportRequest::one_of(&Format::OF_CLIENTS, text)
 }
 
 /// A whole number from 1 to the largest of its type.
