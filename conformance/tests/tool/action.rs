@@ -88,6 +88,17 @@ fn the_action_needs_to_be_told_what_to_test() {
     let ran = run("Test the service", folder.path(), &inputs);
     assert_eq!(code(&ran), 2);
     assert!(text(&ran).contains("the input api-key is empty"), "{}", text(&ran));
+    assert_eq!(outputs(folder.path())["exit-code"], "2");
+}
+
+#[test]
+fn a_program_that_is_missing_is_an_annotation() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let missing = [("INPUT_BASE_URL", "http://127.0.0.1:9"), ("PROGRAM", "/missing/conformance")];
+    let ran = run("Test the service", folder.path(), &inputs(&missing));
+    assert_eq!(code(&ran), 2, "{}", text(&ran));
+    assert!(text(&ran).contains("::error title=conformance::the input program is not"), "{}", text(&ran));
+    assert_eq!(outputs(folder.path())["exit-code"], "2");
 }
 
 /// The inputs of the step that tests, with these in place of their defaults.
