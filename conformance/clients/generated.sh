@@ -62,4 +62,6 @@ case $language in
   *) echo "generated.sh: unknown language $language; expected python, typescript or javascript" >&2 && exit 2 ;;
 esac
 cd "$here/../.."
-cargo conformance client --quiet --report md=- "$@" -- "${command[@]}"
+# Another program than this repository builds, such as one that is built already.
+read -ra conformance <<<"${CONFORMANCE_PROGRAM:-cargo conformance}"
+"${conformance[@]}" client --quiet --report md=- "$@" -- "${command[@]}"

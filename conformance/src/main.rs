@@ -52,7 +52,7 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
         #[cfg(feature = "embedded")]
         Command::Client(arguments) => program::client::client(*arguments).await,
         #[cfg(not(feature = "embedded"))]
-        Command::Client(_) => Err("this build has no embedded server, which `client` needs".into()),
+        Command::Client(_) => Err(run::NO_EMBEDDED_SERVER.into()),
         Command::Init { file, force, ask } => init::init(&file, force, ask),
         Command::Schema => {
             run::print(&report::schema()?);

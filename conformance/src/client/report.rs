@@ -186,8 +186,7 @@ impl ClientReport {
     pub const VERSION: u32 = 1;
 
     /// The formats that it is written in.
-    pub const FORMATS: [Format; 5] =
-        [Format::Html, Format::Json, Format::Junit, Format::Sarif, Format::Markdown];
+    pub const FORMATS: [Format; 5] = Format::OF_CLIENTS;
 
     pub(super) fn new(
         contract: &Contract,

@@ -21,7 +21,14 @@ use super::watch::WatchArguments;
 
 /// Test whether a service conforms to the Sallyport contract.
 ///
-/// Without a subcommand, run the checks. Without --base-url, test the embedded reference server with sample data.
+#[cfg_attr(
+    feature = "embedded",
+    doc = "Without a subcommand, run the checks. Without --base-url, test the embedded reference server with sample data."
+)]
+#[cfg_attr(
+    not(feature = "embedded"),
+    doc = "Without a subcommand, run the checks. This build has no embedded server: pass --base-url or --config."
+)]
 #[derive(Debug, Parser)]
 #[command(name = "conformance", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
 pub(crate) struct Arguments {

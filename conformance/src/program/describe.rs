@@ -75,13 +75,22 @@ pub(crate) fn explain(id: &str) -> Result<Verdict, UsageError> {
     }
     let Some(clause) = Clause::from_id(id) else {
         let clauses = Clause::ALL.iter().map(|clause| clause.id().to_owned());
-        let mut known: Vec<String> =
-            clauses.chain(registry().iter().map(|check| check.id.to_owned())).collect();
+        let checks = registry().into_iter().map(|check| check.id.to_owned());
         #[cfg(feature = "embedded")]
-        known.extend(super::client::explained_ids());
+        let (cases, lists) = (
+            super::client::explained_ids(),
+            "`conformance list` names the checks with their clauses, `conformance client --list` the cases of clients",
+        );
+        #[cfg(not(feature = "embedded"))]
+        let (cases, lists) = (Vec::new(), "`conformance list` names the checks with their clauses");
+        #[cfg(not(feature = "embedded"))]
+        if id.starts_with("client.") {
+            return Err(super::run::NO_EMBEDDED_SERVER.into());
+        }
+        let known: Vec<String> = clauses.chain(checks).chain(cases).collect();
         let advice = match nearest(id, known.iter().map(String::as_str)) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => "`conformance list` names the checks with their clauses, `conformance client --list` the cases of clients".to_owned(),
+            None => lists.to_owned(),
         };
         return Err(format!("unknown clause, check or case `{id}`; {advice}").into());
     };

@@ -140,7 +140,14 @@ pub(crate) fn open(requests: &[ReportRequest]) -> Result<(), UsageError> {
             Format::Prometheus => atomic_file::check(path),
             _ => OpenOptions::new().create(true).append(true).open(path).map(drop),
         };
-        opened.map_err(|error| format!("{}: {error}", path.display()))?;
+        opened.map_err(|error| {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+            let advice = match folder {
+                Some(folder) => format!("; create the folder {} first", folder.display()),
+                None => String::new(),
+            };
+            format!("--report: {}: cannot be written: {error}{advice}", path.display())
+        })?;
     }
     Ok(())
 }

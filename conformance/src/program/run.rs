@@ -147,7 +147,7 @@ fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageEr
     arguments.gates.over(&mut setup.options.gates);
     if let Some(idle) = requires_nothing(&setup.options.gates.require, Contract::embedded()?) {
         return Err(format!(
-            "--require {}: it matches no clause that responses can show; `conformance explain` lists the clauses",
+            "--require, or `require` in [gates]: `{}` matches no clause that responses can show; `conformance list` names the clauses",
             idle.as_str()
         )
         .into());
@@ -224,7 +224,12 @@ async fn with_reference<T>(
     done
 }
 
+/// What a command says that needs the embedded server in a build without it.
+#[cfg(not(feature = "embedded"))]
+pub(crate) const NO_EMBEDDED_SERVER: &str =
+    "this build has no embedded server; install the suite without --no-default-features";
+
 #[cfg(not(feature = "embedded"))]
 async fn with_reference<T>(_: impl AsyncFnOnce(&Target) -> Result<T, UsageError>) -> Result<T, UsageError> {
-    Err("this build has no embedded server; set --base-url".into())
+    Err(NO_EMBEDDED_SERVER.into())
 }

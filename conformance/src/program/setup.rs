@@ -16,8 +16,8 @@ use super::{UsageError, warn};
 const FORMER_BASE_URL: &str = "CONFORMANCE_BASE_URL";
 
 /// A forgotten base URL must not lead to a good verdict about another service.
-const MISSING_BASE_URL: &str = "but no base URL to use it with; pass --base-url, set SALLYPORT_BASE_URL, or write base-url \
-                                in the configuration; without any token and fact the embedded server is tested";
+const MISSING_BASE_URL: &str =
+    "pass --base-url, set SALLYPORT_BASE_URL, or write base-url in the configuration";
 
 /// The file that `init` writes. It is read only with `--config`: a file that happens to be in the folder must not decide where
 /// tokens are sent.
@@ -69,11 +69,19 @@ impl Setup {
     }
 
     fn for_known_target(self) -> Result<Self, UsageError> {
+        let has_embedded_server = cfg!(feature = "embedded");
         match &self.information {
-            Some(found) if self.target.is_none() => {
-                Err(format!("there is {found}, {MISSING_BASE_URL}").into())
+            _ if self.target.is_some() => Ok(self),
+            Some(found) if has_embedded_server => Err(format!(
+                "there is {found}, but no base URL to use it with; {MISSING_BASE_URL}; without any token and fact the embedded \
+                 server is tested"
+            )
+            .into()),
+            Some(found) => {
+                Err(format!("there is {found}, but no base URL to use it with; {MISSING_BASE_URL}").into())
             }
-            _ => Ok(self),
+            None if has_embedded_server => Ok(self),
+            None => Err(format!("missing base URL; {MISSING_BASE_URL}; this build has no embedded server").into()),
         }
     }
 

@@ -6,13 +6,17 @@ use sallyport_conformance::report::{plain, quantity};
 use sallyport_conformance::snapshot::{self, RecordError, Recording, RecordingResult};
 use sallyport_conformance::{Contract, Verdict};
 
-use super::UsageError;
 use super::arguments::TargetArguments;
 use super::run::{print, with_target};
 use super::setup::Setup;
+use super::{UsageError, atomic_file};
 
 /// `conformance record`.
 pub(crate) async fn record(folder: &Path, arguments: &TargetArguments) -> Result<Verdict, UsageError> {
+    // Before requests and gateways are spent on what cannot be kept.
+    std::fs::create_dir_all(folder)
+        .and_then(|()| atomic_file::check(&folder.join("recording")))
+        .map_err(|error| format!("{}: cannot be written: {error}", folder.display()))?;
     match observed(arguments).await? {
         Ok(recording) => {
             recording.write(folder)?;

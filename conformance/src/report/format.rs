@@ -36,7 +36,7 @@ pub enum RenderError {
     /// As a page.
     #[error("the report can't be written as HTML: {0}")]
     Html(#[from] minijinja::Error),
-    /// In this format at all, see `ClientReport::FORMATS`.
+    /// In this format at all, see [`Format::OF_CLIENTS`].
     #[error("the report of a client can't be written as {0}")]
     Unsupported(&'static str),
 }
@@ -54,6 +54,10 @@ impl Format {
         Self::Prometheus,
         Self::Har,
     ];
+
+    /// Those that a report of a client can be written in. Here, because arguments name them in every build, also in one that cannot
+    /// test clients.
+    pub const OF_CLIENTS: [Self; 5] = [Self::Html, Self::Json, Self::Junit, Self::Sarif, Self::Markdown];
 
     /// The name that arguments use.
     #[must_use]

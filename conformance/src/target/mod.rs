@@ -10,6 +10,7 @@ mod known_instance;
 mod rejected_token;
 
 use reqwest::Url;
+use url::ParseError;
 
 pub use crate::wire::Secret;
 pub use canary::Canaries;
@@ -40,7 +41,7 @@ pub struct Target {
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// Not a URL.
-    #[error("invalid base URL ({0}); expected a URL such as https://api.example.com")]
+    #[error("invalid base URL: expected a URL such as https://api.example.com, found {0}")]
     Url(String),
     /// Plain http to another machine.
     #[error("the base URL is plain http, which sends the token unencrypted; use https, or pass --allow-http")]
@@ -48,8 +49,8 @@ pub enum TargetError {
     /// A part that a base URL must not have.
     #[error("the base URL has {0}: expected scheme, host, port and perhaps a path only")]
     Part(&'static str),
-    /// Facts that contradict each other, one sentence per line.
-    #[error("nothing was sent, because these facts are contradictory: {}", .0.join("; "))]
+    /// Facts that are invalid or contradict each other, one sentence each.
+    #[error("nothing was sent, because facts are invalid: {}", .0.join("; "))]
     Facts(Vec<String>),
 }
 
@@ -59,12 +60,12 @@ impl Target {
     /// # Errors
     /// When the URL is invalid, not http(s), or contains a user, a query or a fragment, and when facts contradict each other.
     pub fn new(base_url: &str, token: Secret, facts: Facts, allow_http: bool) -> Result<Self, TargetError> {
-        let base = Url::parse(base_url).map_err(|error| TargetError::Url(error.to_string()))?;
+        let base = parsed(base_url)?;
         match base.scheme() {
             "https" => {}
             "http" if allow_http || is_loopback(&base) => {}
             "http" => return Err(TargetError::PlainHttp),
-            other => return Err(TargetError::Url(format!("the scheme is {other}"))),
+            other => return Err(TargetError::Url(format!("the scheme `{other}`"))),
         }
         if !base.username().is_empty() || base.password().is_some() {
             return Err(TargetError::Part("a user or a password"));
@@ -102,6 +103,21 @@ impl Target {
     }
 }
 
+/// Parses a base URL. The error does not repeat it, because it may hold a password.
+fn parsed(base_url: &str) -> Result<Url, TargetError> {
+    let found = |what: &str| TargetError::Url(what.to_owned());
+    if base_url.is_empty() {
+        return Err(found("an empty text"));
+    }
+    match Url::parse(base_url) {
+        Err(ParseError::RelativeUrlWithoutBase) => Err(found("no scheme; put https:// before the host")),
+        Err(error) => Err(TargetError::Url(error.to_string())),
+        // `localhost:8080`: to the parser the host is a scheme.
+        Ok(url) if url.cannot_be_a_base() => Err(found("no scheme; put https:// before the host")),
+        Ok(url) => Ok(url),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,6 +135,23 @@ mod tests {
         assert!(matches!(target("http://api.invalid", false), Err(TargetError::PlainHttp)));
         assert!(target("http://api.invalid", true).is_ok());
         assert!(matches!(target("http://127.0.0.1.evil.invalid", false), Err(TargetError::PlainHttp)));
+    }
+
+    #[test]
+    fn an_error_says_what_a_base_url_lacks() {
+        for (url, expected) in [
+            ("", "found an empty text"),
+            ("api.invalid", "found no scheme; put https:// before the host"),
+            ("127.0.0.1:8080", "found no scheme; put https:// before the host"),
+            ("localhost:8080", "found no scheme; put https:// before the host"),
+            ("htp://api.invalid", "found the scheme `htp`"),
+            ("https://", "found empty host"),
+        ] {
+            let error = target(url, false).expect_err(url).to_string();
+            let text =
+                format!("invalid base URL: expected a URL such as https://api.example.com, {expected}");
+            assert_eq!(error, text, "{url}");
+        }
     }
 
     #[test]

@@ -74,6 +74,16 @@ fn the_action_needs_to_be_told_what_to_test() {
         let inputs = inputs(&[given, &[("PROGRAM", "/missing")]].concat());
         run("Test the service", folder.path(), &inputs).assert(2, &[message]);
     }
+    assert_eq!(outputs(&folder)["exit-code"], "2");
+}
+
+#[test]
+fn a_program_that_is_missing_is_an_annotation() {
+    let folder = Folder::new();
+    let missing = [("INPUT_BASE_URL", "http://127.0.0.1:9"), ("PROGRAM", "/missing/conformance")];
+    let ran = run("Test the service", folder.path(), &inputs(&missing));
+    ran.assert(2, &["::error title=conformance::the input program is not"]);
+    assert_eq!(outputs(&folder)["exit-code"], "2");
 }
 
 /// The inputs of the step that tests, with these in place of their defaults.

@@ -11,6 +11,9 @@ use serde::de::DeserializeOwned;
 use super::cargo::{PACKAGES, PROGRAM_ARGUMENTS, built_programs, cargo};
 use crate::{emit::texts::subcommands, model::Check};
 
+/// The variable that names the profile of Cargo to build them with. CI sets the one of the tests, whose crates are built by then.
+const PROFILE: &str = "XTASK_PROFILE";
+
 /// The programs that were built.
 #[derive(Debug)]
 pub(crate) struct Programs<'a> {
@@ -101,6 +104,7 @@ fn build(root: &Path) -> Result<BTreeMap<String, PathBuf>, String> {
     let output = cargo()
         .current_dir(root)
         .args(["build", "--keep-going", "--message-format", "json-render-diagnostics"])
+        .args(["--profile", &std::env::var(PROFILE).unwrap_or_else(|_| "dev".to_owned())])
         .args(PACKAGES)
         .args(PROGRAM_ARGUMENTS)
         // The first build takes minutes, so cargo's progress is shown.

@@ -4,7 +4,7 @@ use std::num::NonZeroU8;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use sallyport_conformance::check::InferredClauses;
-use sallyport_conformance::client::ClientReport;
+use sallyport_conformance::report::Format;
 use sallyport_conformance::run::Glob;
 
 use super::positive;
@@ -42,5 +42,5 @@ pub(crate) struct ClientArguments {
 
 /// A report that there is of a client.
 fn client_report(text: &str) -> Result<ReportRequest, String> {
-    ReportRequest::one_of(&ClientReport::FORMATS, text)
+    ReportRequest::one_of(&Format::OF_CLIENTS, text)
 }
