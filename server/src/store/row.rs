@@ -39,6 +39,7 @@ impl Value<'_> {
         Ok(Self::Text(text.into()))
     }
 
+    #[cfg(any(feature = "admin", feature = "postgres"))]
     pub(super) fn into_owned(self) -> Value<'static> {
         match self {
             Self::Null => Value::Null,
@@ -67,6 +68,7 @@ impl<'a> Row<'a> {
         Ok(Self(columns.into_iter()))
     }
 
+    #[cfg(feature = "admin")]
     pub(super) fn into_owned(self) -> Row<'static> {
         Row(self.0.map(Value::into_owned).collect::<Vec<_>>().into_iter())
     }
