@@ -147,7 +147,7 @@ fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageEr
     arguments.gates.over(&mut setup.options.gates);
     if let Some(idle) = requires_nothing(&setup.options.gates.require, Contract::embedded()?) {
         return Err(format!(
-            "--require, or `require` in [gates]: `{}` matches no clause that responses can show; `conformance list` names the clauses",
+            "--require {}: it matches no clause that responses can show; `conformance list` names the clauses",
             idle.as_str()
         )
         .into());
