@@ -207,15 +207,16 @@ impl Probe<'_> {
     /// Inconclusive when the service stays busy or is short of gateways.
     pub async fn rejects(&self, clause: Clause, why: &str, invalid: &Request) -> Result<(), Stop> {
         let (exchange, class) = self.send(&invalid.clone().giving_nothing()).await?;
-        self.judge_rejection(clause, why, &exchange, &class)
+        self.judge_rejection(clause, why, &exchange, &class).await
     }
 
     /// Judges the response to a request that must be rejected. A 5xx with a business code is a warning: clients may retry 500 and
-    /// 503, so a final rejection should not look like a temporary failure. Without a code it is a failure.
+    /// 503, so a final rejection should not look like a temporary failure. So is HTTP 500 that does not recur when the request is
+    /// sent again. Any other 5xx without a code is a failure.
     ///
     /// # Errors
     /// As for [`Probe::rejects`].
-    pub(crate) fn judge_rejection(
+    pub(crate) async fn judge_rejection(
         &self,
         clause: Clause,
         why: &str,
@@ -224,6 +225,17 @@ impl Probe<'_> {
     ) -> Result<(), Stop> {
         let expected = format!("rejected: {why}");
         let without_server_error = format!("{expected}, without a server error");
+        // With a code it is a warning in any case, and may be how the service rejects.
+        let later = match has_business_code(exchange) {
+            true => None,
+            false => self.sent_past_500(exchange, class).await?,
+        };
+        if later.is_some() {
+            let actual = "HTTP 500; it did not recur, and clients may retry it";
+            self.warning(clause, &without_server_error, actual, &[exchange]);
+        }
+        let (exchange, class) =
+            later.as_ref().map_or((exchange, class), |(exchange, class)| (exchange, class));
         match class.decision() {
             Decision::Accepted => self.finding(clause, &expected, "a success", &[exchange]),
             Decision::Rejected => {
@@ -238,6 +250,30 @@ impl Probe<'_> {
             Decision::Undecided => return Err(undecided(class)),
         }
         Ok(())
+    }
+
+    /// Sends the request of an exchange again if its response is HTTP 500, which may be temporary. None unless another response follows.
+    ///
+    /// # Errors
+    /// When nothing can be sent.
+    pub(crate) async fn sent_past_500(
+        &self,
+        exchange: &Exchange,
+        class: &ResponseClass,
+    ) -> Result<Option<(Exchange, ResponseClass)>, Stop> {
+        const MAX_RETRIES: usize = 2;
+        let is_500 =
+            |exchange: &Exchange| exchange.result.as_ref().is_ok_and(|response| response.status == 500);
+        if class.decision() != Decision::Failed || !is_500(exchange) {
+            return Ok(None);
+        }
+        for _ in 0..MAX_RETRIES {
+            let sent = self.send(&exchange.request).await?;
+            if !is_500(&sent.0) {
+                return Ok(Some(sent));
+            }
+        }
+        Ok(None)
     }
 
     /// Sends a request with an unspecified outcome, and records the outcome. A server error is a warning.

@@ -14,8 +14,12 @@ use crate::wire::Budget;
 /// Value of a clause that no chosen case judges yet: more than any number of faults.
 const CLAUSE: u64 = 1 << 20;
 
-/// Value of a known fault that no chosen case notices yet.
+/// Value of a known fault that no chosen case notices yet, and that few cases notice. It has a multiple of this value if many
+/// do: such a fault shows in ordinary requests, and is a more likely mistake than one that shows beside one other parameter.
 const FAULT: u64 = 16;
+
+/// Numbers of cases from which on a fault has one more time that value.
+const MANY_CASES: [usize; 2] = [4, 12];
 
 /// Value of noticing a fault a second and a third time, when nothing new can be noticed: unknown faults are likely to resemble
 /// known ones.
@@ -43,7 +47,7 @@ pub(super) fn choose(planned: &mut [PlannedCheck], matrix: &Matrix, budget: &Bud
         gateways: u32::try_from(budget.gateways - u64::from(budget.gateways > 1)).unwrap_or(u32::MAX),
     };
     let candidates = Candidates::new(planned, matrix);
-    let enough = detect.map(|percent| (candidates.faults * usize::from(percent)).div_ceil(100));
+    let enough = detect.map(|percent| (candidates.values.len() * usize::from(percent)).div_ceil(100));
     let taken = candidates.best(max, enough);
     let skipped: Vec<_> = (0..candidates.all.len())
         .filter(|number| !taken.contains(number))
@@ -85,16 +89,21 @@ struct Candidates<'a> {
     all: Vec<Candidate<'a>>,
     /// The known faults that are noticed in a shared control request, by its label.
     of_controls: BTreeMap<&'a str, Vec<usize>>,
-    faults: usize,
+    /// The value of each fault.
+    values: Vec<u64>,
 }
 
-struct Choice {
+struct Choice<'a> {
     taken: BTreeSet<usize>,
     sent: SentControls,
     left: Cost,
     judged: BTreeSet<Clause>,
+    /// The value of each fault.
+    values: &'a [u64],
     /// Faults that at least one chosen case notices.
     detected: usize,
+    /// The sum of their values.
+    worth: u64,
     /// How many chosen cases notice each fault.
     noticed: Vec<u8>,
     /// Price of a gateway in requests.
@@ -130,6 +139,10 @@ impl<'a> Candidates<'a> {
                 }
             }
         }
+        let mut cases = vec![0; matrix.faults().len()];
+        noticed_by.values().flatten().for_each(|fault| cases[*fault] += 1);
+        let times = |cases: &usize| 1 + MANY_CASES.iter().filter(|many| cases >= many).count() as u64;
+        let values = cases.iter().map(|cases| FAULT * times(cases)).collect();
         let mut all = Vec::new();
         let mut of_controls = BTreeMap::new();
         for (at, planned) in planned.iter().enumerate() {
@@ -156,7 +169,7 @@ impl<'a> Candidates<'a> {
                 }
             }
         }
-        Self { all, of_controls, faults: matrix.faults().len() }
+        Self { all, of_controls, values }
     }
 
     /// The numbers of the chosen candidates; `enough` ends the choice after this number of known faults.
@@ -205,14 +218,16 @@ impl<'a> Candidates<'a> {
     }
 
     /// Chooses what notices new faults, then what notices faults again, then whatever fits.
-    fn take(&self, max: Cost, enough: Option<usize>, controls: Controls<'_>) -> Choice {
+    fn take(&self, max: Cost, enough: Option<usize>, controls: Controls<'_>) -> Choice<'_> {
         let mut chosen = Choice {
             taken: BTreeSet::new(),
             sent: SentControls::default(),
             left: max,
             judged: BTreeSet::new(),
+            values: &self.values,
             detected: 0,
-            noticed: vec![0; self.faults],
+            worth: 0,
+            noticed: vec![0; self.values.len()],
             gateway: u64::from(max.requests / max.gateways.max(1)).max(1),
         };
         match controls {
@@ -243,12 +258,12 @@ impl<'a> Candidates<'a> {
     /// Takes the candidate with the highest value for its price, until nothing that fits has any value.
     fn by_value(
         &self,
-        chosen: &mut Choice,
+        chosen: &mut Choice<'_>,
         enough: Option<usize>,
         gain: Gain,
         may: &dyn Fn(&Candidate<'_>) -> bool,
     ) {
-        let offer = |chosen: &Choice, number: usize| Offer {
+        let offer = |chosen: &Choice<'_>, number: usize| Offer {
             worth: chosen.worth(&self.all[number], gain),
             number: std::cmp::Reverse(number),
         };
@@ -276,7 +291,7 @@ impl<'a> Candidates<'a> {
     }
 
     /// Takes what else fits: the first case of each check, then the second of each, so that most checks run at least in part.
-    fn in_turn(&self, chosen: &mut Choice) {
+    fn in_turn(&self, chosen: &mut Choice<'_>) {
         let mut rest: Vec<usize> =
             (0..self.all.len()).filter(|number| !chosen.taken.contains(number)).collect();
         rest.sort_by_key(|number| self.all[*number].at.1);
@@ -286,10 +301,10 @@ impl<'a> Candidates<'a> {
     }
 }
 
-impl Choice {
-    /// Compares choices: by judged clauses, then by detected faults, then by remaining requests.
-    fn value(&self) -> (usize, usize, u32) {
-        (self.judged.len(), self.detected, self.left.requests)
+impl Choice<'_> {
+    /// Compares choices: by judged clauses, then by the value of detected faults, then by remaining requests.
+    fn value(&self) -> (usize, u64, u32) {
+        (self.judged.len(), self.worth, self.left.requests)
     }
 
     /// The known faults that a candidate notices, including those of its shared controls if it is the first to send one of them.
@@ -305,7 +320,7 @@ impl Choice {
         const PARTS: u64 = 1 << 10;
         let clauses = candidate.check.clauses.iter().filter(|clause| !self.judged.contains(clause)).count();
         let of_fault = |fault: &usize| match (gain, usize::from(self.noticed[*fault])) {
-            (_, 0) => FAULT,
+            (_, 0) => self.values[*fault],
             (Gain::New, _) => 0,
             (Gain::Again, times) => AGAIN.get(times - 1).copied().unwrap_or_default(),
         };
@@ -346,7 +361,10 @@ impl Choice {
     /// Counts the known faults that a chosen case or control notices.
     fn add(&mut self, notices: &[usize]) {
         for fault in notices {
-            self.detected += usize::from(self.noticed[*fault] == 0);
+            if self.noticed[*fault] == 0 {
+                self.detected += 1;
+                self.worth += self.values[*fault];
+            }
             self.noticed[*fault] = self.noticed[*fault].saturating_add(1);
         }
     }

@@ -378,7 +378,7 @@ pub(super) async fn rejects(
     if class == ResponseClass::Accepted && is_text && in_words {
         return Ok(());
     }
-    probe.judge_rejection(clause, why, &exchange, &class)
+    probe.judge_rejection(clause, why, &exchange, &class).await
 }
 
 /// Whether a request asks for the empty region, under either name. The order in which a service notices mistakes is unspecified.

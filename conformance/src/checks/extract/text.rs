@@ -197,7 +197,7 @@ async fn is_rejected(probe: &Probe<'_>, (context, value): (Context, String)) -> 
         probe.finding(Clause::ExtractReturnType, &expected, "a success", &[&exchange]);
         return Ok(());
     }
-    probe.judge_rejection(Clause::ExtractReturnType, &why, &exchange, &class)
+    probe.judge_rejection(Clause::ExtractReturnType, &why, &exchange, &class).await
 }
 
 /// The minimum number of entries with a separator between them.

@@ -87,15 +87,6 @@ fn differing(scope: &Scope<'_>) -> Vec<Case> {
             }
         }
     }
-    // HTTP forbids repeating `Authorization`, and proxies such as nginx reject that themselves.
-    for is_first in [true, false] {
-        let context = Context::by(Transport::Header);
-        let what = if is_first { "unknown before it" } else { "unknown behind it" };
-        let label = format!("{}/{what} in the same header", context.label());
-        let (shared, data) = (context.clone(), (context, is_first));
-        let case = Case::for_data(label, Cost::requests(1), data, repeated);
-        cases.push(shared.share(case));
-    }
     for context in [Context::PLAIN, Context::TEXT] {
         for wrong in Transport::ALL {
             let data = (context.clone(), wrong);
@@ -125,18 +116,6 @@ async fn nearly(
     context.control(probe).await?;
     let why = format!("{what} in {}, {}", wrong.name(), context.name());
     rejects(probe, Clause::ExtractTokenEqual, &why, &wrong.carry(probe, context.request(probe), &token)).await
-}
-
-/// A repeated header has two tokens as well.
-async fn repeated(probe: &Probe<'_>, (context, is_first): (Context, bool)) -> Result<(), Stop> {
-    context.control(probe).await?;
-    let (transport, token) = (context.transport, probe.token().expose());
-    let tokens = if is_first { [UNKNOWN, token] } else { [token, UNKNOWN] };
-    let request = tokens
-        .into_iter()
-        .fold(context.without_token(probe), |request, token| transport.carry(probe, request, token));
-    let why = format!("another token in {} too, {}", transport.name(), context.name());
-    rejects(probe, Clause::ExtractTokenEqual, &why, &request).await
 }
 
 /// The control has the same token in two transports.

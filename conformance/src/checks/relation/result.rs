@@ -122,7 +122,7 @@ pub(crate) async fn read_unless_rejected(
         Ok(found) => Ok(Some(found)),
         Err((exchange, class)) => {
             if matches!(class, ResponseClass::ServerError(_)) {
-                probe.judge_rejection(clause, why, &exchange, &class)?;
+                probe.judge_rejection(clause, why, &exchange, &class).await?;
             }
             Ok(None)
         }

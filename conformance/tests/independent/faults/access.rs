@@ -127,7 +127,6 @@ pub(super) const ROWS: Rows = &[
             ),
             ("extract-token-unequal-unknown", "a second token that is not known is ignored"),
             ("extract-token-unequal-known", "two different known tokens pass"),
-            ("extract-x-api-key-repeated", "a second X-API-Key header is ignored"),
         ],
     ),
     (

@@ -137,10 +137,7 @@ impl Server {
             return Err(unauthorized("`api_key` must be given once"));
         }
         sent.extend(queries.first().map(|value| ("query", (*value).to_owned())));
-        let mut keys = request.header_all("x-api-key");
-        if keys.len() > 1 && self.on("extract-x-api-key-repeated", tags) {
-            keys.truncate(1);
-        }
+        let keys = request.header_all("x-api-key");
         sent.extend(keys.iter().map(|value| ("x-api-key", (*value).to_owned())));
         for value in request.header_all("authorization") {
             if let Some((scheme, token)) = value.split_once(' ')
