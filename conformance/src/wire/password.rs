@@ -25,7 +25,7 @@ fn walk<'a>(
     match value {
         Value::Object(members) => {
             for (name, member) in members {
-                if let Some(value) = member.as_str().filter(|value| is_password(name, value)) {
+                if let Some(value) = member.as_str().and_then(|value| in_member(name, value)) {
                     found(above, PasswordMember { name, value });
                 }
                 above.push(name);
@@ -96,9 +96,11 @@ fn mask(value: &mut Value) -> bool {
         Value::Object(members) => {
             for (name, member) in members {
                 match member {
-                    Value::String(text) if is_password(name, text) => {
-                        *text = format!("${PASSWORD}");
-                        found = true;
+                    Value::String(text) => {
+                        if let Some(password) = in_member(name, text) {
+                            *text = text.replace(password, &format!("${PASSWORD}"));
+                            found = true;
+                        }
                     }
                     member => found |= mask(member),
                 }
@@ -110,6 +112,18 @@ fn mask(value: &mut Value) -> bool {
     found
 }
 
+/// The password in a member: its value, or a part of an address with user and password.
+fn in_member<'a>(name: &str, value: &'a str) -> Option<&'a str> {
+    const ADDRESSES: [&str; 6] = ["ip", "host", "address", "endpoint", "gateway", "proxy"];
+    if is_password(name, value) {
+        return Some(value);
+    }
+    let is_address = ADDRESSES.contains(&name) && !value.contains(char::is_whitespace);
+    let user = value.rsplit_once('@').filter(|_| is_address)?.0;
+    let (_, password) = user.rsplit_once('/').map_or(user, |(_, user)| user).split_once(':')?;
+    Some(password).filter(|password| password.chars().any(|c| c != '*'))
+}
+
 /// Whether a body may contain such a member. Few do, and parsing each body takes long.
 pub(crate) fn may_contain_one(body: &[u8]) -> bool {
     let begins = |at: usize| {
@@ -119,7 +133,7 @@ pub(crate) fn may_contain_one(body: &[u8]) -> bool {
     };
     // A backslash may begin an escaped letter.
     body.iter().enumerate().any(|(at, byte)| match byte {
-        b'\\' => true,
+        b'\\' | b'@' => true,
         b'p' | b'P' => begins(at),
         _ => false,
     })
@@ -144,6 +158,7 @@ mod tests {
     #[test]
     fn passwords_are_found_by_name_at_any_depth() {
         let body = json!({"data": {"items": [{"proxy_password": "a"}, {"proxy_password": "b"}, {"PassWd": "c"}]},
+                          "ip": "http://user:d@gw.example.net", "host": "user@gw.example.net", "message": "to: a:b@example.net",
                           "customCredentials": true, "passwordSet": true, "pwd": "***", "password": "",
                           "passwordRequired": "no", "passwordUpdatedAt": "2026-01-01T00:00:00Z"});
         let mut found = Vec::new();
@@ -152,7 +167,12 @@ mod tests {
         });
         assert_eq!(
             found,
-            ["data/items/* proxy_password=a", "data/items/* proxy_password=b", "data/items/* PassWd=c"]
+            [
+                "data/items/* proxy_password=a",
+                "data/items/* proxy_password=b",
+                "data/items/* PassWd=c",
+                " ip=d"
+            ]
         );
     }
 

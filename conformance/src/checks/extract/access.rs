@@ -152,9 +152,9 @@ async fn is_rejected_with(
 ) -> Result<(), Stop> {
     let token = probe.required(lack.fact, lack.token)?;
     Context::PLAIN.control(probe).await?;
-    is_valid(probe, token, lack.fact).await?;
     let request = change(&probe.contract().extract, Context::PLAIN.with_token(probe, token.expose()));
-    rejects(probe, lack.clause, &format!("{}, with {what}", lack.reason), &request).await
+    rejects(probe, lack.clause, &format!("{}, with {what}", lack.reason), &request).await?;
+    is_valid(probe, token, lack.fact).await
 }
 
 /// An address that the caller claims to have, in a header that proxies use for it, or in [`PARAMETERS`].
@@ -240,17 +240,17 @@ async fn is_rejected(
 ) -> Result<(), Stop> {
     let token = probe.required(lack.fact, lack.token)?;
     context.without_transport().control(probe).await?;
-    is_valid(probe, token, lack.fact).await?;
     let mut request = context.with_token(probe, token.expose());
     let mut why = format!("{}, {}", lack.reason, context.name());
     if let Some(claim) = claim {
         request = claiming(request, claim.header, &claim.address);
         why = format!("{why}, which claims {} in {}", claim.address, claim.header);
     }
-    rejects(probe, lack.clause, &why, &request).await
+    rejects(probe, lack.clause, &why, &request).await?;
+    is_valid(probe, token, lack.fact).await
 }
 
-/// Shows that a token is valid: list groups accepts it, or rejects it in another way than an unknown token. Passes when list
+/// Shows what a rejection is worth: that a token is valid. (A success would be a violation in any case.) List groups accepts it, or rejects it in another way than an unknown token. Passes when list
 /// groups accepts no token at all, since nothing can be shown then.
 pub(super) async fn is_valid(probe: &Probe<'_>, token: &Secret, fact: Fact) -> Result<(), Stop> {
     let groups = |token: &str| probe.groups().query(&probe.contract().groups.api_key.name, token);
@@ -432,9 +432,6 @@ fn rejected_cases(scope: &Scope<'_>) -> Vec<Case> {
 async fn rejected(probe: &Probe<'_>, (index, context): (usize, Context)) -> Result<(), Stop> {
     let rejected = probe.required(Fact::RejectedTokens, |facts| facts.rejected_tokens.get(index))?;
     context.without_transport().control(probe).await?;
-    if rejected.reason != RejectionReason::Revoked {
-        is_valid(probe, &rejected.token, Fact::RejectedTokens).await?;
-    }
     let note = if rejected.note.is_empty() { String::new() } else { format!(" ({})", rejected.note) };
     let why = format!(
         "credential {} of {}, {}{note}, {}",
@@ -444,5 +441,9 @@ async fn rejected(probe: &Probe<'_>, (index, context): (usize, Context)) -> Resu
         context.name()
     );
     let request = context.with_token(probe, rejected.token.expose());
-    rejects(probe, rejected.reason.clause(), &why, &request).await
+    rejects(probe, rejected.reason.clause(), &why, &request).await?;
+    if rejected.reason == RejectionReason::Revoked {
+        return Ok(());
+    }
+    is_valid(probe, &rejected.token, Fact::RejectedTokens).await
 }

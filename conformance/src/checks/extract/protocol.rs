@@ -31,7 +31,9 @@ async fn default(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let token = probe.required(Fact::TokenPartlyEntitled, |facts| facts.token_partly_entitled.as_ref())?;
     let protocol = &probe.contract().extract.protocol;
     let default = default_of(protocol);
-    let (unnamed, unnamed_passes) = probe.is_accepted(&context.with_token(probe, token.expose())).await?;
+    // The valid extraction of the account names its own protocol if it may not use the default one.
+    let unnamed = context.with_token(probe, token.expose()).without_query(&protocol.name);
+    let (unnamed, unnamed_passes) = probe.is_accepted(&unnamed).await?;
     let named = context.with_token(probe, token.expose()).query(&protocol.name, &default);
     let (named, named_passes) = probe.is_accepted(&named).await?;
     if unnamed_passes != named_passes {

@@ -13,7 +13,7 @@ use crate::target::Fact;
 use crate::wire::{Exchange, Request};
 
 /// Maximum number of times that a throttled extraction is sent, and the step by which the pause between them grows.
-const MOST_TRIES: u32 = 16;
+const MAX_TRIES: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(7);
 
 /// Sends an extraction from the empty region.
@@ -29,7 +29,7 @@ pub(super) async fn send_patiently(
     request: Request,
 ) -> Result<(Exchange, ResponseClass), Stop> {
     let request = request.giving_nothing();
-    for tries in 1..MOST_TRIES {
+    for tries in 1..MAX_TRIES {
         let sent = probe.send_once(&request).await?;
         if !is_throttled(&sent.0) {
             return Ok(sent);
