@@ -185,9 +185,6 @@ impl ClientReport {
     /// Version of the JSON report; it is increased when readers have to change.
     pub const VERSION: u32 = 1;
 
-    /// The formats that it is written in.
-    pub const FORMATS: [Format; 5] = Format::OF_CLIENTS;
-
     pub(super) fn new(
         contract: &Contract,
         (client, source): (String, Option<String>),
@@ -227,7 +224,7 @@ impl ClientReport {
         }
     }
 
-    /// The report in one of [`ClientReport::FORMATS`].
+    /// The report in one of [`Format::OF_CLIENTS`].
     ///
     /// # Errors
     /// It has no such format, or can't be written, which would be a bug of the suite.

@@ -74,13 +74,15 @@ pub(crate) fn in_text(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn of_entry(entry: &str) -> Option<&str> {
-    let is_shown = |password: &&str| !password.is_empty() && password.chars().any(|c| c != '*');
-    if let Some((user, _)) = entry.rsplit_once('@') {
-        return user.split_once(':').map(|(_, password)| password).filter(is_shown);
+    let is_port = |text: &str| text.parse::<u16>().is_ok_and(|port| port > 0);
+    if let Some((user, address)) = entry.rsplit_once('@') {
+        // Without a port it may be an e-mail address, as in `mailto:name@example.com`.
+        let has_port = address.rsplit_once(':').is_some_and(|(_, port)| is_port(port));
+        return of_user(user).filter(|_| has_port);
     }
     let parts: Vec<&str> = entry.splitn(5, ':').collect();
     let [host, port, user, password] = parts[..] else { return None };
-    let is_address = host.contains('.') && port.parse::<u16>().is_ok_and(|port| port > 0);
+    let is_address = host.contains('.') && is_port(port);
     let has = |text: &str, test: fn(char) -> bool| text.chars().any(test);
     let is_protocol = ["http", "https", "socks5", "tcp"].contains(&user);
     // Not a word, a code or a number.
@@ -120,7 +122,13 @@ fn in_member<'a>(name: &str, value: &'a str) -> Option<&'a str> {
     }
     let is_address = ADDRESSES.contains(&name) && !value.contains(char::is_whitespace);
     let user = value.rsplit_once('@').filter(|_| is_address)?.0;
-    let (_, password) = user.rsplit_once('/').map_or(user, |(_, user)| user).split_once(':')?;
+    // What is before a slash is a scheme.
+    of_user(user.rsplit_once('/').map_or(user, |(_, user)| user))
+}
+
+/// The password behind a user, unless it is masked.
+fn of_user(user: &str) -> Option<&str> {
+    let (_, password) = user.split_once(':')?;
     Some(password).filter(|password| password.chars().any(|c| c != '*'))
 }
 
@@ -194,6 +202,8 @@ mod tests {
             "gw.example.net:80:expires:1790000000",
             "gw.example.net:80:user:***",
             "user@gw.example.net:80",
+            "user:***@gw.example.net:80",
+            "<a href=\"mailto:help@example.net\">",
             "2001:db8::1:80",
             "[2001:db8::1]:80",
         ] {

@@ -203,7 +203,7 @@ fn secret() -> Result<(), Failed> {
     ensure(report.verdict == Verdict::Findings, &report)?;
     forms(&report)?;
     let token = std::fs::read_to_string(&file)?;
-    let rendered = ClientReport::FORMATS.map(|format| report.render(format));
+    let rendered = Format::OF_CLIENTS.map(|format| report.render(format));
     for text in rendered.into_iter().chain([Ok(report.text()), Ok(format!("{report:?}"))]) {
         ensure(token.len() > 8 && !text?.contains(&token), &report)?;
     }

@@ -61,6 +61,13 @@ impl Reply {
         Self::json(200, r#"{"code": 200, "message": "ok", "requestId": "r-1", "data": {"items": []}}"#)
     }
 
+    /// An extraction of so many gateways.
+    pub(crate) fn gateways(count: usize) -> Self {
+        let data = vec![r#"{"ip": "gw.invalid", "port": 1}"#; count].join(",");
+        let envelope = r#""code": 0, "success": true, "msg": "", "request_ip": "127.0.0.1""#;
+        Self::json(200, &format!(r#"{{{envelope}, "data": [{data}]}}"#))
+    }
+
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         if let Self::Response { headers, .. } = &mut self {
             headers.push((name, value.into()));
@@ -129,12 +136,21 @@ impl CannedServer {
     pub(crate) async fn run(&self, only: &str, change: impl FnOnce(&mut Options)) -> Report {
         run(&self.url(), only, change).await
     }
+
+    /// The same with facts.
+    pub(crate) async fn run_with(&self, only: &str, facts: Facts) -> Report {
+        run_with(&self.url(), only, facts, |_| {}).await
+    }
 }
 
 /// Runs the checks that fit `only` against a URL, with timeouts and waits that suit a test.
 pub(crate) async fn run(url: &str, only: &str, change: impl FnOnce(&mut Options)) -> Report {
+    run_with(url, only, Facts::default(), change).await
+}
+
+async fn run_with(url: &str, only: &str, facts: Facts, change: impl FnOnce(&mut Options)) -> Report {
     let token = Secret::new("API_KEY", TOKEN);
-    let target = Target::new(url, token, Facts::default(), false).expect("a loopback URL");
+    let target = Target::new(url, token, facts, false).expect("a loopback URL");
     let mut options = Options {
         budget: Budget { concurrency: 1, ..Budget::default() },
         wire: WireOptions { timeout: Duration::from_secs(5), ..WireOptions::default() },

@@ -48,18 +48,6 @@ fn discovered_as(fact: Fact, report: &Report) -> Vec<String> {
     report.discovered.iter().map(|discovered| discovered.value.clone()).collect()
 }
 
-fn gateways() -> Reply {
-    several_gateways(1)
-}
-
-fn several_gateways(count: usize) -> Reply {
-    let data = vec![r#"{"ip": "gw.invalid", "port": 1}"#; count].join(",");
-    Reply::json(
-        200,
-        &format!(r#"{{"code": 0, "success": true, "msg": "", "request_ip": "127.0.0.1", "data": [{data}]}}"#),
-    )
-}
-
 fn shortage() -> Reply {
     Reply::json(503, r#"{"code": 50301, "message": "none"}"#).with("Retry-After", "1")
 }
@@ -101,7 +89,7 @@ async fn run_checks(only: &str, gateways: u64, supply: Supply) -> (Report, usize
 
 #[tokio::test]
 async fn a_service_that_knows_no_regions_costs_one_gateway() {
-    let (report, named) = run(25, |_| gateways()).await;
+    let (report, named) = run(25, |_| Reply::gateways(1)).await;
     assert_eq!((discovered(&report).len(), named, report.usage.gateways), (0, 1, 1));
 }
 
@@ -113,7 +101,7 @@ async fn a_service_that_is_short_of_gateways_everywhere_has_no_empty_region() {
 
 #[tokio::test]
 async fn a_shortage_that_does_not_last_shows_no_empty_region() {
-    let (report, _) = run(25, |asked| if asked.number == 0 { shortage() } else { gateways() }).await;
+    let (report, _) = run(25, |asked| if asked.number == 0 { shortage() } else { Reply::gateways(1) }).await;
     assert_eq!(discovered(&report).len(), 0);
 }
 
@@ -122,7 +110,7 @@ async fn the_first_region_that_is_short_is_taken() {
     let (report, _) = run(25, |asked| match asked.region {
         Some("HMD") => shortage(),
         Some(_) => Reply::json(400, r#"{"code": 40000, "message": "unknown region"}"#),
-        None => gateways(),
+        None => Reply::gateways(1),
     })
     .await;
     assert_eq!(discovered(&report), ["\"HMD\""]);
@@ -136,8 +124,8 @@ fn num(asked: &Extraction<'_>) -> usize {
 #[tokio::test]
 async fn the_first_region_that_returns_a_few_is_scarce() {
     let (report, _) = run_checks("extract.region.scarce", 4_500, |asked| match asked.region {
-        Some("MLT") => several_gateways(num(asked).min(7)),
-        Some("JPN") | None => several_gateways(num(asked)),
+        Some("MLT") => Reply::gateways(num(asked).min(7)),
+        Some("JPN") | None => Reply::gateways(num(asked)),
         Some(_) => Reply::json(400, r#"{"code": 40000, "message": "unknown region"}"#),
     })
     .await;
@@ -148,7 +136,7 @@ async fn the_first_region_that_returns_a_few_is_scarce() {
 #[tokio::test]
 async fn a_service_without_scarce_regions_costs_a_few_calls() {
     let (report, named) =
-        run_checks("extract.region.scarce", 4_500, |asked| several_gateways(num(asked))).await;
+        run_checks("extract.region.scarce", 4_500, |asked| Reply::gateways(num(asked))).await;
     assert_eq!((discovered(&report).len(), named, report.usage.gateways), (0, 5, 500));
 }
 
@@ -161,9 +149,9 @@ async fn a_run_that_may_take_few_gateways_spends_none_on_it() {
 #[tokio::test]
 async fn a_discovered_region_that_gets_gateways_is_withdrawn() {
     let restocked: Supply =
-        |asked| if asked.region.is_some() && asked.number < 8 { shortage() } else { gateways() };
+        |asked| if asked.region.is_some() && asked.number < 8 { shortage() } else { Reply::gateways(1) };
     let of_another_protocol: Supply =
-        |asked| if asked.region.is_some() && !asked.is_socks { shortage() } else { gateways() };
+        |asked| if asked.region.is_some() && !asked.is_socks { shortage() } else { Reply::gateways(1) };
     for supply in [restocked, of_another_protocol] {
         let (report, _) = run_checks("extract.*empty*", 25, supply).await;
         assert_eq!(discovered(&report), ["\"ATA\""]);

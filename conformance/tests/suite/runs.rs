@@ -1,11 +1,14 @@
 //! Verdicts of whole runs.
 
+use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use sallyport_conformance::detection::{Detection, Unlock};
 use sallyport_conformance::report::{self, Screen, Style};
 use sallyport_conformance::run::Glob;
-use sallyport_conformance::{Outcome, Report, Verdict};
+use sallyport_conformance::target::{RejectedToken, RejectionReason};
+use sallyport_conformance::{Facts, Outcome, Report, Secret, Verdict};
 
 use crate::canned::{CannedServer, Reply};
 
@@ -39,6 +42,40 @@ async fn a_server_that_breaks_on_bad_input_is_a_finding() {
         let findings = &result(&report, "groups.token.single").findings;
         assert!(findings.len() >= 5, "{findings:?}");
         assert!(findings.iter().all(|finding| finding.expected.ends_with("without a server error")));
+    }
+}
+
+#[tokio::test]
+async fn a_server_error_that_does_not_recur_is_a_warning() {
+    let seen = Mutex::new(BTreeSet::new());
+    let server = CannedServer::start(move |asked| match asked.has_token() {
+        true => Reply::groups(),
+        false if seen.lock().expect("no panic").insert(asked.line.clone()) => Reply::json(500, "{}"),
+        false => Reply::json(401, "{}"),
+    })
+    .await;
+    let report = server.run("groups.token.single", |_| {}).await;
+    assert_eq!(report.verdict, Verdict::Conforms);
+    let check = result(&report, "groups.token.single");
+    assert_eq!(check.outcome, Outcome::Warning, "{:?}", check.findings);
+    assert!(check.findings.iter().any(|finding| finding.actual.contains("did not recur")));
+}
+
+#[tokio::test]
+async fn a_withdrawn_credential_that_is_served_is_a_violation() {
+    for (is_served, expected) in [(true, "failed"), (false, "skipped")] {
+        let server = CannedServer::start(move |asked| match asked.line.contains("/proxy/extract") {
+            true if asked.has_token() || is_served => Reply::gateways(1),
+            false if asked.has_token() => Reply::groups(),
+            _ => Reply::json(401, r#"{"code": 40100, "message": "unknown token"}"#),
+        })
+        .await;
+        let token = Secret::new("SALLYPORT_REJECTED_TOKENS", "withdrawn");
+        let rejected = RejectedToken { token, reason: RejectionReason::NotEntitled, note: String::new() };
+        let facts = Facts { rejected_tokens: vec![rejected], ..Facts::default() };
+        let report = server.run_with("extract.whitelist.rejected-tokens", facts).await;
+        let outcome = &result(&report, "extract.whitelist.rejected-tokens").outcome;
+        assert_eq!(outcome.name(), expected, "{outcome:?}");
     }
 }
 

@@ -71,7 +71,9 @@ fn judge_secrets(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>>
             found.insert(format!("a member {above}/{}", shown.name));
         });
     }
-    if response.json().is_none() && password::in_text(&response.text()).next().is_some() {
+    // Pages of a proxy are no lists of gateways.
+    let is_list = *observed.class == ResponseClass::Accepted && response.json().is_none();
+    if is_list && password::in_text(&response.text()).next().is_some() {
         found.insert("an entry with user and password".to_owned());
     }
     let finding = |actual: String| {

@@ -250,8 +250,9 @@ async fn is_rejected(
     is_valid(probe, token, lack.fact).await
 }
 
-/// Shows what a rejection is worth: that a token is valid. (A success would be a violation in any case.) List groups accepts it, or rejects it in another way than an unknown token. Passes when list
-/// groups accepts no token at all, since nothing can be shown then.
+/// Shows what the rejection of a token is worth: that the token is valid. A success would be a violation in any case. List groups
+/// accepts a valid token, or rejects it in another way than an unknown one. Passes when list groups accepts no token at all, since
+/// nothing can be shown then.
 pub(super) async fn is_valid(probe: &Probe<'_>, token: &Secret, fact: Fact) -> Result<(), Stop> {
     let groups = |token: &str| probe.groups().query(&probe.contract().groups.api_key.name, token);
     let reason = match probe.control_once(&groups(token.expose())).await {

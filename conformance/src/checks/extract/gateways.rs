@@ -319,11 +319,12 @@ async fn scarce(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
                 return Err(probe.skip("the region that the run found has many gateways by now"));
             }
         }
-        let expected = format!(
-            "fewer than {max} different gateways of {region}, {}, as supplied by {}",
-            context.name(),
-            Fact::ScarceRegion.variable()
-        );
+        let origin = match probe.has_discovered(Fact::ScarceRegion) {
+            true => "as the run found".to_owned(),
+            false => format!("as supplied by {}", Fact::ScarceRegion.variable()),
+        };
+        let expected =
+            format!("fewer than {max} different gateways of {region}, {}, {origin}", context.name());
         let actual = format!("{} different gateways", different.len());
         probe.finding(Clause::ExtractRegion, &expected, &actual, &[&exchange]);
     }

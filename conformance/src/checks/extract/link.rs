@@ -1,11 +1,13 @@
 //! The legacy API Link credential: extraction accepts it, and every rule of an extraction applies to it as to a token.
 
+use serde_json::json;
+
 use super::EXTRACT;
 use super::content;
 use super::forms::{Context, Transport, default_of, rejects};
 use super::region::ANY_COUNTRY;
-use super::separator_input::of_bytes;
-use super::text::judge_separator;
+use super::separator_input::{codes, of_bytes};
+use super::text::{FEW, cost_of_separated, judge_separator, with_separator};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::{Requests, State};
 use crate::contract::{Clause, Extract, Separator};
@@ -114,50 +116,57 @@ struct Limit {
 }
 
 fn limits(extract: &Extract) -> Vec<Limit> {
-    let limit = |clause, label: &str, parameters: &[(&str, Option<&str>)]| {
-        let of_separator = parameters.iter().any(|(name, _)| *name == extract.lb.name);
-        let parameters =
-            parameters.iter().map(|(name, value)| ((*name).to_owned(), value.map(str::to_owned)));
-        let (label, parameters) = (label.to_owned(), parameters.collect());
-        Limit { label, clause, is_of_text: of_separator, parameters }
-    };
-    let (num, lb, sb) = (&*extract.num.name, &*extract.lb.name, &*extract.sb.name);
-    let below = (extract.num_range.start() - 1).to_string();
-    let above = (extract.num_range.end() + 1).to_string();
-    let custom = (lb, Some(&*extract.custom_separator));
-    let (longer, wide) =
-        (of_bytes('-', extract.separator_bytes + 1), of_bytes('\u{20ac}', extract.separator_bytes + 1));
-    let beyond = extract.custom_separator.parse::<i64>().unwrap_or_default() + 1;
-    let (beyond, tenfold) = (beyond.to_string(), format!("{}0", extract.custom_separator));
     use Clause::{
         ExtractCountryEqual, ExtractNumRange, ExtractNumRequired, ExtractProtocol, ExtractReturnType,
         ExtractSbLength, ExtractSbRequired, ExtractSeparatorRange,
     };
-    vec![
+    let (num, lb, sb) = (&*extract.num.name, &*extract.lb.name, &*extract.sb.name);
+    let limit = |clause, label: &str, parameters: &[(&str, Option<&str>)]| {
+        let is_of_text = parameters.iter().any(|(name, _)| *name == lb);
+        let parameters =
+            parameters.iter().map(|(name, value)| ((*name).to_owned(), value.map(str::to_owned)));
+        Limit { label: label.to_owned(), clause, is_of_text, parameters: parameters.collect() }
+    };
+    let sent = |clause, label: &str, name: &str, value: &str| limit(clause, label, &[(name, Some(value))]);
+    let beside_custom = |clause, label: &str, value: Option<&str>| {
+        limit(clause, label, &[(lb, Some(&*extract.custom_separator)), (sb, value)])
+    };
+    let (nums, codes) = (&extract.num_range, codes(extract));
+    let (below, above) = ((nums.start() - 1).to_string(), (nums.end() + 1).to_string());
+    let (first, last) = ((codes.start() - 1).to_string(), (codes.end() + 1).to_string());
+    let too_long = ['-', '\u{20ac}'].map(|character| of_bytes(character, extract.separator_bytes + 1));
+    let regions = (&*extract.regions.name, Some(ANY_COUNTRY));
+    let default_region = default_of(&extract.regions);
+    let mut limits = vec![
         limit(ExtractNumRequired, "num is absent", &[(num, None)]),
-        limit(ExtractNumRequired, "num is empty", &[(num, Some(""))]),
-        limit(ExtractNumRange, "num is one below the smallest value", &[(num, Some(&below))]),
-        limit(ExtractNumRange, "num is one above the largest value", &[(num, Some(&above))]),
-        limit(ExtractNumRange, "num is a word", &[(num, Some("ten"))]),
-        limit(ExtractProtocol, "protocol=https", &[(&extract.protocol.name, Some("https"))]),
-        limit(ExtractProtocol, "protocol=ftp", &[(&extract.protocol.name, Some("ftp"))]),
-        limit(ExtractReturnType, "return_type=xml", &[(&extract.return_type.name, Some("xml"))]),
+        sent(ExtractNumRequired, "num is empty", num, ""),
+        sent(ExtractNumRange, "num is one below the smallest value", num, &below),
+        sent(ExtractNumRange, "num is one above the largest value", num, &above),
+        sent(ExtractNumRange, "num is a word", num, "ten"),
         limit(
             ExtractCountryEqual,
             "regions and country differ",
-            &[
-                (&extract.regions.name, Some(ANY_COUNTRY)),
-                (&extract.country.name, Some(&default_of(&extract.regions))),
-            ],
+            &[regions, (&extract.country.name, Some(&default_region))],
         ),
-        limit(ExtractSeparatorRange, "lb=0", &[(lb, Some("0"))]),
-        limit(ExtractSeparatorRange, "lb is one above the largest value", &[(lb, Some(&beyond))]),
-        limit(ExtractSeparatorRange, "lb is ten times the largest value", &[(lb, Some(&tenfold))]),
-        limit(ExtractSbRequired, "sb is absent", &[custom]),
-        limit(ExtractSbRequired, "sb is empty", &[custom, (sb, Some(""))]),
-        limit(ExtractSbLength, "sb is one byte too long", &[custom, (sb, Some(&longer))]),
-        limit(ExtractSbLength, "sb of wide characters is too long", &[custom, (sb, Some(&wide))]),
-    ]
+        sent(ExtractSeparatorRange, "lb is one below the smallest value", lb, &first),
+        sent(ExtractSeparatorRange, "lb is one above the largest value", lb, &last),
+        sent(ExtractSeparatorRange, "lb is ten times the largest value", lb, &format!("{}0", codes.end())),
+        beside_custom(ExtractSbRequired, "sb is absent", None),
+        beside_custom(ExtractSbRequired, "sb is empty", Some("")),
+        beside_custom(ExtractSbLength, "sb is one byte too long", Some(&too_long[0])),
+        beside_custom(ExtractSbLength, "sb of wide characters is too long", Some(&too_long[1])),
+    ];
+    let unlisted = [
+        (ExtractProtocol, &extract.protocol, "https"),
+        (ExtractProtocol, &extract.protocol, "ftp"),
+        (ExtractReturnType, &extract.return_type, "xml"),
+    ];
+    let unlisted =
+        unlisted.into_iter().filter(|(_, parameter, value)| !parameter.schema.values.contains(&json!(value)));
+    limits.extend(unlisted.map(|(clause, parameter, value)| {
+        sent(clause, &format!("{}={value}", parameter.name), &parameter.name, value)
+    }));
+    limits
 }
 
 async fn is_rejected(probe: &Probe<'_>, (form, limit): (Context, Limit)) -> Result<(), Stop> {
@@ -186,9 +195,6 @@ pub(super) static EFFECTS: Check = Check {
     ..EXTRACT
 };
 
-/// The smallest number of entries with a separator between them.
-const TWO: u32 = 2;
-
 fn effects(scope: &Scope<'_>) -> Vec<Case> {
     let extract = &scope.contract.extract;
     let custom = |text: String| Separator { code: extract.custom_separator.clone(), text };
@@ -196,9 +202,8 @@ fn effects(scope: &Scope<'_>) -> Vec<Case> {
     let separators = extract.separators.iter().map(|of| (format!("lb={}", of.code), of.clone()));
     let customs = [("sb".to_owned(), custom("&=+% |".to_owned())), ("the longest sb".to_owned(), longest)];
     let separated = separators.chain(customs).map(|(label, separator)| {
-        // Another extraction follows when an entry contains the separator itself.
-        let case = Case::for_data(label, Cost::extraction(1, TWO + 1), separator, is_separated);
-        shared(&Context::TEXT, case)
+        let cost = cost_of_separated(extract, &separator, FEW);
+        shared(&Context::TEXT, Case::for_data(label, cost, separator, is_separated))
     });
     let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
     let largest = Case::new("num is the largest", Cost::extraction(1, max), largest);
@@ -209,11 +214,7 @@ fn effects(scope: &Scope<'_>) -> Vec<Case> {
 
 async fn is_separated(probe: &Probe<'_>, separator: Separator) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let valid = by_link(probe, &Context::TEXT).await?;
-    let mut request = valid.query(&extract.num.name, TWO).query(&extract.lb.name, &separator.code);
-    if separator.code == extract.custom_separator {
-        request = request.query(&extract.sb.name, &separator.text);
-    }
+    let request = with_separator(extract, by_link(probe, &Context::TEXT).await?, &separator, FEW);
     let why = format!("{}={} with the legacy credential", extract.lb.name, separator.code);
     match probe.accepts(Clause::ExtractSeparator, &why, &request).await? {
         Some(accepted) => judge_separator(probe, &accepted, &separator.text).await,

@@ -1,6 +1,7 @@
 //! `lb` and `sb` as input: listed values, and the custom separator and its length.
 
 use std::fmt::Display;
+use std::ops::RangeInclusive;
 
 use super::EXTRACT;
 use super::forms::{Context, rejects};
@@ -23,8 +24,7 @@ pub(super) static RANGE: Check = Check {
 fn range(scope: &Scope<'_>) -> Vec<Case> {
     let extract = &scope.contract.extract;
     let (lb, sb) = (&extract.lb, extract.sb.name.clone());
-    let codes = || lb.schema.values.iter().filter_map(|code| code.as_str()?.parse::<i64>().ok());
-    let range = codes().min().unwrap_or_default()..=codes().max().unwrap_or_default();
+    let range = codes(extract);
     let mut values = integer_texts(&range);
     let derived = boundaries(&lb.schema).into_iter().filter(|value| !value.allowed).map(|value| value.text());
     // A service that reads only one digit takes these for listed values.
@@ -71,6 +71,13 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
         })
     });
     alone.chain(beside).chain(custom).collect()
+}
+
+/// The listed values of `lb`, which are consecutive numbers.
+pub(super) fn codes(extract: &Extract) -> RangeInclusive<i64> {
+    let values = extract.lb.schema.values.iter();
+    let codes: Vec<i64> = values.filter_map(|code| code.as_str()?.parse().ok()).collect();
+    codes.iter().min().copied().unwrap_or_default()..=codes.iter().max().copied().unwrap_or_default()
 }
 
 /// Names and values of separators in other APIs.

@@ -214,7 +214,7 @@ pub(super) static SHORTAGE: Check = Check {
             let shared = data.0.clone();
             let is_plain = shared == Context::PLAIN;
             // A shortage with status 503 needs a control, since the service may just be busy.
-            let case = Case::for_data(label, Cost::extraction(4, 1), data, shortage);
+            let case = Case::for_data(label, Cost::extraction(3, 1), data, shortage);
             if is_plain { case } else { shared.share(case) }
         };
         Context::all(extract).into_iter().flat_map(each).chain([many]).map(case).collect()

@@ -201,7 +201,7 @@ async fn is_rejected(probe: &Probe<'_>, (context, value): (Context, String)) -> 
 }
 
 /// The minimum number of entries with a separator between them.
-const FEW: u32 = 2;
+pub(super) const FEW: u32 = 2;
 
 /// More entries than a service is likely to write at once.
 const MANY: u32 = 13;
@@ -249,7 +249,7 @@ pub(super) static CUSTOM: Check = Check {
         let case = |(context, value): (Context, &'static str)| {
             let extract = &scope.contract.extract;
             let separator = Separator { code: extract.custom_separator.clone(), text: value.to_owned() };
-            separated(context, format!("sb={value}"), separator, FEW)
+            separated(extract, context, format!("sb={value}"), separator, FEW)
         };
         let contexts = Context::in_text(&scope.contract.extract);
         Context::some_for_each(&contexts, values).into_iter().map(case).collect()
@@ -267,21 +267,33 @@ pub(super) static NAMED: Check = Check {
         let each = |context: Context| {
             let entries = if context.extra.is_nothing() { FEW } else { SEVERAL };
             let case = |separator: &Separator| {
-                separated(context.clone(), format!("lb={}", separator.code), separator.clone(), entries)
+                separated(
+                    extract,
+                    context.clone(),
+                    format!("lb={}", separator.code),
+                    separator.clone(),
+                    entries,
+                )
             };
             extract.separators.iter().map(case).collect::<Vec<_>>()
         };
         let more = extract.separators.iter().map(|separator| {
             let what = format!("lb={} num={MANY}", separator.code);
-            separated(Context::TEXT, what, separator.clone(), MANY)
+            separated(extract, Context::TEXT, what, separator.clone(), MANY)
         });
         let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
         // A service that writes the text in blocks may use another separator between them.
         let default = default_of(&extract.lb);
         let other = extract.separators.iter().rfind(|separator| separator.code != default);
         let largest = other.map(|separator| {
-            separated(Context::TEXT, format!("lb={} num=the largest", separator.code), separator.clone(), max)
-                .needs([Fact::PlentifulRegion])
+            separated(
+                extract,
+                Context::TEXT,
+                format!("lb={} num=the largest", separator.code),
+                separator.clone(),
+                max,
+            )
+            .needs([Fact::PlentifulRegion])
         });
         // A scarce region rarely has more.
         let partial = extract.separators.iter().map(|separator| {
@@ -322,12 +334,29 @@ async fn default(probe: &Probe<'_>, (context, entries): (Context, u32)) -> Resul
     judge_separator(probe, &accepted, separator).await
 }
 
-fn separated(context: Context, what: String, separator: Separator, entries: u32) -> Case {
+fn separated(extract: &Extract, context: Context, what: String, separator: Separator, entries: u32) -> Case {
     let label = format!("{}/{what}", context.label());
-    // Another extraction follows when an entry contains the separator itself, which only a custom one is likely to be.
-    let extra = u32::from(separator.text.len() == 1 && !separator.text.contains(char::is_whitespace));
-    let data = (context, separator, entries);
-    Case::for_data(label, Cost::extraction(1, entries + extra), data, is_separated)
+    let cost = cost_of_separated(extract, &separator, entries);
+    Case::for_data(label, cost, (context, separator, entries), is_separated)
+}
+
+/// The cost of a text with a separator. Another extraction follows when an entry contains the separator itself, as a custom one may.
+pub(super) fn cost_of_separated(extract: &Extract, separator: &Separator, entries: u32) -> Cost {
+    Cost::extraction(1, entries + u32::from(separator.code == extract.custom_separator))
+}
+
+/// The extraction of so many entries with a separator between them.
+pub(super) fn with_separator(
+    extract: &Extract,
+    request: Request,
+    separator: &Separator,
+    entries: u32,
+) -> Request {
+    let request = request.query(&extract.num.name, entries).query(&extract.lb.name, &separator.code);
+    match separator.code == extract.custom_separator {
+        true => request.query(&extract.sb.name, &separator.text),
+        false => request,
+    }
 }
 
 async fn is_separated(
@@ -335,11 +364,9 @@ async fn is_separated(
     (context, separator, entries): (Context, Separator, u32),
 ) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let mut request =
-        context.request(probe).query(&extract.num.name, entries).query(&extract.lb.name, &separator.code);
+    let request = with_separator(extract, context.request(probe), &separator, entries);
     let mut why = format!("{}={}, {}", extract.lb.name, separator.code, context.name());
     if separator.code == extract.custom_separator {
-        request = request.query(&extract.sb.name, &separator.text);
         why = format!("{}={:?}, {why}", extract.sb.name, separator.text);
     }
     let control = context.control(probe);

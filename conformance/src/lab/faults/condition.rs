@@ -11,6 +11,7 @@ pub(crate) const COUNTRY: ParameterGetter = |extract| &extract.country;
 pub(crate) const LB: ParameterGetter = |extract| &extract.lb;
 pub(crate) const PROTOCOL: ParameterGetter = |extract| &extract.protocol;
 pub(crate) const REGIONS: ParameterGetter = |extract| &extract.regions;
+pub(crate) const RETURN_TYPE: ParameterGetter = |extract| &extract.return_type;
 pub(crate) const SB: ParameterGetter = |extract| &extract.sb;
 
 /// The value of a parameter, when it is sent.

@@ -3,10 +3,14 @@
 use serde_json::{Value, json};
 
 use super::all::credentials;
-use super::condition::{COUNTRY, LB, PROTOCOL, SB, in_text, num, of_empty_region, sent, with, without};
+use super::condition::{
+    COUNTRY, LB, PROTOCOL, ParameterGetter, RETURN_TYPE, SB, in_text, num, of_empty_region, sent, with,
+    without,
+};
 use super::edit::respond;
 use super::extract_access::{LINK_CREDENTIAL, NOT_ENTITLED, NOT_VERIFIED, carries, served};
 use super::extract_identity::{drop_header, drop_query};
+use crate::contract::Parameter;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 
@@ -110,6 +114,16 @@ fn forget(context: &Context, seen: &mut ProxiedRequest) {
     drop_header(context, seen);
 }
 
+/// Removes a parameter whose value is not listed.
+fn drop_unlisted(which: ParameterGetter) -> impl Fn(&Context, &mut ProxiedRequest) + Copy + Send + Sync {
+    move |context, seen| {
+        let Parameter { name, schema, .. } = which(&context.contract.extract);
+        if seen.param(name).is_some_and(|value| !schema.values.contains(&json!(value))) {
+            seen.drop_param(name);
+        }
+    }
+}
+
 fn link() -> Vec<Fault> {
     faults_of![
         "extract.",
@@ -141,13 +155,13 @@ fn link() -> Vec<Fault> {
         request(
             "protocol/link-credential",
             "With a link credential any protocol is accepted.",
-            |context, seen| {
-                let extract = &context.contract.extract;
-                let sent = seen.param(&extract.protocol.name);
-                if sent.is_some_and(|protocol| !extract.protocols.contains(&protocol)) {
-                    seen.drop_param(&extract.protocol.name);
-                }
-            }
+            drop_unlisted(PROTOCOL)
+        )
+        .when(carries(LINK_CREDENTIAL)),
+        request(
+            "return-type/link-credential",
+            "With a link credential any form is taken for JSON.",
+            drop_unlisted(RETURN_TYPE)
         )
         .when(carries(LINK_CREDENTIAL)),
         request(
@@ -178,18 +192,6 @@ fn link() -> Vec<Fault> {
             "country-equal/link-credential",
             "With a link credential country may differ.",
             without(COUNTRY)
-        )
-        .when(carries(LINK_CREDENTIAL)),
-        request(
-            "return-type/link-credential",
-            "With a link credential any form is taken for JSON.",
-            |context, seen| {
-                let extract = &context.contract.extract;
-                let sent = seen.param(&extract.return_type.name);
-                if sent.is_some_and(|form| form != extract.json && form != extract.text) {
-                    seen.drop_param(&extract.return_type.name);
-                }
-            }
         )
         .when(carries(LINK_CREDENTIAL)),
         request("sb-length/link-credential", "With a link credential a long sb is cut.", |context, seen| {

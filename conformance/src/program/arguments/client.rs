@@ -40,7 +40,7 @@ pub(crate) struct ClientArguments {
     pub(crate) command: Vec<OsString>,
 }
 
-/// A report that there is of a client.
+/// A report of a client, in one of the formats that it can be written in.
 fn client_report(text: &str) -> Result<ReportRequest, String> {
     ReportRequest::one_of(&Format::OF_CLIENTS, text)
 }
