@@ -70,7 +70,7 @@ const MIDDLE: &str = r#"
 
 # Limits; reaching one ends the run without a verdict. Each has a default that depends on the profile.
 [budget]
-# requests = 1100
+# requests = 930
 # gateways = 25
 # bytes = 268435456
 # seconds = 1800

@@ -1,3 +1,4 @@
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,15 +20,18 @@ pub struct Progress<W> {
 struct State<W> {
     writer: W,
     all: usize,
-    ended: usize,
-    failed: usize,
+    /// The checks that have ended, and whether they failed.
+    ended: BTreeMap<&'static str, bool>,
+    /// The checks with a line.
+    shown: BTreeSet<&'static str>,
     running: Vec<&'static str>,
 }
 
 impl<W: Write + Send> Progress<W> {
     /// Progress on a writer; `live` when the writer is a terminal, where the status line can be overwritten.
     pub fn new(writer: W, screen: Screen, live: bool) -> Self {
-        let state = State { writer, all: 0, ended: 0, failed: 0, running: Vec::new() };
+        let state =
+            State { writer, all: 0, ended: BTreeMap::new(), shown: BTreeSet::new(), running: Vec::new() };
         Self { state: Mutex::new(state), screen, live }
     }
 
@@ -46,12 +50,13 @@ impl<W: Write + Send> Progress<W> {
     }
 
     fn status(&self, state: &State<W>) -> String {
-        if state.ended >= state.all {
+        if state.ended.len() >= state.all && state.running.is_empty() {
             return String::new();
         }
-        let mut status = format!("{:>16} {}/{}", "running", state.ended, state.all);
-        if state.failed > 0 {
-            let _ = write!(status, ", {} failed", state.failed);
+        let mut status = format!("{:>16} {}/{}", "running", state.ended.len(), state.all);
+        let failed = state.ended.values().filter(|failed| **failed).count();
+        if failed > 0 {
+            let _ = write!(status, ", {failed} failed");
         }
         let _ = write!(status, ": {}", state.running.join(", "));
         self.screen.clipped(&status)
@@ -85,8 +90,7 @@ impl<W: Write + Send> Observer for Progress<W> {
 
     fn check_ended(&self, result: &CheckResult) {
         let mut state = self.lock();
-        state.ended += 1;
-        state.failed += usize::from(result.outcome == Outcome::Failed);
+        state.ended.insert(result.id, result.outcome == Outcome::Failed);
         state.running.retain(|id| *id != result.id);
         // The summary folds skipped checks by their reason.
         let is_shown = match self.screen.detail {
@@ -94,6 +98,8 @@ impl<W: Write + Send> Observer for Progress<W> {
             Detail::Normal => !matches!(result.outcome, Outcome::Skipped(_)),
             Detail::Verbose => true,
         };
+        // A check that ran again with more cases has a second line only for trouble.
+        let is_shown = is_shown && (state.shown.insert(result.id) || is_trouble(&result.outcome));
         let text = if !is_shown { String::new() } else { check_text(result, &self.screen) };
         if self.live || !text.is_empty() {
             self.write(&mut state, &text);

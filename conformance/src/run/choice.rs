@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
-use super::planned::{PlannedCheck, SentControls};
+use super::planned::{PlannedCase, PlannedCheck, SentControls};
 use crate::check::{Case, Check, Cost, SharedControl};
 use crate::contract::Clause;
 use crate::detection::Matrix;
-use crate::wire::Budget;
+use crate::wire::{Budget, Usage};
 
 /// Value of a clause that no chosen case judges yet: more than any number of faults.
 const CLAUSE: u64 = 1 << 20;
@@ -18,8 +18,11 @@ const CLAUSE: u64 = 1 << 20;
 /// do: such a fault shows in ordinary requests, and is a more likely mistake than one that shows beside one other parameter.
 const FAULT: u64 = 16;
 
-/// Numbers of cases from which on a fault has one more time that value.
-const MANY_CASES: [usize; 2] = [4, 12];
+/// Numbers of cases from which on a fault has a multiple of that value.
+const MANY_CASES: [(usize, u64); 2] = [(12, 7), (4, 3)];
+
+/// Value of a check without any chosen case: what it looks for resembles nothing that other checks notice.
+const CHECK: u64 = 4 * FAULT;
 
 /// Value of noticing a fault a second and a third time, when nothing new can be noticed: unknown faults are likely to resemble
 /// known ones.
@@ -39,16 +42,20 @@ enum Controls<'a> {
     Paid(&'a [&'a SharedControl]),
 }
 
-/// Marks the cases that the budget does not cover as skipped. A quarter of the requests is kept for retries, and one gateway for
-/// requests that must be rejected, since each reserves one while it is in flight.
-pub(super) fn choose(planned: &mut [PlannedCheck], matrix: &Matrix, budget: &Budget, detect: Option<u8>) {
-    let max = Cost {
+/// The cost that a plan may have. A quarter of the requests is kept for retries, and one gateway for requests that must be
+/// rejected, since each reserves one while it is in flight.
+fn plannable(budget: &Budget) -> Cost {
+    Cost {
         requests: u32::try_from(budget.requests - budget.requests / 4).unwrap_or(u32::MAX),
         gateways: u32::try_from(budget.gateways - u64::from(budget.gateways > 1)).unwrap_or(u32::MAX),
-    };
+    }
+}
+
+/// Marks the cases that the budget does not cover as skipped.
+pub(super) fn choose(planned: &mut [PlannedCheck], matrix: &Matrix, budget: &Budget, detect: Option<u8>) {
     let candidates = Candidates::new(planned, matrix);
     let enough = detect.map(|percent| (candidates.values.len() * usize::from(percent)).div_ceil(100));
-    let taken = candidates.best(max, enough);
+    let taken = candidates.best(plannable(budget), enough);
     let skipped: Vec<_> = (0..candidates.all.len())
         .filter(|number| !taken.contains(number))
         .map(|number| {
@@ -58,19 +65,36 @@ pub(super) fn choose(planned: &mut [PlannedCheck], matrix: &Matrix, budget: &Bud
         .collect();
     drop(candidates);
     for ((check, case), price) in skipped {
-        let reason = match detect {
-            Some(percent) => format!("not needed to notice {percent} % of the known faults"),
-            None if price.gateways > 0 => format!(
-                "the run may extract at most {} gateways and send {} requests; raise --max-gateways or --max-requests to run this",
-                budget.gateways, budget.requests
-            ),
-            None => format!(
-                "the run may send at most {} requests, retries included; raise --max-requests to run this",
-                budget.requests
-            ),
-        };
-        planned[check].cases[case].skipped = Some(reason);
+        let case = &mut planned[check].cases[case];
+        let Budget { requests, gateways, .. } = budget;
+        match detect {
+            Some(percent) => case.skipped = Some(format!("not needed to notice {percent} % of the known faults")),
+            None if price.gateways > 0 => case.leave_out(format!(
+                "the run may extract at most {gateways} gateways and send {requests} requests; raise --max-gateways or --max-requests to run this"
+            )),
+            None => case.leave_out(format!(
+                "the run may send at most {requests} requests, retries included; raise --max-requests to run this"
+            )),
+        }
     }
+}
+
+/// The cases that [`choose`] left out and that what is left of the budget covers, by the indexes of check and case. `has_result`
+/// tells which of the other cases had a result.
+pub(super) fn choose_more(
+    planned: &[PlannedCheck],
+    matrix: &Matrix,
+    (budget, used): (&Budget, Usage),
+    has_result: &dyn Fn(&str, &str) -> bool,
+) -> Vec<(usize, usize)> {
+    let max = plannable(budget);
+    let left = |max: u32, used: u64| max.saturating_sub(u32::try_from(used).unwrap_or(u32::MAX));
+    let max =
+        Cost { requests: left(max.requests, used.requests), gateways: left(max.gateways, used.gateways) };
+    let mut candidates = Candidates::of(planned, matrix, PlannedCase::is_left_out);
+    let ran = Candidates::of(planned, matrix, |case| case.skipped.is_none()).all.into_iter();
+    candidates.ran = ran.filter(|ran| has_result(ran.check.id, ran.case.label())).collect();
+    candidates.best(max, None).into_iter().map(|number| candidates.all[number].at).collect()
 }
 
 struct Candidate<'a> {
@@ -87,6 +111,8 @@ struct Candidate<'a> {
 
 struct Candidates<'a> {
     all: Vec<Candidate<'a>>,
+    /// Cases that had a result already.
+    ran: Vec<Candidate<'a>>,
     /// The known faults that are noticed in a shared control request, by its label.
     of_controls: BTreeMap<&'a str, Vec<usize>>,
     /// The value of each fault.
@@ -98,11 +124,13 @@ struct Choice<'a> {
     sent: SentControls,
     left: Cost,
     judged: BTreeSet<Clause>,
+    /// The checks of chosen cases.
+    checks: BTreeSet<&'static str>,
     /// The value of each fault.
     values: &'a [u64],
     /// Faults that at least one chosen case notices.
     detected: usize,
-    /// The sum of their values.
+    /// The sum of the values of these and of the checks.
     worth: u64,
     /// How many chosen cases notice each fault.
     noticed: Vec<u8>,
@@ -128,6 +156,11 @@ struct Offer {
 
 impl<'a> Candidates<'a> {
     fn new(planned: &'a [PlannedCheck], matrix: &Matrix) -> Self {
+        Self::of(planned, matrix, |case| case.skipped.is_none())
+    }
+
+    /// Those of the planned cases for which `may` holds.
+    fn of(planned: &'a [PlannedCheck], matrix: &Matrix, may: impl Fn(&PlannedCase) -> bool) -> Self {
         let judges: BTreeSet<&str> = planned.iter().map(|planned| planned.check.id).collect();
         let mut noticed_by: HashMap<usize, Vec<usize>> = HashMap::new();
         for (number, fault) in matrix.faults().iter().enumerate() {
@@ -141,13 +174,14 @@ impl<'a> Candidates<'a> {
         }
         let mut cases = vec![0; matrix.faults().len()];
         noticed_by.values().flatten().for_each(|fault| cases[*fault] += 1);
-        let times = |cases: &usize| 1 + MANY_CASES.iter().filter(|many| cases >= many).count() as u64;
+        let times =
+            |cases: &usize| MANY_CASES.iter().find(|(many, _)| cases >= many).map_or(1, |many| many.1);
         let values = cases.iter().map(|cases| FAULT * times(cases)).collect();
         let mut all = Vec::new();
         let mut of_controls = BTreeMap::new();
         for (at, planned) in planned.iter().enumerate() {
             for (of_check, case) in planned.cases.iter().enumerate() {
-                if case.skipped.is_none() {
+                if may(case) {
                     let noticed = |check: &str, label: &str| -> &[usize] {
                         let number = matrix.number(check, label);
                         number.and_then(|number| noticed_by.get(&number)).map_or(&[], Vec::as_slice)
@@ -169,7 +203,7 @@ impl<'a> Candidates<'a> {
                 }
             }
         }
-        Self { all, of_controls, values }
+        Self { all, ran: Vec::new(), of_controls, values }
     }
 
     /// The numbers of the chosen candidates; `enough` ends the choice after this number of known faults.
@@ -224,12 +258,14 @@ impl<'a> Candidates<'a> {
             sent: SentControls::default(),
             left: max,
             judged: BTreeSet::new(),
+            checks: BTreeSet::new(),
             values: &self.values,
             detected: 0,
             worth: 0,
             noticed: vec![0; self.values.len()],
             gateway: u64::from(max.requests / max.gateways.max(1)).max(1),
         };
+        self.ran.iter().for_each(|ran| chosen.add_result(ran));
         match controls {
             Controls::AsNeeded => {}
             Controls::Before(few) => {
@@ -302,7 +338,7 @@ impl<'a> Candidates<'a> {
 }
 
 impl Choice<'_> {
-    /// Compares choices: by judged clauses, then by the value of detected faults, then by remaining requests.
+    /// Compares choices: by judged clauses, then by the value of detected faults and of checks, then by remaining requests.
     fn value(&self) -> (usize, u64, u32) {
         (self.judged.len(), self.worth, self.left.requests)
     }
@@ -325,7 +361,9 @@ impl Choice<'_> {
             (Gain::Again, times) => AGAIN.get(times - 1).copied().unwrap_or_default(),
         };
         let faults = self.notices(candidate).iter().map(of_fault);
-        let gain = CLAUSE.saturating_mul(clauses as u64).saturating_add(faults.sum());
+        let is_of_new_check = gain == Gain::New && !self.checks.contains(candidate.check.id);
+        let of_check = if is_of_new_check { CHECK } else { 0 };
+        let gain = CLAUSE.saturating_mul(clauses as u64).saturating_add(faults.chain([of_check]).sum());
         let Cost { requests, gateways } = self.sent.price(candidate.check, candidate.case);
         let price = u64::from(requests).saturating_add(u64::from(gateways).saturating_mul(self.gateway));
         gain.saturating_mul(PARTS) / price.max(1)
@@ -353,9 +391,23 @@ impl Choice<'_> {
         let notices = self.notices(candidate);
         self.left = left;
         self.sent.add(candidate.check, candidate.case);
-        self.judged.extend(candidate.check.clauses);
+        self.judge(candidate.check);
         self.add(notices);
         self.taken.insert(number)
+    }
+
+    /// Counts a case that had a result. The controls that it shared in the run need not be sent again.
+    fn add_result(&mut self, ran: &Candidate<'_>) {
+        ran.case.controls_in_run().for_each(|control| self.sent.add_control(control));
+        self.judge(ran.check);
+        self.add(&ran.with_controls);
+    }
+
+    fn judge(&mut self, check: &'static Check) {
+        self.judged.extend(check.clauses);
+        if self.checks.insert(check.id) {
+            self.worth += CHECK;
+        }
     }
 
     /// Counts the known faults that a chosen case or control notices.

@@ -47,7 +47,7 @@ pub trait Observer: Sync {
     /// A check begins.
     fn check_begun(&self, _check: &'static Check) {}
 
-    /// A check has ended.
+    /// A check has ended. It may begin again with more cases when some of the budget is left.
     fn check_ended(&self, _result: &CheckResult) {}
 }
 

@@ -1,11 +1,13 @@
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::Serialize;
 
-use super::planned::{PlannedCheck, SentControls};
-use super::{Selection, choice};
+use super::planned::{PlannedCase, PlannedCheck, SentControls};
+use super::{CheckResult, Selection, choice};
 use crate::check::{Check, Scope};
 use crate::detection::{Cases, Detection, Matrix};
 use crate::target::{Fact, Facts};
-use crate::wire::Budget;
+use crate::wire::{Budget, Usage};
 
 /// The plan of a run: the cases that it would run, their cost, and the cases that it would skip with the reasons.
 #[derive(Debug, Clone)]
@@ -40,6 +42,31 @@ impl Plan {
         choice::choose(&mut planned, matrix, budget, detect);
         let is_all = planned.len() == checks.len() && planned.iter().all(PlannedCheck::runs_in_full);
         Self { planned, is_all }
+    }
+
+    /// The checks with the cases that it left out and that what is left of the budget covers, after these results.
+    pub(super) fn more(
+        &self,
+        results: &[CheckResult],
+        matrix: &Matrix,
+        budget: (&Budget, Usage),
+    ) -> Vec<PlannedCheck> {
+        let has_result = |check: &str, label: &str| {
+            let of_check = results.iter().filter(|result| result.id == check);
+            of_check
+                .flat_map(|result| &result.cases)
+                .any(|case| case.label == label && case.outcome.concluded())
+        };
+        let mut chosen: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for (check, case) in choice::choose_more(&self.planned, matrix, budget, &has_result) {
+            chosen.entry(check).or_default().insert(case);
+        }
+        chosen.into_iter().map(|(check, cases)| self.planned[check].only(&cases)).collect()
+    }
+
+    /// Whether the budget does not cover all of its cases.
+    pub fn is_limited(&self) -> bool {
+        self.planned.iter().flat_map(|planned| &planned.cases).any(PlannedCase::is_left_out)
     }
 
     /// Whether it contains every check with all of its cases.
@@ -92,7 +119,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::{Case, Cost, Run};
+    use crate::check::{Case, CaseResult, Cost, Outcome, Run};
     use crate::checks::registry;
 
     use crate::contract::{Clause, Contract};
@@ -241,6 +268,33 @@ mod tests {
         let detection = within(&[&CHEAP], &less, &matrix).detection(&matrix);
         assert_eq!((detection.noticed, detection.unlocks[0].faults), (2, 1));
         assert!(detection.unlocks[0].reason.contains("--max-gateways"), "{detection:?}");
+    }
+
+    #[test]
+    fn what_cases_did_not_use_goes_to_cases_that_were_left_out() {
+        let mut matrix = Matrix::default();
+        let [one, two, three] = ["one", "two", "three"].map(|label| matrix.add_case(CHEAP.id, label));
+        for (id, case) in [("a", one), ("b", two), ("c", two), ("d", three), ("e", three)] {
+            matrix.add_fault(fault(id, &CHEAP, case));
+        }
+        let budget = Budget { requests: 1_000, gateways: 5, ..Budget::default() };
+        let plan = within(&[&CHEAP], &budget, &matrix);
+        let passed = plan.planned()[0].running().map(|case| CaseResult {
+            label: case.label().to_owned(),
+            outcome: Outcome::Passed,
+            requests: 1,
+        });
+        let result = CheckResult { cases: passed.collect(), ..CheckResult::not_run(&CHEAP, Outcome::Passed) };
+        let more = |gateways: u64| -> Vec<String> {
+            let usage = Usage { requests: 2, gateways, bytes: 0 };
+            let planned = plan.more(std::slice::from_ref(&result), &matrix, (&budget, usage));
+            planned.iter().flat_map(PlannedCheck::running).map(|case| case.label().to_owned()).collect()
+        };
+        assert_eq!(more(4), Vec::<String>::new());
+        assert_eq!(more(3), Vec::<String>::new());
+        assert_eq!(more(2), ["one"]);
+        let all = within(&[&CHEAP], &Budget::default(), &matrix);
+        assert!(all.more(&[], &matrix, (&Budget::default(), Usage::default())).is_empty());
     }
 
     /// Every second known fault, starting with number `first`.

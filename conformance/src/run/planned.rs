@@ -23,9 +23,21 @@ pub struct PlannedCase {
     pub case: Case,
     /// Why it is skipped, if it is.
     pub skipped: Option<String>,
+    /// Whether it is skipped for the budget alone.
+    is_left_out: bool,
 }
 
 impl PlannedCase {
+    /// Skips it for the budget alone.
+    pub(super) fn leave_out(&mut self, reason: String) {
+        (self.skipped, self.is_left_out) = (Some(reason), true);
+    }
+
+    /// Whether it is skipped for the budget alone.
+    pub(super) const fn is_left_out(&self) -> bool {
+        self.is_left_out
+    }
+
     /// Adds it and the controls that it shares in the run, with the reason if it has no result.
     pub(super) fn add_to<'a>(
         &'a self,
@@ -81,9 +93,23 @@ impl PlannedCheck {
         let planned = |case: Case| PlannedCase {
             skipped: skipped.clone().or_else(|| missing(case.needed(), scope.facts)),
             case,
+            is_left_out: false,
         };
         let cases: Vec<_> = check.cases(scope).into_iter().filter(is_selected).map(planned).collect();
         (!cases.is_empty()).then_some(Self { check, cases, skipped })
+    }
+
+    /// The check with only these of its cases, by their indexes; the others are skipped.
+    pub(super) fn only(&self, cases: &BTreeSet<usize>) -> Self {
+        let planned = |(index, case): (usize, &PlannedCase)| match cases.contains(&index) {
+            true => PlannedCase { skipped: None, ..case.clone() },
+            false => {
+                let reason = case.skipped.clone().unwrap_or_else(|| "it ran before".to_owned());
+                PlannedCase { skipped: Some(reason), ..case.clone() }
+            }
+        };
+        let cases = self.cases.iter().enumerate().map(planned).collect();
+        Self { check: self.check, cases, skipped: None }
     }
 
     /// The cases that run.

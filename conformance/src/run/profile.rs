@@ -9,7 +9,7 @@ use crate::wire::Budget;
 pub enum Profile {
     /// At most 60 requests, and no gateways.
     Smoke,
-    /// For production environments: at most 1,100 requests at 5 per second, and 25 gateways.
+    /// For production environments: at most 930 requests at 5 per second, and 25 gateways.
     Production,
     /// Everything, as fast as the target responds.
     #[default]
@@ -47,7 +47,7 @@ impl Profile {
                 concurrency: 2,
             },
             Self::Production => Budget {
-                requests: 1_100,
+                requests: 930,
                 gateways: 25,
                 bytes: 256 * MEBIBYTE,
                 wall: Duration::from_secs(1_800),

@@ -1,6 +1,7 @@
 mod active;
 mod all;
 mod explored;
+mod more;
 mod passive;
 mod report;
 mod rerun;

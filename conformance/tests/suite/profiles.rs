@@ -28,11 +28,15 @@ async fn production_gets_a_gentle_run_that_comes_to_a_verdict() {
     let contract = Contract::embedded().expect("contract");
     let suite = Suite::new(contract, reference.target(), hurried(profile)).expect("a suite");
     let planned = suite.plan().cost();
+    let running: usize = suite.plan().planned().iter().map(|planned| planned.running().count()).sum();
     let report = suite.run(&SilentObserver).await;
     reference.close().await;
     assert_eq!(report.verdict, Verdict::Conforms, "{:?} {:?}", report.totals, report.stopped);
     assert!(report.usage.gateways <= ceilings.gateways && report.usage.requests <= ceilings.requests);
-    assert!(report.usage.requests <= planned.requests + 1, "{:?} of {planned:?}", report.usage);
+    assert!(report.usage.requests <= 700, "{:?} of {planned:?}", report.usage);
+    let cases = report.checks.iter().flat_map(|check| &check.cases);
+    let concluded = cases.filter(|case| case.outcome.concluded()).count();
+    assert!(concluded > running, "{concluded} of {running}: what cases leave of the budget goes to others");
     assert!(Duration::from_secs(planned.requests) / rate < ceilings.wall, "it ends in time at its own rate");
 }
 

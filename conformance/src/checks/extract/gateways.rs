@@ -257,17 +257,17 @@ fn has_word(text: &str, word: &str, part: impl Fn(char) -> bool) -> bool {
     })
 }
 
-/// The regions of the known gateways of a response. Only gateways of a single region count, beside the default region, which
-/// may contain gateways of all others.
-pub(super) fn regions<'a>(probe: &Probe<'a>, response: &Response) -> BTreeSet<&'a str> {
+/// The region to which all known gateways of a response belong, if there is one. The default region may contain gateways of all
+/// others, so one that is known to be of it belongs to none of them.
+pub(super) fn only_region<'a>(probe: &Probe<'a>, response: &Response) -> Option<&'a str> {
     let default = default_of(&probe.contract().extract.regions);
     let found = matching(probe.facts(), response);
-    let alone = found.iter().filter_map(|(_, pools)| {
-        let mut named = pools.iter().filter(|pool| pool.region != default);
-        let first = named.next()?;
-        named.all(|other| other.region == first.region).then_some(first.region.as_str())
-    });
-    alone.collect()
+    let is_of = |pools: &[&GatewayPool], region: &str| pools.iter().any(|pool| pool.region == region);
+    let (_, first) = found.first()?;
+    first
+        .iter()
+        .map(|pool| pool.region.as_str())
+        .find(|region| found.iter().all(|(_, pools)| is_of(pools, region) && !is_of(pools, &default)))
 }
 
 pub(super) static SCARCE: Check = Check {

@@ -11,7 +11,7 @@ use crate::checks::token::rejected_alike;
 use crate::checks::{Requests, State};
 use crate::contract::{Clause, Extract, Unspecified};
 use crate::quantity::quantity;
-use crate::target::Fact;
+use crate::target::{Fact, GatewayPool};
 use crate::wire::{Exchange, Request, Response, RetryAfter};
 
 pub(super) static PARTIAL: Check = Check {
@@ -26,32 +26,64 @@ pub(super) static PARTIAL: Check = Check {
 
 /// More gateways than a scarce region is likely to have, within the budget of a small run. If the region has more, the cases
 /// with the maximum `num` get a partial result.
-const FEW: i64 = 5;
+const FEW: usize = 5;
+
+/// The `num` of an extraction from the scarce region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// One more than the region has, if the tester says how many it has; else [`FEW`].
+    MoreThanThereAre(i64),
+    Maximum(i64),
+}
+
+impl Wanted {
+    const fn num(self) -> i64 {
+        match self {
+            Self::MoreThanThereAre(num) | Self::Maximum(num) => num,
+        }
+    }
+
+    /// Does not depend on the document or on facts.
+    const fn label(self) -> &'static str {
+        match self {
+            Self::MoreThanThereAre(_) => "a few",
+            Self::Maximum(_) => "the largest",
+        }
+    }
+}
 
 fn partial_cases(scope: &Scope<'_>) -> Vec<Case> {
     let extract = &scope.contract.extract;
     let max = *extract.num_range.end();
-    let few = Context::all(extract).into_iter().map(|context| (context, FEW.min(max)));
-    let all = Context::in_query(extract).into_iter().map(|context| (context, max));
-    let case = |data: (Context, i64)| {
-        let label = format!("{}/{}", data.0.label(), num_label(extract, data.1));
-        let sent = if data.0.extra.request_id && data.1 == FEW { 2 } else { 1 };
+    let few = Context::all(extract).into_iter().map(|context| {
+        let num = i64::try_from(more_than_scarce(scope, &context)).unwrap_or(max).min(max);
+        (context, Wanted::MoreThanThereAre(num))
+    });
+    let all = Context::in_query(extract).into_iter().map(|context| (context, Wanted::Maximum(max)));
+    let case = |(context, wanted): (Context, Wanted)| {
+        let label = format!("{}/{}={}", context.label(), extract.num.name, wanted.label());
+        let is_repeated = context.extra.request_id && matches!(wanted, Wanted::MoreThanThereAre(_));
         // A repetition returns the same gateways.
-        let cost = Cost::extraction(sent, u32::try_from(data.1).unwrap_or(u32::MAX));
-        Case::for_data(label, cost, data, partial)
+        let cost =
+            Cost::extraction(1 + u32::from(is_repeated), u32::try_from(wanted.num()).unwrap_or(u32::MAX));
+        Case::for_data(label, cost, (context, wanted), partial)
     };
     few.chain(all).map(case).collect()
 }
 
-/// The label of a number; that of the maximum does not depend on the document.
-fn num_label(extract: &Extract, num: i64) -> String {
-    let num = if num == *extract.num_range.end() { "the largest".to_owned() } else { num.to_string() };
-    format!("{}={num}", extract.num.name)
+/// One more than the known gateways of the scarce region and the protocol of a form; [`FEW`] if none are known.
+fn more_than_scarce(scope: &Scope<'_>, context: &Context) -> usize {
+    let (facts, default) = (scope.facts, default_of(&scope.contract.extract.protocol));
+    let protocol = context.extra.protocol.as_ref().unwrap_or(&default);
+    let is_scarce = |pool: &&GatewayPool| {
+        Some(&pool.region) == facts.scarce_region.as_ref() && pool.protocol == *protocol
+    };
+    facts.known_gateways.iter().find(is_scarce).map_or(FEW, |pool| pool.gateways.len() + 1)
 }
 
 /// Compares the headers of the response with its own entries, so it needs no control.
-async fn partial(probe: &Probe<'_>, (context, num): (Context, i64)) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
+async fn partial(probe: &Probe<'_>, (context, wanted): (Context, Wanted)) -> Result<(), Stop> {
+    let (extract, num) = (&probe.contract().extract, wanted.num());
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
     let request = context.request(probe).query(&extract.regions.name, region).query(&extract.num.name, num);
     let (exchange, class) = probe.send_once(&request).await?;
@@ -68,7 +100,7 @@ async fn partial(probe: &Probe<'_>, (context, num): (Context, i64)) -> Result<()
         return Err(none());
     }
     judge_headers(probe, &context.name(), &exchange, response, (num, count(response)));
-    if context.extra.request_id && num == FEW {
+    if context.extra.request_id && matches!(wanted, Wanted::MoreThanThereAre(_)) {
         // The repeated extraction is the same partial result.
         let repeated = request.clone().giving_again(content::gateways(probe, &request, response));
         let (again, class) = probe.send_once(&repeated).await?;
@@ -190,6 +222,12 @@ fn judge_count(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
         }
     }
     Some(findings)
+}
+
+/// The label of a number; that of the maximum does not depend on the document.
+fn num_label(extract: &Extract, num: i64) -> String {
+    let num = if num == *extract.num_range.end() { "the largest".to_owned() } else { num.to_string() };
+    format!("{}={num}", extract.num.name)
 }
 
 pub(super) static SHORTAGE: Check = Check {

@@ -174,7 +174,7 @@ fn failed(result: &CheckResult, case: &Case) -> bool {
 }
 
 /// Inserts the cases that the plan skipped, each in its place.
-fn add_skipped(result: &mut CheckResult, planned: &PlannedCheck) {
+pub(super) fn add_skipped(result: &mut CheckResult, planned: &PlannedCheck) {
     let mut ran = std::mem::take(&mut result.cases).into_iter();
     for planned in &planned.cases {
         match &planned.skipped {

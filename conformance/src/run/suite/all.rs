@@ -37,8 +37,9 @@ impl Suite<'_> {
         }
         let (run_again, busy_again) =
             self.run_inconclusive_again(inconclusive, &context, observer, &mut results).await;
+        busy += busy_again + self.run_more(&context, observer, &mut results).await;
         let (explored, busy_exploring) = self.explore(&context, observer, &mut results).await;
-        busy += busy_again + busy_exploring;
+        busy += busy_exploring;
 
         if self.options.retries > 0 {
             tokio::select! {

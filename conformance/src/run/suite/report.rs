@@ -94,7 +94,7 @@ fn cases<'a>(plan: &'a Plan, results: &'a [CheckResult]) -> Cases<'a> {
         let Some(result) = results.iter().find(|result| result.id == planned.check.id) else { continue };
         cases.add_judge(result.id);
         for planned_case in &planned.cases {
-            let PlannedCase { case, skipped } = planned_case;
+            let PlannedCase { case, skipped, .. } = planned_case;
             let outcome = result.cases.iter().find(|ran| ran.label == case.label()).map(|ran| &ran.outcome);
             let outcome = outcome.unwrap_or(&result.outcome);
             let reason = match outcome.concluded() {

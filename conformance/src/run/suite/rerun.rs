@@ -47,7 +47,7 @@ impl Suite<'_> {
         (run_again, busy)
     }
 
-    async fn run_again(
+    pub(super) async fn run_again(
         &self,
         result: &mut CheckResult,
         planned: &PlannedCheck,
@@ -65,8 +65,8 @@ impl Suite<'_> {
     }
 }
 
-/// Replaces the outcomes of cases with those of the second run.
-fn merge(before: &mut CheckResult, again: CheckResult) {
+/// Replaces the outcomes of cases with those of a later run.
+pub(super) fn merge(before: &mut CheckResult, again: CheckResult) {
     let CheckResult { cases, findings, observations, exchanges, evidence, requests, elapsed_ms, .. } = again;
     let was_run_again = |finding: &Finding| cases.iter().any(|case| finding.is_of(&case.label));
     before.findings.retain(|finding| !was_run_again(finding));
