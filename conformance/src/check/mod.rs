@@ -6,6 +6,7 @@ mod log;
 mod passive;
 mod probe;
 mod sending;
+mod server_error;
 
 pub use definition::{Case, CaseFn, CaseFuture, Check, Cost, Run, Scope, SharedControl, Stop};
 pub use finding::{CaseResult, Evidence, Finding, InferredClauses, Observation, Outcome, Severity};
@@ -19,3 +20,4 @@ pub use crate::response::{Decision, Form, ResponseClass};
 pub(crate) use log::ExchangeLog;
 pub(crate) use passive::{PassiveCheck, PassiveChecks};
 pub(crate) use probe::ProbeContext;
+pub(crate) use server_error::RecurringErrors;

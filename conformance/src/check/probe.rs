@@ -2,10 +2,12 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use reqwest::Url;
 
 use super::sending::undecided;
+use super::server_error::{RecurringErrors, is_500};
 use super::{
     Case, CaseResult, Check, Evidence, ExchangeLog, Finding, Form, InferredClauses, Observation,
     ObservedExchange, Outcome, PassiveChecks, ResponseClass, Severity, SharedControl, Stop,
@@ -30,6 +32,7 @@ pub(crate) struct ProbeContext<'a> {
     pub(crate) log: Option<&'a ExchangeLog>,
     /// Whether the supplied region has gateways.
     pub(crate) region: &'a RegionSupply,
+    pub(crate) errors: &'a RecurringErrors,
     /// State that the checks share; see [`Probe::state`].
     pub(crate) state: &'a (dyn Any + Send + Sync),
 }
@@ -65,6 +68,8 @@ struct CaseStart {
     facts: Vec<&'static str>,
     /// Whether a request for the supplied region got no gateway.
     is_without_gateways: bool,
+    /// Whether a request got an HTTP 500 that did not recur.
+    has_momentary_500: bool,
     findings: usize,
     requests: usize,
 }
@@ -192,6 +197,7 @@ impl<'a> Probe<'a> {
             control: None,
             facts,
             is_without_gateways: false,
+            has_momentary_500: false,
             findings,
             requests,
         };
@@ -254,7 +260,42 @@ impl<'a> Probe<'a> {
         ProbeRecord { findings, observations, exchanges, evidence, requests, stale }
     }
 
+    /// Sends a request. HTTP 500 may be momentary, so the request is sent again; if the response does not recur, the case gets a
+    /// warning.
     pub(super) async fn send_with(
+        &self,
+        request: &Request,
+        policy: ThrottlingPolicy,
+    ) -> Result<(Exchange, ResponseClass), Stop> {
+        const PAUSES: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(100)];
+        let errors = &self.context.errors;
+        let sent = self.send_to_the_end(request, policy).await?;
+        if !errors.may_pass(&sent.0) {
+            return Ok(sent);
+        }
+        for pause in PAUSES {
+            tokio::time::sleep(pause).await;
+            let again = self.send_to_the_end(request, policy).await?;
+            if !is_500(&again.0) {
+                self.warn_of_momentary_500(&sent.0);
+                return Ok(again);
+            }
+        }
+        errors.add(&sent.0);
+        Ok(sent)
+    }
+
+    /// One warning for each case is enough.
+    fn warn_of_momentary_500(&self, exchange: &Exchange) {
+        let is_known = std::mem::replace(&mut self.notes().case.has_momentary_500, true);
+        if let Some(clause) = self.check.clauses.first().filter(|_| !is_known) {
+            let actual = "HTTP 500; it did not recur, and clients may retry it";
+            self.warning(*clause, "a response without a server error", actual, &[exchange]);
+        }
+    }
+
+    /// Sends a request and shows every exchange to the passive checks.
+    async fn send_to_the_end(
         &self,
         request: &Request,
         policy: ThrottlingPolicy,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::server_error::business_code;
 use super::{Decision, Probe, ResponseClass, Stop};
 use crate::contract::{Clause, Unspecified};
 use crate::wire::{Exchange, Request, Response, ThrottlingPolicy};
@@ -16,7 +17,8 @@ pub struct AcceptedResponse {
 }
 
 impl Probe<'_> {
-    /// Sends a request, waiting out 429 and 503.
+    /// Sends a request, waiting out 429 and 503. As each of these functions does, it sends the request again when the response is an
+    /// HTTP 500 that may be momentary.
     ///
     /// # Errors
     /// Inconclusive when the service stays busy; also when the budget is used up or no connection can be made.
@@ -110,7 +112,7 @@ impl Probe<'_> {
             Decision::Accepted => Ok((exchange, true)),
             Decision::Rejected => Ok((exchange, false)),
             // A 5xx with a business code is doubtful, but a rejection.
-            Decision::Failed if has_business_code(&exchange) => Ok((exchange, false)),
+            Decision::Failed if business_code(&exchange).is_some() => Ok((exchange, false)),
             Decision::Failed | Decision::Undecided => Err(undecided(&class)),
         }
     }
@@ -211,8 +213,7 @@ impl Probe<'_> {
     }
 
     /// Judges the response to a request that must be rejected. A 5xx with a business code is a warning: clients may retry 500 and
-    /// 503, so a final rejection should not look like a temporary failure. So is HTTP 500 that does not recur when the request is
-    /// sent again. Any other 5xx without a code is a failure.
+    /// 503, so a final rejection should not look like a temporary failure. Any other 5xx is a failure.
     ///
     /// # Errors
     /// As for [`Probe::rejects`].
@@ -225,23 +226,12 @@ impl Probe<'_> {
     ) -> Result<(), Stop> {
         let expected = format!("rejected: {why}");
         let without_server_error = format!("{expected}, without a server error");
-        // With a code it is a warning in any case, and may be how the service rejects.
-        let later = match has_business_code(exchange) {
-            true => None,
-            false => self.sent_past_500(exchange, class).await?,
-        };
-        if later.is_some() {
-            let actual = "HTTP 500; it did not recur, and clients may retry it";
-            self.warning(clause, &without_server_error, actual, &[exchange]);
-        }
-        let (exchange, class) =
-            later.as_ref().map_or((exchange, class), |(exchange, class)| (exchange, class));
         match class.decision() {
             Decision::Accepted => self.finding(clause, &expected, "a success", &[exchange]),
             Decision::Rejected => {
                 self.observe(Unspecified::RejectionsForm, &format!("{why}: {}", class.outline(exchange)));
             }
-            Decision::Failed if has_business_code(exchange) => {
+            Decision::Failed if business_code(exchange).is_some() => {
                 self.warning(clause, &without_server_error, class.description(), &[exchange]);
             }
             Decision::Failed => {
@@ -250,30 +240,6 @@ impl Probe<'_> {
             Decision::Undecided => return Err(undecided(class)),
         }
         Ok(())
-    }
-
-    /// Sends the request of an exchange again if its response is HTTP 500, which may be temporary. None unless another response follows.
-    ///
-    /// # Errors
-    /// When nothing can be sent.
-    pub(crate) async fn sent_past_500(
-        &self,
-        exchange: &Exchange,
-        class: &ResponseClass,
-    ) -> Result<Option<(Exchange, ResponseClass)>, Stop> {
-        const MAX_RETRIES: usize = 2;
-        let is_500 =
-            |exchange: &Exchange| exchange.result.as_ref().is_ok_and(|response| response.status == 500);
-        if class.decision() != Decision::Failed || !is_500(exchange) {
-            return Ok(None);
-        }
-        for _ in 0..MAX_RETRIES {
-            let sent = self.send(&exchange.request).await?;
-            if !is_500(&sent.0) {
-                return Ok(Some(sent));
-            }
-        }
-        Ok(None)
     }
 
     /// Sends a request with an unspecified outcome, and records the outcome. A server error is a warning.
@@ -295,12 +261,6 @@ impl Probe<'_> {
         self.observe(unspecified, &format!("{why}: {}", class.outline(&exchange)));
         Ok(())
     }
-}
-
-/// Whether a response has the code of a rejection, a number or a string.
-fn has_business_code(exchange: &Exchange) -> bool {
-    let code = exchange.result.as_ref().ok().and_then(|response| response.at("/code"));
-    code.is_some_and(|code| code.is_number() || code.as_str().is_some_and(|code| !code.is_empty()))
 }
 
 fn accepted(exchange: &Exchange, class: &ResponseClass) -> Option<AcceptedResponse> {

@@ -1,10 +1,11 @@
-//! Facts that the suite finds out by itself, so that a run with a token alone judges more: regions with few gateways or none.
+//! Facts that the suite finds out by itself, so that a run with a token alone judges more: regions with few gateways or none, and
+//! the protocol of an account that may not use the default one.
 
 use super::Requests;
 use super::extract::{EXTRACT, count, gives_gateways, has_retry_after};
 use crate::check::{Check, Probe};
 use crate::contract::Clause;
-use crate::target::Facts;
+use crate::target::{Fact, Facts};
 use crate::wire::Request;
 
 /// Country codes that providers rarely have gateways for: territories without inhabitants, then the smallest countries.
@@ -29,36 +30,85 @@ const REPEATS: usize = 2;
 /// Stands for the requests below, whose responses passive checks judge as all others.
 pub(crate) static DISCOVERY: Check = Check {
     id: "extract.discovery",
-    title: "regions without gateways and with a few can be found",
+    title: "regions without gateways and with a few can be found, and the protocol of the account",
     why: "A region without gateways shows that valid extractions are accepted, without taking one. A region with a few shows partial \
           results.",
     clauses: &[Clause::ExtractRegion],
     ..EXTRACT
 };
 
-/// Looks for a region without gateways: the first of some unlikely ones that meets a shortage while another extraction is
+/// Looks for the facts that the run lacks.
+pub(crate) async fn discover(probe: &Probe<'_>, lacks: impl Fn(Fact) -> bool) -> Facts {
+    let mut found = Facts::default();
+    let mut plain = probe.extract();
+    if lacks(Fact::EmptyRegion) {
+        let mut empty = empty_region(probe, &plain).await;
+        if empty == Some(EmptyRegion::NothingIsServed) && lacks(Fact::EntitledProtocols) {
+            let (protocol, request) = served_protocol(probe, &plain).await.unzip();
+            found.entitled_protocols.extend(protocol);
+            if let Some(request) = request {
+                empty = empty_region(probe, &request).await;
+                plain = request;
+            }
+        }
+        if let Some(EmptyRegion::Found(region)) = empty {
+            found.empty_region = Some(region.to_owned());
+        }
+    }
+    if lacks(Fact::ScarceRegion) {
+        found.scarce_region = scarce_region(probe, &plain).await.map(str::to_owned);
+    }
+    found
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EmptyRegion {
+    Found(&'static str),
+    /// Other extractions are rejected as well.
+    NothingIsServed,
+}
+
+/// Looks for a region without gateways: the first of some unlikely ones that meets a shortage while the plain extraction is
 /// served. None if there is no such region, or the service is busy.
-pub(crate) async fn discover_empty_region(probe: &Probe<'_>) -> Option<&'static str> {
+async fn empty_region(probe: &Probe<'_>, plain: &Request) -> Option<EmptyRegion> {
     let regions = &probe.contract().extract.regions.name;
-    let plain = probe.extract();
     let Facts { plentiful_region, scarce_region, .. } = probe.facts();
     let supplied = [plentiful_region.as_deref(), scarce_region.as_deref()];
+    let mut is_served = false;
     for region in UNLIKELY_REGIONS.into_iter().filter(|region| !supplied.contains(&Some(region))) {
         let request = plain.clone().query(regions, region);
-        match supply(probe, &request).await? {
-            Supply::Nothing => {}
-            // The service may take any code for the default region, and each further code would cost a gateway.
-            Supply::Gateways | Supply::Throttled => return None,
-            Supply::Shortage => {
-                // A service that is short of gateways everywhere says nothing about the region.
-                let control = supply(probe, &plain).await?;
-                for _ in 0..REPEATS {
-                    if supply(probe, &request).await? != Supply::Shortage {
-                        return None;
-                    }
-                }
-                return (control == Supply::Gateways).then_some(region);
+        let of_region = supply(probe, &request).await?;
+        // The service may take any code for the default region, and each further code would cost a gateway.
+        if matches!(of_region, Supply::Gateways | Supply::Throttled) {
+            return None;
+        }
+        // A service that serves nothing, or is short of gateways everywhere, says nothing about the region.
+        if !is_served {
+            match supply(probe, plain).await? {
+                Supply::Gateways => is_served = true,
+                Supply::Nothing => return Some(EmptyRegion::NothingIsServed),
+                Supply::Shortage | Supply::Throttled => return None,
             }
+        }
+        if of_region == Supply::Shortage {
+            for _ in 0..REPEATS {
+                if supply(probe, &request).await? != Supply::Shortage {
+                    return None;
+                }
+            }
+            return Some(EmptyRegion::Found(region));
+        }
+    }
+    None
+}
+
+/// Looks for a protocol that the account may use, when it may not use the default one. Returns the extraction of it, too.
+async fn served_protocol(probe: &Probe<'_>, plain: &Request) -> Option<(String, Request)> {
+    let extract = &probe.contract().extract;
+    for protocol in &extract.protocols {
+        let request = plain.clone().query(&extract.protocol.name, protocol);
+        if supply(probe, &request).await? == Supply::Gateways {
+            return Some((protocol.clone(), request));
         }
     }
     None
@@ -66,14 +116,14 @@ pub(crate) async fn discover_empty_region(probe: &Probe<'_>) -> Option<&'static 
 
 /// Looks for a region with a few gateways: the first of some small ones that twice returns fewer than the maximum of a call, and not
 /// none. Takes up to [`MAX_PLENTIFUL`] times that maximum, and a few more.
-pub(crate) async fn discover_scarce_region(probe: &Probe<'_>) -> Option<&'static str> {
+async fn scarce_region(probe: &Probe<'_>, plain: &Request) -> Option<&'static str> {
     let extract = &probe.contract().extract;
     let max = usize::try_from(*extract.num_range.end()).ok()?;
     let Facts { plentiful_region, empty_region, .. } = probe.facts();
     let supplied = [plentiful_region.as_deref(), empty_region.as_deref()];
     let mut plentiful = 0;
     for region in SMALL_REGIONS.into_iter().filter(|region| !supplied.contains(&Some(region))) {
-        let request = probe.extract().query(&extract.regions.name, region).query(&extract.num.name, max);
+        let request = plain.clone().query(&extract.regions.name, region).query(&extract.num.name, max);
         match returned(probe, &request).await? {
             0 => {}
             few if few < max => {

@@ -18,7 +18,7 @@ mod token;
 pub use registry::{UNCOVERED, registry, registry_of};
 pub use requests::{Requests, UNKNOWN_ADDRESS};
 
-pub(crate) use discovery::{DISCOVERY, discover_empty_region, discover_scarce_region};
+pub(crate) use discovery::{DISCOVERY, discover};
 pub(crate) use generic::valid_request;
 pub(crate) use requests::first_requests;
 pub(crate) use state::State;

@@ -42,20 +42,36 @@ enum Controls<'a> {
     Paid(&'a [&'a SharedControl]),
 }
 
-/// The cost that a plan may have. A quarter of the requests is kept for retries, and one gateway for requests that must be
-/// rejected, since each reserves one while it is in flight.
-fn plannable(budget: &Budget) -> Cost {
-    Cost {
-        requests: u32::try_from(budget.requests - budget.requests / 4).unwrap_or(u32::MAX),
-        gateways: u32::try_from(budget.gateways - u64::from(budget.gateways > 1)).unwrap_or(u32::MAX),
+/// The limits of a run, and what it has used.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Allowance<'a> {
+    pub(super) budget: &'a Budget,
+    pub(super) used: Usage,
+}
+
+impl Allowance<'_> {
+    /// The cost that a plan may have. A quarter of the requests is kept for retries, and one gateway for requests that must be
+    /// rejected, since each reserves one while it is in flight.
+    fn plannable(self) -> Cost {
+        let Self { budget: Budget { requests, gateways, .. }, used } = self;
+        let left = |max: u64, used: u64| u32::try_from(max.saturating_sub(used)).unwrap_or(u32::MAX);
+        Cost {
+            requests: left(requests - requests / 4, used.requests),
+            gateways: left(gateways - u64::from(*gateways > 1), used.gateways),
+        }
     }
 }
 
 /// Marks the cases that the budget does not cover as skipped.
-pub(super) fn choose(planned: &mut [PlannedCheck], matrix: &Matrix, budget: &Budget, detect: Option<u8>) {
+pub(super) fn choose(
+    planned: &mut [PlannedCheck],
+    matrix: &Matrix,
+    allowance: Allowance<'_>,
+    detect: Option<u8>,
+) {
     let candidates = Candidates::new(planned, matrix);
     let enough = detect.map(|percent| (candidates.values.len() * usize::from(percent)).div_ceil(100));
-    let taken = candidates.best(plannable(budget), enough);
+    let taken = candidates.best(allowance.plannable(), enough);
     let skipped: Vec<_> = (0..candidates.all.len())
         .filter(|number| !taken.contains(number))
         .map(|number| {
@@ -66,7 +82,7 @@ pub(super) fn choose(planned: &mut [PlannedCheck], matrix: &Matrix, budget: &Bud
     drop(candidates);
     for ((check, case), price) in skipped {
         let case = &mut planned[check].cases[case];
-        let Budget { requests, gateways, .. } = budget;
+        let Budget { requests, gateways, .. } = allowance.budget;
         match detect {
             Some(percent) => case.skipped = Some(format!("not needed to notice {percent} % of the known faults")),
             None if price.gateways > 0 => case.leave_out(format!(
@@ -84,17 +100,13 @@ pub(super) fn choose(planned: &mut [PlannedCheck], matrix: &Matrix, budget: &Bud
 pub(super) fn choose_more(
     planned: &[PlannedCheck],
     matrix: &Matrix,
-    (budget, used): (&Budget, Usage),
+    allowance: Allowance<'_>,
     has_result: &dyn Fn(&str, &str) -> bool,
 ) -> Vec<(usize, usize)> {
-    let max = plannable(budget);
-    let left = |max: u32, used: u64| max.saturating_sub(u32::try_from(used).unwrap_or(u32::MAX));
-    let max =
-        Cost { requests: left(max.requests, used.requests), gateways: left(max.gateways, used.gateways) };
     let mut candidates = Candidates::of(planned, matrix, PlannedCase::is_left_out);
     let ran = Candidates::of(planned, matrix, |case| case.skipped.is_none()).all.into_iter();
     candidates.ran = ran.filter(|ran| has_result(ran.check.id, ran.case.label())).collect();
-    candidates.best(max, None).into_iter().map(|number| candidates.all[number].at).collect()
+    candidates.best(allowance.plannable(), None).into_iter().map(|number| candidates.all[number].at).collect()
 }
 
 struct Candidate<'a> {

@@ -2,12 +2,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::choice::Allowance;
 use super::planned::{PlannedCase, PlannedCheck, SentControls};
 use super::{CheckResult, Selection, choice};
 use crate::check::{Check, Scope};
 use crate::detection::{Cases, Detection, Matrix};
 use crate::target::{Fact, Facts};
-use crate::wire::{Budget, Usage};
 
 /// The plan of a run: the cases that it would run, their cost, and the cases that it would skip with the reasons.
 #[derive(Debug, Clone)]
@@ -29,17 +29,17 @@ impl Plan {
     /// A plan for the selected cases. A case whose facts are missing is skipped. If the others exceed the budget, it contains those
     /// that judge the most clauses and notice the most known faults for their cost. With `detect` it contains only as many as are
     /// needed to notice that percentage of the known faults.
-    pub fn new(
+    pub(super) fn new(
         checks: &[&'static Check],
         selection: &Selection,
         scope: &Scope<'_>,
-        budget: &Budget,
+        allowance: Allowance<'_>,
         matrix: &Matrix,
         detect: Option<u8>,
     ) -> Self {
         let mut planned: Vec<PlannedCheck> =
             checks.iter().filter_map(|check| PlannedCheck::new(check, selection, scope)).collect();
-        choice::choose(&mut planned, matrix, budget, detect);
+        choice::choose(&mut planned, matrix, allowance, detect);
         let is_all = planned.len() == checks.len() && planned.iter().all(PlannedCheck::runs_in_full);
         Self { planned, is_all }
     }
@@ -49,7 +49,7 @@ impl Plan {
         &self,
         results: &[CheckResult],
         matrix: &Matrix,
-        budget: (&Budget, Usage),
+        allowance: Allowance<'_>,
     ) -> Vec<PlannedCheck> {
         let has_result = |check: &str, label: &str| {
             let of_check = results.iter().filter(|result| result.id == check);
@@ -58,7 +58,7 @@ impl Plan {
                 .any(|case| case.label == label && case.outcome.concluded())
         };
         let mut chosen: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-        for (check, case) in choice::choose_more(&self.planned, matrix, budget, &has_result) {
+        for (check, case) in choice::choose_more(&self.planned, matrix, allowance, &has_result) {
             chosen.entry(check).or_default().insert(case);
         }
         chosen.into_iter().map(|(check, cases)| self.planned[check].only(&cases)).collect()
@@ -126,15 +126,20 @@ mod tests {
     use crate::detection::{Detector, KnownFault};
     use crate::embedded::Reference;
     use crate::run::Profile;
+    use crate::wire::{Budget, Usage};
 
     fn plan(checks: &[&'static Check], gateways: u64) -> Plan {
         within(checks, &Budget { gateways, ..Budget::default() }, &Matrix::default())
     }
 
+    fn unused(budget: &Budget) -> Allowance<'_> {
+        Allowance { budget, used: Usage::default() }
+    }
+
     fn within(checks: &[&'static Check], budget: &Budget, matrix: &Matrix) -> Plan {
         let contract = Contract::embedded().expect("contract");
         let scope = Scope { contract, facts: &Facts::default() };
-        Plan::new(checks, &Selection::default(), &scope, budget, matrix, None)
+        Plan::new(checks, &Selection::default(), &scope, unused(budget), matrix, None)
     }
 
     #[test]
@@ -286,15 +291,16 @@ mod tests {
         });
         let result = CheckResult { cases: passed.collect(), ..CheckResult::not_run(&CHEAP, Outcome::Passed) };
         let more = |gateways: u64| -> Vec<String> {
-            let usage = Usage { requests: 2, gateways, bytes: 0 };
-            let planned = plan.more(std::slice::from_ref(&result), &matrix, (&budget, usage));
+            let used = Usage { requests: 2, gateways, bytes: 0 };
+            let allowance = Allowance { budget: &budget, used };
+            let planned = plan.more(std::slice::from_ref(&result), &matrix, allowance);
             planned.iter().flat_map(PlannedCheck::running).map(|case| case.label().to_owned()).collect()
         };
         assert_eq!(more(4), Vec::<String>::new());
         assert_eq!(more(3), Vec::<String>::new());
         assert_eq!(more(2), ["one"]);
         let all = within(&[&CHEAP], &Budget::default(), &matrix);
-        assert!(all.more(&[], &matrix, (&Budget::default(), Usage::default())).is_empty());
+        assert!(all.more(&[], &matrix, unused(&Budget::default())).is_empty());
     }
 
     /// Every second known fault, starting with number `first`.
@@ -319,7 +325,7 @@ mod tests {
         let noticed = [0, 1].map(|first| {
             let (known, others) = (each_second(matrix, first), each_second(matrix, 1 - first));
             let budget = Profile::Production.budget();
-            let plan = Plan::new(&registry(), &Selection::default(), &scope, &budget, &known, None);
+            let plan = Plan::new(&registry(), &Selection::default(), &scope, unused(&budget), &known, None);
             let detection = plan.detection(&others);
             detection.noticed * 100 / detection.known
         });

@@ -15,16 +15,17 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use self::report::RunResults;
+use super::choice::Allowance;
 use super::preflight::preflight_with_token;
 use super::{Observer, Options, Plan, Report, SetupError, Stopper};
-use crate::check::{Check, ExchangeLog, PassiveChecks, Probe, ProbeContext, Scope};
+use crate::check::{Check, ExchangeLog, PassiveChecks, Probe, ProbeContext, RecurringErrors, Scope};
 use crate::checks::{self, registry};
 use crate::contract::Contract;
 use crate::detection::Matrix;
 use crate::explore::RELATIONS;
 use crate::response::RegionSupply;
 use crate::target::{Canaries, DiscoveredFact, Fact, Facts, Target};
-use crate::wire::{Budget, Meter, Redactor, Wire};
+use crate::wire::{Budget, Meter, Redactor, Usage, Wire};
 
 /// Checks, the target that they test, and the limits of the load on it.
 #[derive(Debug)]
@@ -49,6 +50,7 @@ struct Shared {
     passive: PassiveChecks,
     state: checks::State,
     region: RegionSupply,
+    errors: RecurringErrors,
     log: Option<ExchangeLog>,
 }
 
@@ -61,6 +63,7 @@ impl Shared {
             passive: PassiveChecks::new(&checks, suite.options.inferred),
             state: checks::State::default(),
             region: RegionSupply::default(),
+            errors: RecurringErrors::default(),
             log: suite.options.keep_exchanges.then(ExchangeLog::default),
         }
     }
@@ -102,7 +105,8 @@ impl<'a> Suite<'a> {
         let redactor = Redactor::new(target.secrets().cloned().chain(wire.secrets()))?;
         let scope = Scope { contract, facts: &target.facts };
         let matrix = Matrix::embedded().map_err(SetupError::Matrix)?;
-        let plan = Plan::new(checks, selection, &scope, budget, matrix, *detect);
+        let allowance = Allowance { budget, used: Usage::default() };
+        let plan = Plan::new(checks, selection, &scope, allowance, matrix, *detect);
         let explored = explore.map_or(0, |exploration| exploration.requests);
         let ceilings = Budget { requests: budget.requests.saturating_add(explored), ..budget.clone() };
         let meter = Arc::new(Meter::new(ceilings));
@@ -167,33 +171,39 @@ impl<'a> Suite<'a> {
         }
     }
 
-    /// The same run with the facts of another target, which may unlock more cases, and the gateways that are left.
+    /// What is left of the budget.
+    fn allowance(&self) -> Allowance<'_> {
+        Allowance { budget: &self.options.budget, used: self.meter.usage() }
+    }
+
+    /// The same run with the facts of another target, which may unlock more cases, and what is left of the budget.
     fn planned_for<'b>(self, target: &'b Target) -> Suite<'b>
     where
         'a: 'b,
     {
         let scope = Scope { contract: self.contract, facts: &target.facts };
-        let Options { selection, budget, detect, .. } = &self.options;
-        let gateways = budget.gateways.saturating_sub(self.meter.gateways_taken());
-        let left = Budget { gateways, ..budget.clone() };
-        let plan = Plan::new(&self.registered, selection, &scope, &left, self.matrix, *detect);
+        let Options { selection, detect, .. } = &self.options;
+        let plan = Plan::new(&self.registered, selection, &scope, self.allowance(), self.matrix, *detect);
         Suite { target, plan, ..self }
     }
 
     /// Facts that the tester did not supply and the run needs, as far as the target shows them.
     async fn discover(&self, shared: &Shared) -> Option<Facts> {
         let Self { target, plan, options, .. } = self;
-        let is_due = |fact, gateways| plan.lacks(fact, &target.facts) && options.budget.gateways >= gateways;
+        let lacks = |fact| {
+            let min_gateways = match fact {
+                Fact::ScarceRegion => MIN_GATEWAYS_FOR_SCARCE_REGION,
+                _ => MIN_GATEWAYS_FOR_EMPTY_REGION,
+            };
+            let is_needed = match fact {
+                Fact::EntitledProtocols => !target.facts.has(fact),
+                _ => plan.lacks(fact, &target.facts),
+            };
+            is_needed && options.budget.gateways >= min_gateways
+        };
         let context = self.context(shared);
-        let probe = Probe::new(&checks::DISCOVERY, &context);
-        let mut found = Facts::default();
-        if is_due(Fact::EmptyRegion, MIN_GATEWAYS_FOR_EMPTY_REGION) {
-            found.empty_region = checks::discover_empty_region(&probe).await.map(str::to_owned);
-        }
-        if is_due(Fact::ScarceRegion, MIN_GATEWAYS_FOR_SCARCE_REGION) {
-            found.scarce_region = checks::discover_scarce_region(&probe).await.map(str::to_owned);
-        }
-        (found.empty_region.is_some() || found.scarce_region.is_some()).then_some(found)
+        let found = checks::discover(&Probe::new(&checks::DISCOVERY, &context), lacks).await;
+        Fact::ALL.into_iter().any(|fact| found.has(fact)).then_some(found)
     }
 
     /// Why the target can't be tested, if it can't.
@@ -203,7 +213,7 @@ impl<'a> Suite<'a> {
     }
 
     fn context<'b>(&'b self, shared: &'b Shared) -> ProbeContext<'b> {
-        let Shared { passive, state, region, log } = shared;
+        let Shared { passive, state, region, errors, log } = shared;
         ProbeContext {
             contract: self.contract,
             target: self.target,
@@ -214,6 +224,7 @@ impl<'a> Suite<'a> {
             inferred: self.options.inferred,
             log: log.as_ref(),
             region,
+            errors,
             state,
         }
     }

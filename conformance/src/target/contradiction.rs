@@ -38,7 +38,7 @@ fn addresses(facts: &Facts, wrong: &mut Vec<String>) {
     for (fact, texts) in &all {
         for text in texts.iter().filter(|text| host(text).is_none()) {
             wrong.push(format!(
-                "{}: expected IPv4, IPv4:port, IPv6 or [IPv6]:port, found `{text}`",
+                "{}: expected IPv4, IPv4:port, IPv6 or [IPv6]:port, and no port 0, found `{text}`",
                 fact.variable()
             ));
         }
@@ -58,11 +58,13 @@ fn addresses(facts: &Facts, wrong: &mut Vec<String>) {
     }
 }
 
-/// The address of an item of `ips`. This only finds typing errors; the checks parse items by the contract.
+/// The address of an item of `ips`. This only finds typing errors, and the port 0 that instances may have and items must not; the
+/// checks parse items by the contract.
 fn host(text: &str) -> Option<IpAddr> {
     let text = text.trim();
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
-    let host = bare.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()));
+    let with_port = || text.parse::<SocketAddr>().ok().filter(|address| address.port() > 0);
+    let host = bare.parse().ok().or_else(|| with_port().map(|address| address.ip()));
     host.map(|host: IpAddr| host.to_canonical())
 }
 
@@ -203,8 +205,9 @@ mod tests {
     #[test]
     fn a_contradiction_names_the_variables_and_no_token() {
         type Change = fn(&mut Facts);
-        let changes: [(Change, &[&str]); 10] = [
+        let changes: [(Change, &[&str]); 11] = [
             (|facts| facts.own_addresses.push("198.51.100.300".into()), &["OWN_ADDRESSES", "198.51.100.300"]),
+            (|facts| facts.own_addresses.push("198.51.100.3:0".into()), &["OWN_ADDRESSES", "port 0"]),
             (
                 |facts| facts.foreign_addresses.push("203.0.113.8:99".into()),
                 &["FOREIGN_ADDRESSES", "203.0.113.8"],

@@ -94,6 +94,21 @@ async fn a_service_that_knows_no_regions_costs_one_gateway() {
 }
 
 #[tokio::test]
+async fn an_account_without_the_default_protocol_uses_the_one_that_is_served() {
+    let (report, _) = run_checks("extract.num-range.*r*", 25, |asked| match asked.num {
+        _ if !asked.is_socks => Reply::json(403, r#"{"code": 40303, "message": "no entitlement"}"#),
+        "1" if asked.region.is_none() => Reply::gateways(1),
+        _ => Reply::json(400, r#"{"code": 40000, "message": "num or region"}"#),
+    })
+    .await;
+    assert_eq!(discovered_as(Fact::EntitledProtocols, &report), ["[\"socks5\"]"]);
+    assert_eq!(report.verdict, Verdict::Conforms, "{:?}", report.totals);
+    let passed =
+        report.checks.iter().flat_map(|check| &check.cases).filter(|case| case.outcome == Outcome::Passed);
+    assert!(passed.count() > 10);
+}
+
+#[tokio::test]
 async fn a_service_that_is_short_of_gateways_everywhere_has_no_empty_region() {
     let (report, _) = run(25, |_| shortage()).await;
     assert_eq!((discovered(&report).len(), report.usage.gateways), (0, 0));

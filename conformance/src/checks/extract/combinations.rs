@@ -137,8 +137,7 @@ fn case(combination: Combination) -> Case {
 
 async fn combined(probe: &Probe<'_>, combination: Combination) -> Result<(), Stop> {
     let ids = Ids::fresh(probe);
-    let sent = probe.send(&combination.request(probe, NUM, &ids)).await?;
-    let (exchange, class) = probe.sent_past_500(&sent.0, &sent.1).await?.unwrap_or(sent);
+    let (exchange, class) = probe.send(&combination.request(probe, NUM, &ids)).await?;
     match (class.decision(), &exchange.result) {
         (Decision::Accepted, Ok(response)) => {
             let accepted = AcceptedResponse { response: response.clone(), exchange: exchange.clone() };

@@ -93,7 +93,10 @@ async fn is_served(probe: &Probe<'_>, (context, protocol): (Context, String)) ->
     let reason = if protocol == default {
         "is the default and accepted when left out".to_owned()
     } else if probe.facts().entitled_protocols.contains(&protocol) {
-        format!("the account is entitled to by {}", Fact::EntitledProtocols.variable())
+        match probe.has_discovered(Fact::EntitledProtocols) {
+            true => "was accepted before".to_owned(),
+            false => format!("the account is entitled to by {}", Fact::EntitledProtocols.variable()),
+        }
     } else if is_rejected {
         return Err(probe.skip(&format!(
             "{protocol} was rejected ({}), and the account may lack the entitlement for it; if it has it, add {protocol} to {}",

@@ -350,7 +350,7 @@ async fn near(probe: &Probe<'_>, (kind, resembling): (FilterKind, NearMiss)) -> 
         if text.is_empty() || near == *value || is_another || !sent.insert(text.clone()) {
             continue;
         }
-        let what = format!("{}, where {} is known,", near.describe(), value.describe());
+        let what = format!("{} (where {} is known)", near.describe(), value.describe());
         let request = near.on(search, survey.request.clone());
         // A service may reject an unknown value.
         let found = read_unless_rejected(probe, kind.clause(), &what, &request).await?;

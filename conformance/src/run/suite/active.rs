@@ -62,12 +62,8 @@ impl Suite<'_> {
             busy += again.busy;
             result = added(again.result, &result);
         }
-        let more = if self.options.retries > 0 { RETRIES_OF_UNAVAILABLE } else { 0 };
-        for retry in 1..=self.options.retries + more {
-            let is_due =
-                |case: &&Case| retry <= self.options.retries || was_unavailable(&result, case.label());
-            let failing: Vec<&Case> =
-                cases.iter().copied().filter(|case| failed(&result, case)).filter(is_due).collect();
+        for retry in 1..=self.options.retries {
+            let failing: Vec<&Case> = cases.iter().copied().filter(|case| failed(&result, case)).collect();
             if failing.is_empty() || self.stopper.reason().is_some() {
                 break;
             }
@@ -183,9 +179,6 @@ pub(super) fn add_skipped(result: &mut CheckResult, planned: &PlannedCheck) {
         }
     }
 }
-
-/// Additional retries of a case that failed only on HTTP 500.
-const RETRIES_OF_UNAVAILABLE: u32 = 2;
 
 /// Whether every failure of a case is an HTTP 500, which clients may retry (`client.limited-retries`). 503 does not count: it may
 /// be a shortage, and is waited out otherwise.

@@ -20,7 +20,7 @@ impl Suite<'_> {
         if self.stopper.reason().is_some() || !self.plan.is_limited() {
             return busy;
         }
-        for planned in self.plan.more(results, self.matrix, (&self.options.budget, self.meter.usage())) {
+        for planned in self.plan.more(results, self.matrix, self.allowance()) {
             if self.stopper.reason().is_some() || self.meter.pace().is_throttling_everything() {
                 break;
             }
