@@ -62,6 +62,16 @@ async fn a_server_error_that_does_not_recur_is_a_warning() {
 }
 
 #[tokio::test]
+async fn a_500_whose_code_recurs_is_a_rejection_and_is_not_sent_again_for_long() {
+    let server = groups_server(|| Reply::json(500, r#"{"code": 50001, "message": "no token"}"#)).await;
+    let report = server.run("groups.token.single", |_| {}).await;
+    let check = result(&report, "groups.token.single");
+    assert_eq!((report.verdict, &check.outcome), (Verdict::Conforms, &Outcome::Warning));
+    let once = check.cases.len();
+    assert!(once > 12 && server.requests() < once + 15, "{} for {once} cases", server.requests());
+}
+
+#[tokio::test]
 async fn a_withdrawn_credential_that_is_served_is_a_violation() {
     for (is_served, expected) in [(true, "failed"), (false, "skipped")] {
         let server = CannedServer::start(move |asked| match asked.line.contains("/proxy/extract") {
