@@ -159,24 +159,6 @@ mod tests {
     }
 
     #[test]
-    fn a_check_stands_beside_the_constraints_of_its_own_operation_only() {
-        let document = document(str::to_owned);
-        let contract = Contract::read(&document).unwrap();
-        let check = |id: &str, operation: Option<&str>| Check {
-            id: id.to_owned(),
-            title: String::new(),
-            clauses: vec!["all.token-required".to_owned()],
-            operation: operation.map(str::to_owned),
-        };
-        let checks = [check("all.token.missing", None), check("groups.token.own", Some("listStaticGroups"))];
-        let page = emitted(&document, &contract, &checks).unwrap().contents;
-        let (_, groups) = page.split_once("## listStaticGroups: request").unwrap();
-        let (groups, others) = groups.split_once("\n## ").unwrap();
-        assert!(groups.contains("groups.token.own") && groups.contains("all.token.missing"));
-        assert!(!others.contains("groups.token.own") && others.contains("all.token.missing"));
-    }
-
-    #[test]
     fn a_decision_of_this_repository_is_enforced_and_not_checked() {
         let document = document(str::to_owned);
         let contract = Contract::read(&document).unwrap();

@@ -51,43 +51,6 @@ impl Contract {
 mod tests {
     use super::*;
 
-    fn contract() -> Contract {
-        let document = crate::fixture::contract();
-        Contract::read(&document).unwrap()
-    }
-
-    fn clauses(at: &str, keyword: &str) -> Vec<String> {
-        let found = contract().constraints().into_iter().find(|one| one.at == at && one.keyword == keyword);
-        found.unwrap_or_else(|| panic!("no {keyword} at {at}")).clauses
-    }
-
-    #[test]
-    fn the_document_is_read_whole() {
-        let contract = contract();
-        let ids: Vec<_> = contract.operations.iter().map(|operation| operation.id.as_str()).collect();
-        assert_eq!(ids, ["extractProxies", "listStaticGroups", "searchStaticInstances"]);
-        let extract = &contract.operations[0];
-        assert_eq!(extract.credentials.len(), 3);
-        assert_eq!(extract.rules.len(), 1);
-        assert_eq!(extract.success.content.len(), 2);
-        assert_eq!(extract.errors.len(), 2);
-        let num = extract.parameter(Location::Query, "num").unwrap();
-        assert!(matches!(num.schema.kind, Kind::Integer { minimum: Some(1), maximum: Some(100), .. }));
-    }
-
-    #[test]
-    fn a_constraint_cites_the_nearest_clause() {
-        assert_eq!(clauses("query num", "required"), ["extract.num-required"]);
-        assert_eq!(clauses("query num", "maximum"), ["extract.num-range"]);
-        assert_eq!(clauses("query lb", "default"), ["extract.separator"]);
-        assert_eq!(clauses("query lb", "enum"), ["extract.separator-range"]);
-        assert_eq!(clauses("body ips", "required"), ["search.ips-required"]);
-        assert_eq!(clauses("body ips", "x-max-distinct"), ["search.ips-dedup-limit"]);
-        assert_eq!(clauses("body ips[]", "x-port"), ["search.ips-port"]);
-        assert_eq!(clauses("200 header Cache-Control", "enum"), ["groups.headers"]);
-        assert_eq!(clauses("200 body data.items[].groupId", "minimum"), ["groups.fields"]);
-    }
-
     #[test]
     fn what_is_inside_a_list_or_an_object_inherits_its_clause() {
         let text = crate::fixture::LIBRARY;

@@ -17,18 +17,6 @@ fn code(document: &Document) -> Result<String, Vec<Problem>> {
 }
 
 #[test]
-fn a_limit_is_written_once() {
-    let before = code(&document()).unwrap();
-    let after = code(&edited("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 50 }")).unwrap();
-    let changed: Vec<_> = before.lines().zip(after.lines()).filter(|(one, other)| one != other).collect();
-    assert!(changed.contains(&(
-        "pub type ExtractProxiesNum = BoundedInteger<1, 100>;",
-        "pub type ExtractProxiesNum = BoundedInteger<1, 50>;"
-    )));
-    assert_eq!(changed.len(), 3, "the type, its docs and the schema that Dropshot shows: {changed:#?}");
-}
-
-#[test]
 fn every_declared_constraint_changes_the_code() {
     let document = document();
     let before = bare(tokens(&document).unwrap());
@@ -187,16 +175,4 @@ fn a_deprecated_operation_says_so_in_every_response() {
     ] {
         assert!(code.contains(header), "{header}");
     }
-}
-
-#[test]
-fn only_an_operation_with_plain_text_in_the_document_can_send_it() {
-    let with = code(&document()).unwrap();
-    assert_eq!((with.matches("::PlainText;").count(), with.matches("::NoTextBody;").count()), (1, 2));
-    let without = edited(
-        "            text/plain:\n              schema: { type: string }\n              example: \
-         \"gw1.proxy.invalid:20001\\r\\n203.0.113.7:20002\"\n",
-        "",
-    );
-    assert!(!code(&without).unwrap().contains("::PlainText"));
 }
