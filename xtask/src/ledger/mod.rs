@@ -126,11 +126,10 @@ fn judged(document: &Document, entry: &Entry) -> Vec<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::{client, server};
-
-    fn document(edit: impl Fn(&str) -> String) -> Document {
-        Document::parse(&edit(crate::fixture::CONTRACT)).unwrap()
-    }
+    use crate::{
+        emit::{client, server},
+        fixture::{contract as document, edited},
+    };
 
     fn ledger(document: &Document) -> Result<Artifact, Vec<Problem>> {
         let check = Check {
@@ -148,7 +147,7 @@ mod tests {
 
     #[test]
     fn every_constraint_of_the_document_is_enforced_or_waived() {
-        let page = ledger(&document(str::to_owned))
+        let page = ledger(&document())
             .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
         let page = page.unwrap().contents;
         let row = page
@@ -160,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_decision_of_this_repository_is_enforced_and_not_checked() {
-        let document = document(str::to_owned);
+        let document = document();
         let contract = Contract::read(&document).unwrap();
         let page = emitted(&document, &contract, &[]).unwrap().contents;
         let at = ["`query request_id`", "`header X-Request-Id`"];
@@ -185,13 +184,8 @@ mod tests {
 
     #[test]
     fn a_constraint_of_no_operation_is_a_problem() {
-        let unreachable = document(|text| {
-            text.replace(
-                "    ReturnType:\n",
-                "    Lost:\n      type: string\n      maxLength: 7\n    ReturnType:\n",
-            )
-        });
-        let problems = ledger(&unreachable).unwrap_err();
+        let unreachable = "«→    Lost:\n      type: string\n      maxLength: 7\n»    ReturnType:\n";
+        let problems = ledger(&edited(unreachable)).unwrap_err();
         assert!(problems.iter().any(|problem| problem.pointer == "/components/schemas/Lost/maxLength"));
     }
 }

@@ -50,15 +50,14 @@ impl Contract {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::{LIBRARY, edited, edited_text};
 
     #[test]
     fn what_is_inside_a_list_or_an_object_inherits_its_clause() {
-        let text = crate::fixture::LIBRARY;
-        let inline = text.replace(
-            "items: { type: string, minLength: 1, maxLength: 20 }",
-            "items: { type: array, items: { type: string, minLength: 1 } }",
+        let inline = edited_text(
+            LIBRARY,
+            "items: { «type: string, minLength: 1, maxLength: 20→type: array, items: { type: string, minLength: 1 }» }",
         );
-        assert_ne!(text, inline);
         let contract = Contract::read(&Document::parse(&inline).unwrap()).unwrap();
         let constraints = contract.constraints();
         let inner =
@@ -68,10 +67,7 @@ mod tests {
 
     #[test]
     fn what_the_types_cannot_hold_is_a_problem_with_its_place() {
-        let text = crate::fixture::CONTRACT;
-        let broken = text.replace("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 1.5 }");
-        assert_ne!(text, broken);
-        let problems = Contract::read(&Document::parse(&broken).unwrap()).unwrap_err();
+        let problems = Contract::read(&edited("minimum: 1, maximum: «100→1.5» }")).unwrap_err();
         assert_eq!(problems.len(), 1);
         assert_eq!(problems[0].operation.as_deref(), Some("extractProxies"));
         assert!(problems[0].pointer.ends_with("/schema/maximum"), "{}", problems[0]);

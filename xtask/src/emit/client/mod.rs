@@ -42,16 +42,7 @@ fn formatted(file: syn::File) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const DOCUMENT: &str = crate::fixture::CONTRACT;
-
-    fn emitted(edit: impl Fn(String) -> String) -> Result<[String; 2], Vec<Problem>> {
-        let text = edit(DOCUMENT.to_owned());
-        assert!(text == DOCUMENT || text.len() != DOCUMENT.len(), "the edit changes something");
-        let artifacts = emit(&Document::parse(&text)?)?;
-        let [api, contract] = artifacts.as_slice() else { panic!("two files") };
-        Ok([api.contents.clone(), contract.contents.clone()])
-    }
+    use crate::fixture::{change, contract as document, edited};
 
     /// The bodies of the functions `validate`, without the constants beside them.
     fn validations(document: &Document) -> Result<String, Vec<Problem>> {
@@ -62,7 +53,7 @@ mod tests {
 
     #[test]
     fn every_validation_that_the_ledger_names_is_emitted() {
-        let document = Document::parse(DOCUMENT).unwrap();
+        let document = document();
         let before = validations(&document).unwrap();
         let mut changed = 0;
         for constraint in Contract::read(&document).unwrap().constraints() {
@@ -70,7 +61,7 @@ mod tests {
                 continue;
             }
             let mut root = document.root().clone();
-            change_constraint(&mut root, &constraint);
+            change(&mut root, &constraint);
             // A document that the generator rejects has not lost the constraint either.
             if let Ok(after) = validations(&document.with_root(root)) {
                 let shown = format!("{} at {}", constraint.keyword, constraint.pointer);
@@ -84,28 +75,13 @@ mod tests {
         assert!(changed >= 10, "only {changed} constraints were changed");
     }
 
-    /// Increases a limit by one, or removes a rule.
-    fn change_constraint(root: &mut serde_json::Value, constraint: &crate::model::Constraint) {
-        let before = root.clone();
-        let part = root.pointer_mut(&constraint.pointer).unwrap();
-        match part.get_mut(constraint.keyword) {
-            Some(limit) => *limit = serde_json::json!(limit.as_u64().unwrap() + 1),
-            None => {
-                let (list, index) = constraint.pointer.rsplit_once('/').unwrap();
-                let rules = root.pointer_mut(list).and_then(serde_json::Value::as_array_mut).unwrap();
-                rules.remove(index.parse().unwrap());
-            }
-        }
-        assert!(&before != root, "the test does not know how to change {}", constraint.keyword);
-    }
-
     #[test]
     fn what_progenitor_panics_on_is_a_problem_that_names_the_operation() {
-        let second = "        \"201\":\n          description: Another success.\n          content:\n            \
-                      application/json:\n              schema: { $ref: \"#/components/schemas/StaticGroup\" }\n        \
-                      \"429\": { $ref: \"#/components/responses/ExtractThrottled\" }\n";
-        let first = "        \"429\": { $ref: \"#/components/responses/ExtractThrottled\" }\n";
-        let document = Document::parse(&DOCUMENT.replace(first, second)).unwrap();
+        let document = edited(
+            "«→        \"201\":\n          description: Another success.\n          content:\n            \
+             application/json:\n              schema: { $ref: \"#/components/schemas/StaticGroup\" }\n»        \
+             \"429\": { $ref: \"#/components/responses/ExtractThrottled\" }\n",
+        );
         let problems = api::generate(&document, &Docs::default()).err().unwrap();
         assert_eq!(problems.len(), 1);
         assert_eq!(problems[0].operation.as_deref(), Some("extractProxies"), "{}", problems[0]);
@@ -114,11 +90,8 @@ mod tests {
 
     #[test]
     fn a_limit_that_cannot_be_validated_is_a_problem() {
-        let item = "      type: string\n      x-format: ip-endpoint\n";
-        let problems = emitted(|text| {
-            text.replace(item, "      type: string\n      maxLength: 50\n      x-format: ip-endpoint\n")
-        })
-        .unwrap_err();
+        let limited = edited("      type: string\n«→      maxLength: 50\n»      x-format: ip-endpoint\n");
+        let problems = emit(&limited).unwrap_err();
         assert!(problems[0].pointer.ends_with("/AddressItem"), "{}", problems[0]);
     }
 }
