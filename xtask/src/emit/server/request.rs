@@ -17,6 +17,7 @@ use crate::emit::docs::field::{self, FieldContext};
 use crate::model::{Citation, Credential, Kind, Location, Operation, Parameter, Property, Schema, Side};
 
 /// The code of one request.
+#[derive(Default)]
 pub(super) struct Request {
     /// Type aliases and enums that its fields need.
     pub(super) types: TokenStream,
@@ -39,20 +40,6 @@ pub(super) struct Request {
 }
 
 impl Request {
-    fn new(owner: TokenStream) -> Self {
-        Self {
-            types: TokenStream::new(),
-            fields: TokenStream::new(),
-            inputs: TokenStream::new(),
-            defaults: TokenStream::new(),
-            query: Vec::new(),
-            credential: TokenStream::new(),
-            reading: TokenStream::new(),
-            names: Vec::new(),
-            owner,
-        }
-    }
-
     /// Notes the input of a value with the clauses of its constraints, and gives the name of its constant.
     pub(super) fn input(
         &mut self,
@@ -77,7 +64,7 @@ impl Request {
 impl Emitter<'_> {
     /// The request of an operation.
     pub(super) fn request(&mut self, operation: &Operation) -> Option<Request> {
-        let mut request = Request::new(quote!(Self::Request));
+        let mut request = Request { owner: quote!(Self::Request), ..Request::default() };
         request.query = query_names(operation);
         let query = parsed_query(operation, &quote!(parts.query));
         request.reading = quote!(let mut query = #query;);
@@ -302,7 +289,7 @@ impl Emitter<'_> {
         if !self.declared.insert(name.to_owned()) {
             return Some(quote!(#ident));
         }
-        let mut inner = Request::new(quote!(Self));
+        let mut inner = Request { owner: quote!(Self), ..Request::default() };
         self.object_fields(schema, name, &mut inner)?;
         let Request { types, fields, inputs, defaults, reading, names, .. } = inner;
         let defaults = if defaults.is_empty() { defaults } else { quote!(impl #ident { #defaults }) };
