@@ -69,6 +69,23 @@ impl Document {
         self.root.pointer(pointer)
     }
 
+    /// The members of the mapping at `pointer`, with their pointers; none when the value is not a mapping.
+    pub(crate) fn members(&self, pointer: &str) -> Vec<(&str, String, &Value)> {
+        let members = self.get(pointer).and_then(Value::as_object).into_iter().flatten();
+        members.map(|(name, value)| (name.as_str(), join(pointer, name), value)).collect()
+    }
+
+    /// The items of the list at `pointer`, with their pointers; none when the value is not a list.
+    pub(crate) fn items(&self, pointer: &str) -> Vec<(String, &Value)> {
+        let items = self.get(pointer).and_then(Value::as_array).into_iter().flatten().enumerate();
+        items.map(|(index, item)| (join(pointer, &index.to_string()), item)).collect()
+    }
+
+    /// The text under `key` of the mapping at `pointer`.
+    pub(crate) fn text(&self, pointer: &str, key: &str) -> Option<&str> {
+        self.get(&join(pointer, key))?.as_str()
+    }
+
     /// Position of the value at `pointer`: of its key in a mapping, of the item itself in a sequence. For an absent value it is
     /// that of the nearest parent.
     pub(crate) fn place(&self, pointer: &str) -> Place {
@@ -129,6 +146,21 @@ impl Document {
 /// The JSON pointer that a local `$ref` names.
 pub(crate) fn reference(value: &Value) -> Option<&str> {
     value.get("$ref")?.as_str()?.strip_prefix('#')
+}
+
+/// Every value inside of `value`, itself first.
+pub(crate) fn values(value: &Value) -> Vec<&Value> {
+    fn collect<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
+        found.push(value);
+        match value {
+            Value::Object(members) => members.values().for_each(|member| collect(member, found)),
+            Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    collect(value, &mut found);
+    found
 }
 
 /// `pointer` with one more step, escaped as in RFC 6901.

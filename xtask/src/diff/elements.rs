@@ -71,7 +71,7 @@ pub(super) fn definition_pointer(
     if let Some(parameter) = parameter {
         return parameter.pointer.clone();
     }
-    let mut responses = std::iter::once(&operation.success).chain(&operation.errors);
+    let mut responses = operation.responses();
     if let Some((status, name)) = at.split_once(" header ") {
         let response = responses.find(|response| response.status == status);
         return response.map_or(head.to_owned(), |one| join(&join(&one.pointer, "headers"), name));

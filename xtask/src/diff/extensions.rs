@@ -38,11 +38,9 @@ pub(super) fn operation(
                 (_, true) => &rules::RULE_ADDED,
                 (_, false) => &rules::RULE_REMOVED,
             };
-            let found = if is_added {
-                (None, documents.constraint_after(constraint))
-            } else {
-                (documents.constraint_before(constraint), None)
-            };
+            let is = Some(constraint);
+            let found =
+                if is_added { documents.constraints(None, is) } else { documents.constraints(is, None) };
             documents.report(rule, place, constraint.keyword, found, constraint.clauses.clone());
         }
     }
@@ -67,12 +65,8 @@ pub(super) fn keyword(
         ("x-falls-back-to", Some(_), _) => &rules::FALLBACK_REMOVED,
         _ => &rules::UNCLASSIFIED,
     };
-    let found = (
-        old.and_then(|constraint| documents.constraint_before(constraint)),
-        new.and_then(|constraint| documents.constraint_after(constraint)),
-    );
-    let clauses = old.into_iter().chain(new).flat_map(|constraint| constraint.clauses.clone());
-    documents.report(rule, place, keyword, found, clauses);
+    let found = documents.constraints(old, new);
+    documents.report(rule, place, keyword, found, clauses(old, new));
 }
 
 /// The texts of values that both documents have. A value that only one of them has is reported as a change of the enum.
@@ -101,13 +95,15 @@ fn separators(
             let pointer = constraint.map_or("", |one| one.pointer.as_str());
             join(&join(pointer, "x-separators"), value)
         };
-        let found = (
-            was.and_then(|text| documents.before(at(old), text.clone())),
-            is.and_then(|text| documents.after(at(new), text.clone())),
-        );
-        let clauses = old.into_iter().chain(new).flat_map(|constraint| constraint.clauses.clone());
-        documents.report(&rules::SEPARATOR_CHANGED, place, &format!("x-separators {value}"), found, clauses);
+        let found = documents.both((at(old), was.cloned()), (at(new), is.cloned()));
+        let keyword = format!("x-separators {value}");
+        documents.report(&rules::SEPARATOR_CHANGED, place, &keyword, found, clauses(old, new));
     }
+}
+
+/// The clauses of two constraints.
+pub(super) fn clauses(old: Option<&Constraint>, new: Option<&Constraint>) -> Vec<String> {
+    old.into_iter().chain(new).flat_map(|constraint| constraint.clauses.clone()).collect()
 }
 
 /// The keyword that says whether an operation may be repeated.
@@ -130,10 +126,7 @@ pub(super) fn retry(documents: &mut DocumentPair<'_>, place: Place<'_>, old: &Op
         (Some(_), Some(_)) => &rules::RETRY_FORBIDDEN,
         _ => &rules::UNCLASSIFIED,
     };
-    let found = (
-        before.and_then(|class| documents.before(at.0, class)),
-        after.and_then(|class| documents.after(at.1, class)),
-    );
+    let found = documents.both((at.0, before), (at.1, after));
     documents.report(rule, place, RETRY, found, []);
 }
 
@@ -154,10 +147,7 @@ pub(super) fn deprecation(documents: &mut DocumentPair<'_>, place: Place<'_>, (o
             "x-sunset" => &rules::SUNSET_LATER,
             _ => &rules::TEXT_CHANGED,
         };
-        let found = (
-            before.and_then(|value| documents.before(at.0, value)),
-            after.and_then(|value| documents.after(at.1, value)),
-        );
+        let found = documents.both((at.0, before), (at.1, after));
         documents.report(rule, place, keyword, found, []);
     }
 }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde_json::{Value, json};
 
 use super::{
-    change::{Direction, SourceValue},
+    change::Direction,
     document_pair::{DocumentPair, Place},
     elements::Element,
     extensions,
@@ -76,19 +76,12 @@ fn definitions(documents: &mut DocumentPair<'_>, place: Place<'_>, old: &Element
 }
 
 impl Pair<'_> {
-    fn found(&self, documents: &DocumentPair<'_>) -> (Option<SourceValue>, Option<SourceValue>) {
-        (
-            self.old.and_then(|constraint| documents.constraint_before(constraint)),
-            self.new.and_then(|constraint| documents.constraint_after(constraint)),
-        )
-    }
-
     fn clauses(&self) -> Vec<String> {
-        self.old.into_iter().chain(self.new).flat_map(|constraint| constraint.clauses.clone()).collect()
+        extensions::clauses(self.old, self.new)
     }
 
     fn report(&self, documents: &mut DocumentPair<'_>, place: Place<'_>, rule: &'static Rule) {
-        let found = self.found(documents);
+        let found = documents.constraints(self.old, self.new);
         documents.report(rule, place, self.keyword, found, self.clauses());
     }
 

@@ -9,7 +9,10 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{Lint, Node, Part, words::Words};
-use crate::model::{Constraint, Contract, Operation, Side};
+use crate::{
+    document::values,
+    model::{Constraint, Contract, Operation, Side},
+};
 
 /// Keywords whose numbers a text repeats.
 const LIMITS: [&str; 9] = [
@@ -106,7 +109,7 @@ fn clause_text(
 
 /// HTTP statuses and business codes, which texts name wherever they like.
 fn statuses_and_codes(operation: &Operation, found: &mut BTreeSet<i64>) {
-    for response in std::iter::once(&operation.success).chain(&operation.errors) {
+    for response in operation.responses() {
         found.extend(response.status.parse::<i64>());
     }
     for property in operation.success.json().into_iter().flat_map(|schema| schema.properties()) {
@@ -246,9 +249,8 @@ fn fences(lint: &mut Lint<'_>, node: &Node<'_>) {
 
 /// Messages in examples that name a parameter or a property of a request, and its limits.
 fn example(lint: &mut Lint<'_>, node: &Node<'_>) {
-    let mut texts = Vec::new();
-    strings(node.value.get("example"), &mut texts);
-    for text in texts {
+    let Some(example) = node.value.get("example") else { return };
+    for text in values(example).into_iter().filter_map(Value::as_str) {
         let words = Words::read(text);
         let Some(first) = words.first() else { continue };
         let named = lint.nodes.iter().find(|one| {
@@ -263,14 +265,5 @@ fn example(lint: &mut Lint<'_>, node: &Node<'_>) {
                 format!("the example says {number} as a limit of `{first}`, which its schema does not");
             lint.report(node, node.at("example"), message, "change the example, or the schema");
         }
-    }
-}
-
-fn strings<'a>(value: Option<&'a Value>, found: &mut Vec<&'a str>) {
-    match value {
-        Some(Value::String(text)) => found.push(text),
-        Some(Value::Array(items)) => items.iter().for_each(|item| strings(Some(item), found)),
-        Some(Value::Object(members)) => members.values().for_each(|member| strings(Some(member), found)),
-        _ => {}
     }
 }

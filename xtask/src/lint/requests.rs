@@ -137,11 +137,9 @@ pub(super) fn objects(lint: &mut Lint<'_>) {
     let Ok(contract) = Contract::read(lint.document) else { return };
     let mut answered: BTreeMap<&str, &str> = BTreeMap::new();
     for operation in &contract.operations {
-        for response in std::iter::once(&operation.success).chain(&operation.errors) {
-            for media in &response.content {
-                each_object(&media.schema, &mut |object| {
-                    answered.entry(&object.pointer).or_insert(&operation.id);
-                });
+        for response in operation.responses() {
+            for object in response.content.iter().flat_map(|media| media.schema.all()).filter(is_object) {
+                answered.entry(&object.pointer).or_insert(&operation.id);
             }
         }
     }
@@ -152,18 +150,16 @@ pub(super) fn objects(lint: &mut Lint<'_>) {
         else {
             continue;
         };
-        let mut found = Vec::new();
-        each_object(&body.schema, &mut |object| found.push((object.pointer.clone(), object.name.clone())));
-        for (pointer, name) in found {
+        for Schema { pointer, name, .. } in body.schema.all().into_iter().filter(is_object) {
             match (name, answered.get(pointer.as_str())) {
                 (None, _) => {
                     let help = "move it to components/schemas and reference it";
-                    lint.report(&node, pointer, "an object of a request has no name", help);
+                    lint.report(&node, pointer.clone(), "an object of a request has no name", help);
                 }
                 (Some(name), Some(other)) => {
                     let message = format!("`{name}` is in a request, and in a response of `{other}`");
                     let help = "write one schema for requests and one for responses";
-                    lint.report(&node, pointer, message, help);
+                    lint.report(&node, pointer.clone(), message, help);
                 }
                 (Some(_), None) => {}
             }
@@ -171,13 +167,6 @@ pub(super) fn objects(lint: &mut Lint<'_>) {
     }
 }
 
-fn each_object<'s>(schema: &'s Schema, visit: &mut impl FnMut(&'s Schema)) {
-    match &schema.kind {
-        Kind::Object { properties } => {
-            visit(schema);
-            properties.iter().for_each(|property| each_object(&property.schema, visit));
-        }
-        Kind::Array { items, .. } => each_object(items, visit),
-        Kind::String { .. } | Kind::Integer { .. } | Kind::Boolean => {}
-    }
+fn is_object(schema: &&Schema) -> bool {
+    matches!(schema.kind, Kind::Object { .. })
 }

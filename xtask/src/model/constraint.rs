@@ -51,7 +51,7 @@ pub(super) fn collect(contract: &Contract) -> Vec<Constraint> {
         let mut walk = Walk { operation, side: Side::Request, credential: false, found: &mut found };
         walk.request();
         walk.side = Side::Response;
-        for response in std::iter::once(&operation.success).chain(&operation.errors) {
+        for response in operation.responses() {
             walk.response(response);
         }
     }

@@ -177,6 +177,11 @@ impl fmt::Display for Deprecation {
 }
 
 impl Operation {
+    /// Every response, that of success first.
+    pub(crate) fn responses(&self) -> impl Iterator<Item = &Response> {
+        std::iter::once(&self.success).chain(&self.errors)
+    }
+
     /// The parameter of that name at that place.
     pub(crate) fn parameter(&self, location: Location, name: &str) -> Option<&Parameter> {
         self.parameters.iter().find(|parameter| parameter.location == location && parameter.name == name)

@@ -115,6 +115,15 @@ impl Schema {
         }
     }
 
+    /// This schema and every one inside of it, outer ones first.
+    pub(crate) fn all(&self) -> Vec<&Schema> {
+        let inner: Vec<&Schema> = match &self.kind {
+            Kind::Array { items, .. } => items.all(),
+            _ => self.properties().iter().flat_map(|property| property.schema.all()).collect(),
+        };
+        std::iter::once(self).chain(inner).collect()
+    }
+
     /// The values of a string enum, as text.
     pub(crate) fn text_variants(&self) -> Option<Vec<&str>> {
         self.variants.as_ref()?.iter().map(Value::as_str).collect()

@@ -42,7 +42,7 @@ fn every_operation_parameter_header_property_clause_and_unspecified_behaviour_ha
         for property in operation.body.iter().flat_map(|body| body.schema.properties()) {
             expected.push(format!("{}-body-{}", operation.id, property.name));
         }
-        for response in std::iter::once(&operation.success).chain(&operation.errors) {
+        for response in operation.responses() {
             let anchor = format!("{}-{}", operation.id, response.status);
             expected.extend(response.headers.iter().map(|header| format!("{anchor}-{}", header.name)));
             expected.push(anchor);
