@@ -26,13 +26,8 @@ impl Document {
     /// Fails with one problem when the file cannot be read, is not YAML, repeats a key or has a value that JSON lacks.
     pub(crate) fn load(path: &Path) -> Result<Document, Vec<Problem>> {
         let text = std::fs::read_to_string(path).map_err(|error| {
-            vec![Problem {
-                pointer: String::new(),
-                place: None,
-                operation: None,
-                message: format!("cannot read the document: {error}"),
-                help: "run from a complete checkout of the repository".to_owned(),
-            }]
+            let help = "run from a complete checkout of the repository";
+            vec![of_file(None, format!("cannot read the document: {error}"), help)]
         })?;
         Document::parse(&text)
     }
@@ -168,6 +163,11 @@ pub(crate) fn join(pointer: &str, step: &str) -> String {
     format!("{pointer}/{}", step.replace('~', "~0").replace('/', "~1"))
 }
 
+/// A step of a pointer without its escapes.
+pub(crate) fn unescaped(step: &str) -> String {
+    step.replace("~1", "/").replace("~0", "~")
+}
+
 fn invalid_yaml(error: &serde_saphyr::Error, document: &str) -> Problem {
     let place = error.location().map(|at| Place { line: at.line(), column: at.column() });
     let text = error.without_snippet().to_string();
@@ -175,14 +175,11 @@ fn invalid_yaml(error: &serde_saphyr::Error, document: &str) -> Problem {
     let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
     let index = place.and_then(|place| usize::try_from(place.line).ok()).unwrap_or_default();
     let line = document.lines().nth(index.saturating_sub(1)).unwrap_or_default();
-    let help = advice(&message, line);
-    Problem {
-        pointer: String::new(),
-        place,
-        operation: None,
-        message: format!("invalid YAML: {message}"),
-        help: help.to_owned(),
-    }
+    of_file(place, format!("invalid YAML: {message}"), advice(&message, line))
+}
+
+fn of_file(place: Option<Place>, message: String, help: &str) -> Problem {
+    Problem { pointer: String::new(), place, operation: None, message, help: help.to_owned() }
 }
 
 /// What to do about a line that is no YAML, by what people usually get wrong in one.

@@ -5,7 +5,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use crate::{
-    document::{Document, join},
+    document::{Document, join, unescaped},
     model::Constraint,
 };
 
@@ -57,7 +57,7 @@ pub(crate) fn pointers(value: &Value, at: &str) -> Vec<String> {
 /// Removes the value at `at`, if there is one.
 pub(crate) fn remove(root: &mut Value, at: &str) {
     let Some((around, step)) = at.rsplit_once('/') else { return };
-    let step = step.replace("~1", "/").replace("~0", "~");
+    let step = unescaped(step);
     match root.pointer_mut(around) {
         Some(Value::Object(members)) => drop(members.shift_remove(&step)),
         Some(Value::Array(items)) => {

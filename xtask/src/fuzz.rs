@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     diff,
-    document::Document,
+    document::{Document, unescaped},
     emit,
     fixture::{CONTRACT, contract, pointers},
     lint,
@@ -134,7 +134,7 @@ fn value(random: &mut Random, original: &Document, pointers: &[String]) -> Value
 fn mutate_tree(random: &mut Random, original: &Document, pointers: &[String], root: &mut Value) {
     let at = random.pick(pointers).clone();
     let (parent, step) = at.rsplit_once('/').unwrap();
-    let step = step.replace("~1", "/").replace("~0", "~");
+    let step = unescaped(step);
     let action = random.below(6);
     let new = value(random, original, pointers);
     // An earlier mutation may have removed it.

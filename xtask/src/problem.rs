@@ -29,6 +29,11 @@ impl Problem {
     pub(crate) fn sort(problems: &mut [Problem]) {
         problems.sort_by(|a, b| (a.place, &a.pointer, &a.message).cmp(&(b.place, &b.pointer, &b.message)));
     }
+
+    /// The problems as one text.
+    pub(crate) fn list(problems: &[Problem]) -> String {
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// Path of the document, relative to the root of the workspace.

@@ -8,7 +8,7 @@ use super::{
     extensions::DEPRECATED_VALUES,
     rules::{self, Rule},
 };
-use crate::document::{Document, join, reference, values};
+use crate::document::{Document, join, reference, unescaped, values};
 
 /// A difference of the two files. The pointers are those of the value, or of the place where it is missing.
 struct Difference {
@@ -210,8 +210,7 @@ fn is_false(difference: &Difference) -> bool {
 /// The place and the keyword of a pointer, for readers.
 fn named(pointer: &str) -> (String, String) {
     let (at, keyword) = pointer.rsplit_once('/').unwrap_or(("", pointer));
-    let keyword = keyword.replace("~1", "/").replace("~0", "~");
-    (if at.is_empty() { "document".to_owned() } else { format!("#{at}") }, keyword)
+    (if at.is_empty() { "document".to_owned() } else { format!("#{at}") }, unescaped(keyword))
 }
 
 /// The operation around a pointer; `None` in components.

@@ -131,13 +131,13 @@ mod tests {
         fixture::{contract as document, edited},
     };
 
+    fn check(id: &str, clause: &str, operation: Option<&str>) -> Check {
+        let (clauses, operation) = (vec![clause.to_owned()], operation.map(str::to_owned));
+        Check { id: id.to_owned(), title: String::new(), clauses, operation }
+    }
+
     fn ledger(document: &Document) -> Result<Artifact, Vec<Problem>> {
-        let check = Check {
-            id: "extract.num.range".into(),
-            title: String::new(),
-            clauses: vec!["extract.num-range".into()],
-            operation: Some("extractProxies".into()),
-        };
+        let check = check("extract.num.range", "extract.num-range", Some("extractProxies"));
         emitted(document, &Contract::read(document).unwrap(), &[check])
     }
 
@@ -147,9 +147,7 @@ mod tests {
 
     #[test]
     fn every_constraint_of_the_document_is_enforced_or_waived() {
-        let page = ledger(&document())
-            .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
-        let page = page.unwrap().contents;
+        let page = ledger(&document()).map_err(|problems| Problem::list(&problems)).unwrap().contents;
         let row = page
             .lines()
             .find(|line| line.contains("`query num`") && line.contains("`maximum: 100`"))
@@ -171,12 +169,7 @@ mod tests {
             assert!(cells[4].contains("`edge::types::text`") && cells[5].contains("::validate"), "{row}");
             assert_eq!(cells[6].trim_end_matches(" |"), format!("waived: {}", waivers::OPEN));
         }
-        let check = Check {
-            id: "extract.request-id.length".into(),
-            title: String::new(),
-            clauses: vec!["open.extract.request-id-length".into()],
-            operation: None,
-        };
+        let check = check("extract.request-id.length", "open.extract.request-id-length", None);
         let problems = emitted(&document, &contract, &[check]).unwrap_err();
         assert!(problems.iter().all(|problem| problem.message.contains("leaves open")), "{problems:?}");
         assert_eq!(problems.len(), 2);

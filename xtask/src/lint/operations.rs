@@ -44,10 +44,8 @@ pub(super) fn retries(lint: &mut Lint<'_>) {
             let message = format!("`x-retry`: expected one of {}, found `{class}`", RETRY_CLASSES.join(", "));
             lint.report(&operation, operation.at("x-retry"), message, help);
         }
-        let has_key = operation
-            .items("parameters")
-            .iter()
-            .any(|parameter| lint.document.resolve(parameter).get("x-falls-back-to").is_some());
+        let parameters = lint.parameters(&operation);
+        let has_key = parameters.iter().any(|(_, parameter)| parameter.get("x-falls-back-to").is_some());
         if class == "idempotency-key" && !has_key {
             let message = "`x-retry: idempotency-key` without a parameter that carries the key";
             lint.report(&operation, operation.at("x-retry"), message, help);

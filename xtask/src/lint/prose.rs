@@ -11,21 +11,8 @@ use serde_json::Value;
 use super::{Lint, Node, Part, words::Words};
 use crate::{
     document::values,
-    model::{Constraint, Contract, Operation, Side},
+    model::{Constraint, Contract, LIMITS, Operation, Side},
 };
-
-/// Keywords whose numbers a text repeats.
-const LIMITS: [&str; 9] = [
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "x-max-utf8-bytes",
-    "minItems",
-    "maxItems",
-    "x-max-distinct",
-    "x-port",
-];
 
 pub(super) fn run(lint: &mut Lint<'_>) {
     // Other rules report a document that cannot be read as a contract.
@@ -90,7 +77,8 @@ fn clause_text(
         }
     }
     // Without a keyword there is nothing that a number could contradict.
-    let has_limits = cited.iter().any(|one| is_limit(one) || matches!(one.keyword, "default" | "enum"));
+    let has_limits =
+        cited.iter().any(|one| is_limit(one.keyword) || matches!(one.keyword, "default" | "enum"));
     for number in words.numbers().filter(|number| has_limits && !allowed.contains(number)) {
         let message =
             format!("the text of `{id}` says {number}, but no keyword that cites the clause has this number");
@@ -119,8 +107,9 @@ fn statuses_and_codes(operation: &Operation, found: &mut BTreeSet<i64>) {
     }
 }
 
-fn is_limit(constraint: &Constraint) -> bool {
-    LIMITS.contains(&constraint.keyword)
+/// Whether a text repeats the numbers of a keyword.
+fn is_limit(keyword: &str) -> bool {
+    LIMITS.contains(&keyword) || keyword == "x-port"
 }
 
 /// What a constraint of requests says and the text does not.
@@ -131,7 +120,7 @@ fn missing(constraint: &Constraint, cited: &[&Constraint], words: &Words) -> Vec
     let says = |number: i64| words.numbers().any(|one| one == number);
     let mut found = Vec::new();
     match (constraint.keyword, &constraint.value) {
-        (_, value) if is_limit(constraint) => {
+        (_, value) if is_limit(constraint.keyword) => {
             let mut limits = BTreeSet::new();
             numbers(value, &mut limits);
             found.extend(limits.into_iter().filter(|limit| !says(*limit)).map(|limit| limit.to_string()));
@@ -203,7 +192,7 @@ fn limits(lint: &Lint<'_>, schema: &Value, found: &mut BTreeSet<i64>) {
         match keyword.as_str() {
             "enum" | "default" => numbers(value, found),
             "items" | "schema" => limits(lint, value, found),
-            _ if LIMITS.contains(&keyword.as_str()) => numbers(value, found),
+            _ if is_limit(keyword) => numbers(value, found),
             _ => {}
         }
     }

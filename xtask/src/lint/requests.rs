@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Lint, Node, Part};
 use crate::{
-    document::{Document, join},
+    document::{join, unescaped},
     model::{Contract, Kind, Schema},
 };
 
@@ -36,7 +36,7 @@ pub(super) fn parameters(lint: &mut Lint<'_>) {
     }
     for operation in lint.parts(Part::Operation) {
         let mut seen = Vec::new();
-        for (index, parameter) in resolved_parameters(lint.document, &operation) {
+        for (index, (_, parameter)) in lint.parameters(&operation).into_iter().enumerate() {
             let key = (parameter.get("in"), parameter.get("name"));
             if seen.contains(&key) {
                 let at = join(&operation.at("parameters"), &index.to_string());
@@ -97,10 +97,9 @@ fn kind(lint: &mut Lint<'_>, node: &Node<'_>) {
 /// The parameters of a path and those that it declares are the same.
 fn template(lint: &mut Lint<'_>, operation: &Node<'_>) {
     let path = path_of(operation);
-    let declared: Vec<&str> = resolved_parameters(lint.document, operation)
-        .filter(|(_, parameter)| parameter["in"] == "path")
-        .filter_map(|(_, parameter)| parameter["name"].as_str())
-        .collect();
+    let parameters = lint.parameters(operation);
+    let in_path = parameters.iter().filter(|(_, parameter)| parameter["in"] == "path");
+    let declared: Vec<&str> = in_path.filter_map(|(_, parameter)| parameter["name"].as_str()).collect();
     let named: Vec<&str> = names(&path).collect();
     for name in named.iter().filter(|name| !declared.contains(name)) {
         let message = format!("the path has `{{{name}}}`, and the operation no path parameter of that name");
@@ -114,16 +113,8 @@ fn template(lint: &mut Lint<'_>, operation: &Node<'_>) {
     }
 }
 
-fn resolved_parameters<'a>(
-    document: &'a Document,
-    operation: &Node<'a>,
-) -> impl Iterator<Item = (usize, &'a Value)> {
-    operation.items("parameters").iter().enumerate().map(|(index, item)| (index, document.resolve(item)))
-}
-
 fn path_of(operation: &Node<'_>) -> String {
-    let path = operation.pointer.trim_start_matches("/paths/").split('/').next().unwrap_or_default();
-    path.replace("~1", "/").replace("~0", "~")
+    unescaped(operation.pointer.trim_start_matches("/paths/").split('/').next().unwrap_or_default())
 }
 
 /// The names in braces.

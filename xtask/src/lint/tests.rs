@@ -15,11 +15,7 @@ fn broken(edit: &str) -> (Document, Vec<(&'static str, Problem)>) {
 #[test]
 fn the_document_is_clean() {
     let problems = run(&contract());
-    assert!(
-        problems.is_empty(),
-        "{}",
-        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-    );
+    assert!(problems.is_empty(), "{}", Problem::list(&problems));
 }
 
 #[test]

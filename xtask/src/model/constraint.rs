@@ -36,6 +36,18 @@ impl Constraint {
     }
 }
 
+/// The keywords with one number that bounds a value, its length or its number of items.
+pub(crate) const LIMITS: [&str; 8] = [
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "x-max-utf8-bytes",
+    "minItems",
+    "maxItems",
+    "x-max-distinct",
+];
+
 /// The side that a constraint applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Side {

@@ -13,7 +13,7 @@ mod schema;
 
 pub(crate) use citation::Citation;
 pub(crate) use clause::{Check, Clause, Unspecified};
-pub(crate) use constraint::{Constraint, Side};
+pub(crate) use constraint::{Constraint, LIMITS, Side};
 pub(crate) use operation::{
     Body, Credential, Deprecation, Header, Location, Media, Method, Operation, Parameter, Response, Retry,
     Rule,
