@@ -30,12 +30,8 @@ impl Docs {
             docs.add_schema(contract, schema, &name::pascal(name).to_string(), responses.contains(name));
         }
         for operation in &contract.operations {
-            let mut builders = vec![name::pascal(&operation.id).to_string()];
-            if operation.success.content.len() > 1 {
-                builders.push(name::pascal(&lower::text_operation_id(&operation.id)).to_string());
-            }
-            for builder in builders {
-                docs.add_builder(contract, operation, &builder);
+            for builder in lower::builder_ids(operation) {
+                docs.add_builder(contract, operation, &name::pascal(&builder).to_string());
             }
             docs.add_body(contract, operation);
         }
