@@ -1,9 +1,6 @@
 //! Emits one page with every text that a user reads, so that texts can be reviewed together.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
@@ -44,11 +41,11 @@ pub(crate) fn emit(texts: &Texts) -> Result<Artifact, String> {
     let mut shown_at = BTreeMap::new();
     for (command, help) in &texts.help {
         let help = without_repeated(&trimmed(help), command, &mut shown_at);
-        write(&mut page, format_args!("\n### `{command}`\n\n```text\n{help}\n```\n"));
+        page.push_str(&format!("\n### `{command}`\n\n```text\n{help}\n```\n"));
     }
     page.push_str("\n## Error codes of the server\n\n| code | HTTP status | description |\n|---|---|---|\n");
     for [code, status, description] in catalogue(&texts.contract_page) {
-        write(&mut page, format_args!("| {code} | {status} | {description} |\n"));
+        page.push_str(&format!("| {code} | {status} | {description} |\n"));
     }
     page.push_str("\n## Texts in the sources\n");
     let shown = one_line(&page);
@@ -60,7 +57,7 @@ pub(crate) fn emit(texts: &Texts) -> Result<Artifact, String> {
         found.retain(|text| !shown.contains(text.as_str()));
         if !found.is_empty() {
             let lines = found.into_iter().collect::<Vec<_>>().join("\n");
-            write(&mut page, format_args!("\n### {path}\n\n```text\n{lines}\n```\n"));
+            page.push_str(&format!("\n### {path}\n\n```text\n{lines}\n```\n"));
         }
     }
     Ok(Artifact { path: "xtask/TEXTS.md", contents: page })
@@ -197,11 +194,6 @@ fn prose(literal: &str) -> Option<String> {
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn write(page: &mut String, text: std::fmt::Arguments<'_>) {
-    // Writing to a string cannot fail.
-    let _ = page.write_fmt(text);
 }
 
 /// The subcommands that a program's help lists, without `help`.
