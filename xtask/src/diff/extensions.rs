@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     document::{Document, join},
-    model::{Constraint, Operation},
+    model::{Constraint, Operation, Retry},
 };
 
 /// What binds an operation as a whole: how the token is sent, and rules between fields.
@@ -109,9 +109,6 @@ pub(super) fn clauses(old: Option<&Constraint>, new: Option<&Constraint>) -> Vec
 /// The keyword that says whether an operation may be repeated.
 const RETRY: &str = "x-retry";
 
-/// The classes of `x-retry`, the strictest first.
-const RETRY_CLASSES: [&str; 3] = ["never", "idempotency-key", "safe"];
-
 /// Whether callers may repeat the operation.
 pub(super) fn retry(documents: &mut DocumentPair<'_>, place: Place<'_>, old: &Operation, new: &Operation) {
     let at = (join(&old.pointer, RETRY), join(&new.pointer, RETRY));
@@ -119,7 +116,7 @@ pub(super) fn retry(documents: &mut DocumentPair<'_>, place: Place<'_>, old: &Op
     if before == after {
         return;
     }
-    let rank = |class: &Value| RETRY_CLASSES.iter().position(|one| class == one);
+    let rank = |class: &Value| Retry::CLASSES.iter().rev().position(|one| class == one);
     let rule = match (&before, &after) {
         (None, Some(_)) => &rules::RETRY_STATED,
         (Some(before), Some(after)) if rank(before) < rank(after) => &rules::RETRY_ALLOWED,
@@ -153,32 +150,30 @@ pub(super) fn deprecation(documents: &mut DocumentPair<'_>, place: Place<'_>, (o
 }
 
 /// Compares the deprecated values of two enums. A removed value is reported as a change of the enum.
-pub(super) fn deprecated_values(
-    documents: &mut DocumentPair<'_>,
+pub(super) fn deprecated_values<'a>(
+    documents: &mut DocumentPair<'a>,
     place: Place<'_>,
     (old, new): (&str, &str),
 ) {
-    let entries = |document: &Document, at: &str| {
-        let entries = document.get(&join(at, DEPRECATED_VALUES)).and_then(Value::as_object);
-        entries.into_iter().flatten().map(|(value, entry)| (value.clone(), entry.clone())).collect::<Vec<_>>()
-    };
+    let entries = |document: &'a Document, at: &str| document.members(&join(at, DEPRECATED_VALUES));
     let (before, after) = (entries(documents.old, old), entries(documents.new, new));
-    let at = |side: &str, value: &str| join(&join(side, DEPRECATED_VALUES), value);
-    let has = |list: &[(String, Value)], value: &str| list.iter().any(|(other, _)| other == value);
-    for (value, entry) in &after {
-        if has(&before, value) {
-            deprecation(documents, place, (&at(old, value), &at(new, value)));
-        } else {
-            let found = (None, documents.after(at(new, value), entry.clone()));
-            documents.report(&rules::DEPRECATED, place, &format!("{DEPRECATED_VALUES} {value}"), found, []);
+    for (value, at, entry) in &after {
+        match before.iter().find(|(other, ..)| other == value) {
+            Some((_, was, _)) => deprecation(documents, place, (was, at)),
+            None => {
+                let found = (None, documents.after(at, (*entry).clone()));
+                let keyword = format!("{DEPRECATED_VALUES} {value}");
+                documents.report(&rules::DEPRECATED, place, &keyword, found, []);
+            }
         }
     }
     let left = documents.new.get(&join(new, "enum")).and_then(Value::as_array).cloned().unwrap_or_default();
-    for (value, entry) in before.iter().filter(|(value, _)| !has(&after, value)) {
-        if left.contains(&json!(value)) {
-            let found = (documents.before(at(old, value), entry.clone()), None);
-            documents.report(&rules::UNDEPRECATED, place, &format!("{DEPRECATED_VALUES} {value}"), found, []);
-        }
+    let is_gone =
+        |value: &str| after.iter().all(|(other, ..)| *other != value) && left.contains(&json!(value));
+    for (value, at, entry) in before.iter().filter(|(value, ..)| is_gone(value)) {
+        let found = (documents.before(at, (*entry).clone()), None);
+        let keyword = format!("{DEPRECATED_VALUES} {value}");
+        documents.report(&rules::UNDEPRECATED, place, &keyword, found, []);
     }
 }
 

@@ -210,14 +210,13 @@ impl Response {
 }
 
 impl Retry {
+    /// The values of `x-retry`, the most lenient first.
+    pub(crate) const CLASSES: [&str; 3] = ["safe", "idempotency-key", "never"];
+
     /// Reads `x-retry`.
     pub(crate) fn read(text: &str) -> Option<Retry> {
-        match text {
-            "safe" => Some(Retry::Safe),
-            "idempotency-key" => Some(Retry::IdempotencyKey),
-            "never" => Some(Retry::Never),
-            _ => None,
-        }
+        let class = Self::CLASSES.iter().position(|class| *class == text)?;
+        Some([Retry::Safe, Retry::IdempotencyKey, Retry::Never][class])
     }
 }
 

@@ -107,15 +107,19 @@ fn a_part_in_place_of_a_reference_is_no_change_of_the_contract() {
     assert!(!changes.is_empty());
 }
 
+/// The document without what stands from one text to another.
+fn without(from: &str, to: &str) -> Document {
+    let [start, end] = [from, to].map(|text| CONTRACT.find(text).unwrap());
+    Document::parse(&format!("{}{}", &CONTRACT[..start], &CONTRACT[end..])).unwrap()
+}
+
 #[test]
 fn a_deprecated_part_may_go_after_its_sunset() {
     let deprecated = |sunset: &str| {
         let dates = format!("          deprecated: true\n          x-sunset: {sunset}\n");
         edited(&format!("        - name: country\n          in: query\n«→{dates}»"))
     };
-    let start = CONTRACT.find("        - name: country\n").unwrap();
-    let end = CONTRACT.find("        - name: protocol\n").unwrap();
-    let gone = Document::parse(&format!("{}{}", &CONTRACT[..start], &CONTRACT[end..])).unwrap();
+    let gone = without("        - name: country\n", "        - name: protocol\n");
     for (sunset, rule) in [("2026-05-31", "removed-after-sunset"), ("2026-06-02", "alias-removed")] {
         assert_eq!(lines(&deprecated(sunset), &gone), [format!("{rule} extractProxies query country")]);
     }
@@ -128,9 +132,7 @@ fn a_deprecated_part_may_go_after_its_sunset() {
 
 #[test]
 fn an_operation_that_comes_or_goes_is_one_change() {
-    let start = CONTRACT.find("  /openapi/v1/static/groups:").unwrap();
-    let end = CONTRACT.find("  /openapi/v1/static/instances/search:").unwrap();
-    let gone = Document::parse(&format!("{}{}", &CONTRACT[..start], &CONTRACT[end..])).unwrap();
+    let gone = without("  /openapi/v1/static/groups:", "  /openapi/v1/static/instances/search:");
     assert_eq!(lines(&contract(), &gone), ["operation-removed listStaticGroups operation"]);
     assert_eq!(lines(&gone, &contract()), ["operation-added listStaticGroups operation"]);
 }

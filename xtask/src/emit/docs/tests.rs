@@ -91,24 +91,12 @@ fn every_example_is_shown() {
 fn hostile_text_stays_text() {
     const HOSTILE: &str =
         "`<img src=x onerror=alert(1)>` \"'&</script></style><!-- the server's catalogue -->**<b>**";
-    const TEXTS: [&str; 11] = [
-        "description",
-        "summary",
-        "text",
-        "reason",
-        "section",
-        "title",
-        "version",
-        "url",
-        "email",
-        "default",
-        "equals",
-    ];
+    const TEXTS: &str = "description summary text reason section title version url email default equals";
     fn spoil(value: &mut Value, inside: bool) {
         match value {
             Value::Object(members) => {
                 for (key, member) in members {
-                    let own = TEXTS.contains(&key.as_str()) && member.is_string();
+                    let own = TEXTS.split(' ').any(|text| text == key) && member.is_string();
                     spoil(member, inside || own || matches!(key.as_str(), "example" | "enum"));
                 }
             }

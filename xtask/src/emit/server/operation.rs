@@ -258,10 +258,9 @@ impl Emitter<'_> {
                 firsts.push(names::type_ident(&operation.id));
             }
         }
-        let tags = self.document.get("/tags").and_then(Value::as_array).cloned().unwrap_or_default();
-        let tags = tags.iter().filter_map(|tag| {
-            let name = tag.get("name")?.as_str()?;
-            let description = tag.get("description").and_then(Value::as_str).unwrap_or_default();
+        let tags = self.document.items("/tags").into_iter().filter_map(|(at, _)| {
+            let name = self.document.text(&at, "name")?;
+            let description = self.document.text(&at, "description").unwrap_or_default();
             Some(quote!(#name = { description = #description }))
         });
         let tags: Vec<_> = tags.collect();
