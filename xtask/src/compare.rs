@@ -155,78 +155,51 @@ mod tests {
         assert_eq!(found, Vec::<String>::new());
     }
 
+    /// A change of what the server emits, and where it is reported.
     #[test]
-    fn a_limit() {
-        let pointer = "/components/schemas/SearchRequest/properties/page/maximum";
-        assert_eq!(reported(|server| *at(server, pointer) = json!(1_000_001)), [pointer]);
-        let found =
-            reported(|server| *at(server, &format!("{EXTRACT}/parameters/0/schema/maximum")) = json!(50));
-        assert_eq!(found, [format!("{EXTRACT}/parameters/query num/schema/maximum")]);
+    fn each_change_is_reported_where_it_is() {
+        let extract = |part: &str| format!("{EXTRACT}/{part}");
+        let schema = |part: &str| format!("/components/schemas/{part}");
+        let success = |part: &str| format!("{GROUPS}/get/responses/200/{part}");
+        let other = json!("#/components/schemas/StaticGroup");
+        for (pointer, value) in [
+            (schema("SearchRequest/properties/page/maximum"), json!(1_000_001)),
+            (schema("InstanceStatus/enum/0"), json!("new")),
+            (schema("ProxyEndpoint/properties/port/type"), json!("string")),
+            (extract("responses/200/content/application~1json/schema/$ref"), other),
+            (success("description"), json!("other")),
+        ] {
+            assert_eq!(reported(|server| *at(server, &pointer) = value), [pointer]);
+        }
+        for (around, key) in [
+            (schema("GroupFilter"), "nullable"),
+            (success("headers"), "Cache-Control"),
+            (success("headers/X-Request-Id"), "required"),
+            (GROUPS.to_owned(), "get"),
+        ] {
+            assert_eq!(reported(|server| remove(server, &around, key)), [format!("{around}/{key}")]);
+        }
+        for (around, key, value) in [
+            (schema("StaticGroup/properties/name"), "nullable", json!(true)),
+            (GROUPS.to_owned(), "put", json!({"operationId": "x"})),
+        ] {
+            let found = reported(|server| at(server, &around)[key] = value);
+            assert_eq!(found, [format!("{around}/{key}")]);
+        }
+        for list in [schema("InstanceStatus/enum"), schema("SearchData/required")] {
+            assert_eq!(reported(|server| drop(at(server, &list).as_array_mut().unwrap().pop())), [list]);
+        }
     }
 
     #[test]
-    fn a_nullable_flip() {
-        let group = "/components/schemas/GroupFilter";
-        assert_eq!(reported(|server| remove(server, group, "nullable")), [format!("{group}/nullable")]);
-        let name = "/components/schemas/StaticGroup/properties/name";
-        assert_eq!(
-            reported(|server| at(server, name)["nullable"] = json!(true)),
-            [format!("{name}/nullable")]
-        );
-    }
-
-    #[test]
-    fn a_header_that_is_gone_or_no_longer_required() {
-        let headers = format!("{GROUPS}/get/responses/200/headers");
-        let found = reported(|server| remove(server, &headers, "Cache-Control"));
-        assert_eq!(found, [format!("{headers}/Cache-Control")]);
-        let found = reported(|server| remove(server, &format!("{headers}/X-Request-Id"), "required"));
-        assert_eq!(found, [format!("{headers}/X-Request-Id/required")]);
-    }
-
-    #[test]
-    fn a_value_of_an_enum() {
-        let status = "/components/schemas/InstanceStatus/enum";
-        let found = reported(|server| drop(at(server, status).as_array_mut().unwrap().pop()));
-        assert_eq!(found, [status]);
-        let found = reported(|server| *at(server, &format!("{status}/0")) = json!("new"));
-        assert_eq!(found, [format!("{status}/0")]);
-    }
-
-    #[test]
-    fn a_required_field_and_a_type() {
-        let required = "/components/schemas/SearchData/required";
-        let found = reported(|server| drop(at(server, required).as_array_mut().unwrap().pop()));
-        assert_eq!(found, [required]);
-        let ty = "/components/schemas/ProxyEndpoint/properties/port/type";
-        assert_eq!(reported(|server| *at(server, ty) = json!("string")), [ty]);
-    }
-
-    #[test]
-    fn a_renamed_parameter() {
-        let found = reported(|server| *at(server, &format!("{EXTRACT}/parameters/0/name")) = json!("count"));
+    fn parameters_are_named_in_pointers() {
         let parameters = format!("{EXTRACT}/parameters");
+        let found = reported(|server| *at(server, &format!("{parameters}/0/schema/maximum")) = json!(50));
+        assert_eq!(found, [format!("{parameters}/query num/schema/maximum")]);
+        let found = reported(|server| remove(server, &format!("{parameters}/1/schema"), "default"));
+        assert_eq!(found, [format!("{parameters}/query regions/schema/default")]);
+        let found = reported(|server| *at(server, &format!("{parameters}/0/name")) = json!("count"));
         assert_eq!(found, [format!("{parameters}/query count"), format!("{parameters}/query num")]);
-    }
-
-    #[test]
-    fn an_operation_that_is_gone_or_new() {
-        assert_eq!(reported(|server| remove(server, GROUPS, "get")), [format!("{GROUPS}/get")]);
-        let found = reported(|server| at(server, GROUPS)["put"] = json!({"operationId": "x"}));
-        assert_eq!(found, [format!("{GROUPS}/put")]);
-    }
-
-    #[test]
-    fn a_default_a_reference_and_a_description() {
-        let regions = format!("{EXTRACT}/parameters/1/schema");
-        let found = reported(|server| remove(server, &regions, "default"));
-        assert_eq!(found, [format!("{EXTRACT}/parameters/query regions/schema/default")]);
-        let schema = format!("{EXTRACT}/responses/200/content/application~1json/schema/$ref");
-        let found = reported(|server| *at(server, &schema) = json!("#/components/schemas/GroupsSuccess"));
-        assert_eq!(found, [schema]);
-        let description = format!("{GROUPS}/get/responses/200/description");
-        let found = reported(|server| *at(server, &description) = json!("other"));
-        assert_eq!(found, [description]);
     }
 
     #[test]

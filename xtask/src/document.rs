@@ -26,13 +26,8 @@ impl Document {
     /// Fails with one problem when the file cannot be read, is not YAML, repeats a key or has a value that JSON lacks.
     pub(crate) fn load(path: &Path) -> Result<Document, Vec<Problem>> {
         let text = std::fs::read_to_string(path).map_err(|error| {
-            vec![Problem {
-                pointer: String::new(),
-                place: None,
-                operation: None,
-                message: format!("cannot read the document: {error}"),
-                help: "run from a complete checkout of the repository".to_owned(),
-            }]
+            let help = "run from a complete checkout of the repository";
+            vec![of_file(None, format!("cannot read the document: {error}"), help)]
         })?;
         Document::parse(&text)
     }
@@ -67,6 +62,23 @@ impl Document {
     /// The value at a JSON pointer.
     pub(crate) fn get(&self, pointer: &str) -> Option<&Value> {
         self.root.pointer(pointer)
+    }
+
+    /// The members of the mapping at `pointer`, with their pointers; none when the value is not a mapping.
+    pub(crate) fn members(&self, pointer: &str) -> Vec<(&str, String, &Value)> {
+        let members = self.get(pointer).and_then(Value::as_object).into_iter().flatten();
+        members.map(|(name, value)| (name.as_str(), join(pointer, name), value)).collect()
+    }
+
+    /// The items of the list at `pointer`, with their pointers; none when the value is not a list.
+    pub(crate) fn items(&self, pointer: &str) -> Vec<(String, &Value)> {
+        let items = self.get(pointer).and_then(Value::as_array).into_iter().flatten().enumerate();
+        items.map(|(index, item)| (join(pointer, &index.to_string()), item)).collect()
+    }
+
+    /// The text under `key` of the mapping at `pointer`.
+    pub(crate) fn text(&self, pointer: &str, key: &str) -> Option<&str> {
+        self.get(&join(pointer, key))?.as_str()
     }
 
     /// Position of the value at `pointer`: of its key in a mapping, of the item itself in a sequence. For an absent value it is
@@ -131,9 +143,29 @@ pub(crate) fn reference(value: &Value) -> Option<&str> {
     value.get("$ref")?.as_str()?.strip_prefix('#')
 }
 
+/// Every value inside of `value`, itself first.
+pub(crate) fn values(value: &Value) -> Vec<&Value> {
+    fn collect<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
+        found.push(value);
+        match value {
+            Value::Object(members) => members.values().for_each(|member| collect(member, found)),
+            Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    collect(value, &mut found);
+    found
+}
+
 /// `pointer` with one more step, escaped as in RFC 6901.
 pub(crate) fn join(pointer: &str, step: &str) -> String {
     format!("{pointer}/{}", step.replace('~', "~0").replace('/', "~1"))
+}
+
+/// A step of a pointer without its escapes.
+pub(crate) fn unescaped(step: &str) -> String {
+    step.replace("~1", "/").replace("~0", "~")
 }
 
 fn invalid_yaml(error: &serde_saphyr::Error, document: &str) -> Problem {
@@ -143,14 +175,11 @@ fn invalid_yaml(error: &serde_saphyr::Error, document: &str) -> Problem {
     let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
     let index = place.and_then(|place| usize::try_from(place.line).ok()).unwrap_or_default();
     let line = document.lines().nth(index.saturating_sub(1)).unwrap_or_default();
-    let help = advice(&message, line);
-    Problem {
-        pointer: String::new(),
-        place,
-        operation: None,
-        message: format!("invalid YAML: {message}"),
-        help: help.to_owned(),
-    }
+    of_file(place, format!("invalid YAML: {message}"), advice(&message, line))
+}
+
+fn of_file(place: Option<Place>, message: String, help: &str) -> Problem {
+    Problem { pointer: String::new(), place, operation: None, message, help: help.to_owned() }
 }
 
 /// What to do about a line that is no YAML, by what people usually get wrong in one.

@@ -1,9 +1,13 @@
 //! The document of the tests. It is a copy that only tests read: an edit of the contract must not make them fail.
 
 use proc_macro2::{TokenStream, TokenTree};
-use serde_json::Value;
+use regex::Regex;
+use serde_json::{Value, json};
 
-use crate::document::{Document, join};
+use crate::{
+    document::{Document, join, unescaped},
+    model::Constraint,
+};
 
 /// The text of the document.
 pub(crate) const CONTRACT: &str = include_str!("../fixtures/contract.yaml");
@@ -13,10 +17,22 @@ pub(crate) fn contract() -> Document {
     Document::parse(CONTRACT).unwrap()
 }
 
-/// The document with the first `from` replaced by `to`, in which `&` stands for `from`.
-pub(crate) fn edited(from: &str, to: &str) -> Document {
-    assert!(CONTRACT.contains(from), "the document of the tests does not hold {from:?}");
-    Document::parse(&CONTRACT.replacen(from, &to.replace('&', from), 1)).unwrap()
+/// The two texts that a text with changes such as `maximum: «100→50»` stands for: before and after them.
+pub(crate) fn sides(changed: &str) -> [String; 2] {
+    let change = Regex::new("«([^→]*)→([^»]*)»").unwrap();
+    ["$1", "$2"].map(|side| change.replace_all(changed, side).into_owned())
+}
+
+/// The document with the first of a text changed, see [`sides`].
+pub(crate) fn edited(edit: &str) -> Document {
+    Document::parse(&edited_text(CONTRACT, edit)).unwrap()
+}
+
+/// A document with the first of a text changed.
+pub(crate) fn edited_text(document: &str, edit: &str) -> String {
+    let [from, to] = sides(edit);
+    assert!(from != to && document.contains(&from), "the document of the tests does not hold {from:?}");
+    document.replacen(&from, &to, 1)
 }
 
 /// A second document, of an API that reads and writes.
@@ -41,7 +57,7 @@ pub(crate) fn pointers(value: &Value, at: &str) -> Vec<String> {
 /// Removes the value at `at`, if there is one.
 pub(crate) fn remove(root: &mut Value, at: &str) {
     let Some((around, step)) = at.rsplit_once('/') else { return };
-    let step = step.replace("~1", "/").replace("~0", "~");
+    let step = unescaped(step);
     match root.pointer_mut(around) {
         Some(Value::Object(members)) => drop(members.shift_remove(&step)),
         Some(Value::Array(items)) => {
@@ -50,6 +66,47 @@ pub(crate) fn remove(root: &mut Value, at: &str) {
             }
         }
         _ => {}
+    }
+}
+
+/// Changes what a constraint says: increases a limit by one, adds a value to an enum, removes a rule and the like.
+pub(crate) fn change(root: &mut Value, constraint: &Constraint) {
+    let before = root.clone();
+    change_keyword(root, constraint);
+    assert!(*root != before, "cannot change `{}` at {}", constraint.keyword, constraint.pointer);
+}
+
+fn change_keyword(root: &mut Value, constraint: &Constraint) {
+    let Constraint { pointer, keyword, value, .. } = constraint;
+    let Some(part) = root.pointer_mut(pointer) else { return };
+    if let ("security", Value::Array(schemes)) = (*keyword, &mut *part) {
+        schemes.pop();
+        return;
+    }
+    if *keyword == "x-rules" {
+        *part = Value::Null;
+        let (list, _) = pointer.rsplit_once('/').unwrap();
+        let rules = root.pointer_mut(list).and_then(Value::as_array_mut).unwrap();
+        rules.retain(|rule| !rule.is_null());
+        return;
+    }
+    let part = part.as_object_mut().unwrap();
+    match (*keyword, part.get_mut(*keyword)) {
+        (_, Some(Value::Number(number))) => {
+            let more = number.as_i64().unwrap() + 1;
+            part.insert((*keyword).to_owned(), json!(more));
+        }
+        ("enum", Some(Value::Array(values))) => match values.first() {
+            Some(Value::Number(_)) => *values = vec![json!(7)],
+            Some(Value::Bool(_)) => *values = vec![json!(false)],
+            _ => values.push(json!("another")),
+        },
+        ("required", Some(Value::Array(names))) => names.retain(|name| name != value),
+        ("x-port", Some(port)) => port["maximum"] = json!(9),
+        ("type", Some(ty)) => *ty = json!(if *ty == "boolean" { "string" } else { "boolean" }),
+        (_, Some(_)) => drop(part.remove(*keyword)),
+        ("content", None) => drop(part.remove("content")),
+        (_, None) => {}
     }
 }
 

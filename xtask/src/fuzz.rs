@@ -10,57 +10,34 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     diff,
-    document::Document,
+    document::{Document, unescaped},
     emit,
     fixture::{CONTRACT, contract, pointers},
     lint,
+    problem::Problem,
 };
 
 /// Number of mutants by default.
 const MUTANTS: u64 = 60;
 
+/// Of so many lines of the document, one is removed in a mutant.
+const LINES: usize = 23;
+
 /// Words that have broken a generator, and values of every kind.
-const WORDS: [&str; 40] = [
-    "",
-    " ",
-    "type",
-    "self",
-    "Self",
-    "gen",
-    "Option",
-    "Vec",
-    "String",
-    "Api",
-    "Within",
-    "Result",
-    "größe",
-    "a-b",
-    "a_b",
-    "aB",
-    "1",
-    "6",
-    "-1",
-    "|",
-    "\r\n",
-    "`",
-    "```rust\nfn f() {}\n```",
-    "*/",
-    "\\",
-    "\"",
-    "{",
-    "}",
-    "{num.maximum}",
-    "//",
-    "/",
-    "?",
-    "X-Request-Id",
-    "integer",
-    "string",
-    "array",
-    "object",
-    "http",
-    "search.page",
-    "#/components/schemas/TermRule",
+const WORDS: [&[&str]; 2] = [
+    &[
+        "", " ", "1", "6", "-1", "|", "\r\n", "`", "*/", "\\", "\"", "{", "}", "//", "/", "?", "a-b", "a_b",
+        "aB", "größe", "type", "self", "Self", "gen", "Option", "Vec", "String", "Api", "Within", "Result",
+        "string", "array", "object", "http",
+    ],
+    &[
+        "integer",
+        "X-Request-Id",
+        "search.page",
+        "{num.maximum}",
+        "```rust\nfn f() {}\n```",
+        "#/components/schemas/TermRule",
+    ],
 ];
 
 /// Pseudo-random numbers that are the same for the same seed.
@@ -79,18 +56,34 @@ impl Random {
         usize::try_from(self.next() % end.max(1) as u64).unwrap()
     }
 
+    fn word(&mut self) -> &'static str {
+        let words = WORDS.concat();
+        words[self.below(words.len())]
+    }
+
     fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
         &list[self.below(list.len())]
     }
 }
 
+/// What makes a mutant.
+#[derive(Clone, Copy, Debug)]
+enum Mutation {
+    /// Random changes, the same for the same seed.
+    Seed(u64),
+    /// The removal of one line.
+    Line(usize),
+}
+
 /// One mutant, as a document or as a text that is none.
-fn mutant(
-    seed: u64,
-    original: &Document,
-    pointers: &[String],
-) -> Result<Document, Vec<crate::problem::Problem>> {
-    let mut random = Random(seed);
+fn mutant(mutation: Mutation, original: &Document, pointers: &[String]) -> Result<Document, Vec<Problem>> {
+    let mut random = match mutation {
+        Mutation::Seed(seed) => Random(seed),
+        Mutation::Line(removed) => {
+            let lines = CONTRACT.lines().enumerate().filter(|(index, _)| *index != removed);
+            return Document::parse(&lines.map(|(_, line)| line).collect::<Vec<_>>().join("\n"));
+        }
+    };
     if random.below(3) == 0 {
         let text = mutated_text(&mut random);
         return Document::parse(&text);
@@ -117,7 +110,7 @@ fn mutated_text(random: &mut Random) -> String {
                 let cut: String = lines[at].chars().take(random.below(40)).collect();
                 lines[at] = cut;
             }
-            6 => lines[at] = format!("{} {}", lines[at], random.pick(&WORDS)),
+            6 => lines[at] = format!("{} {}", lines[at], random.word()),
             _ => lines.truncate(at.max(1)),
         }
     }
@@ -134,14 +127,14 @@ fn value(random: &mut Random, original: &Document, pointers: &[String]) -> Value
         4 => json!([]),
         5 => json!({}),
         6 => original.get(random.pick(pointers).as_str()).cloned().unwrap_or_default(),
-        _ => json!(*random.pick(&WORDS)),
+        _ => json!(random.word()),
     }
 }
 
 fn mutate_tree(random: &mut Random, original: &Document, pointers: &[String], root: &mut Value) {
     let at = random.pick(pointers).clone();
     let (parent, step) = at.rsplit_once('/').unwrap();
-    let step = step.replace("~1", "/").replace("~0", "~");
+    let step = unescaped(step);
     let action = random.below(6);
     let new = value(random, original, pointers);
     // An earlier mutation may have removed it.
@@ -149,9 +142,9 @@ fn mutate_tree(random: &mut Random, original: &Document, pointers: &[String], ro
     match parent {
         Value::Object(members) => match action {
             0 => drop(members.shift_remove(&step)),
-            1 => drop(members.insert((*random.pick(&WORDS)).to_owned(), new)),
+            1 => drop(members.insert(random.word().to_owned(), new)),
             2 => {
-                let name = (*random.pick(&WORDS)).to_owned();
+                let name = random.word().to_owned();
                 let renamed = members.iter().map(|(key, value)| {
                     let key = if *key == step { name.clone() } else { key.clone() };
                     (key, value.clone())
@@ -184,7 +177,7 @@ fn nudge(random: &mut Random, value: Option<&mut Value>) {
         }
         Some(Value::Bool(flag)) => *flag = !*flag,
         Some(Value::String(text)) => {
-            let word = *random.pick(&WORDS);
+            let word = random.word();
             if random.below(2) == 0 { text.push_str(word) } else { text.insert_str(0, word) }
         }
         _ => {}
@@ -204,54 +197,48 @@ fn fault(path: &str, source: &str) -> Option<String> {
 
 /// A name that stands twice in one scope: of types and modules, of functions and constants, of fields or of variants.
 fn repeated(items: &[syn::Item]) -> Option<String> {
-    let (mut types, mut values) = (BTreeSet::new(), BTreeSet::new());
+    let (mut types, mut values) = (Vec::new(), Vec::new());
     for item in items {
-        let (scope, name) = match item {
+        let (name, members) = match item {
             syn::Item::Struct(item) => {
-                let mut fields = BTreeSet::new();
-                let mut names = item.fields.iter().filter_map(|field| field.ident.as_ref());
-                if let Some(field) = names.find(|field| !fields.insert(field.to_string())) {
-                    return Some(format!("{}::{field}", item.ident));
-                }
-                (&mut types, &item.ident)
+                (&item.ident, item.fields.iter().filter_map(|field| field.ident.as_ref()).collect())
             }
             syn::Item::Enum(item) => {
-                let mut variants = BTreeSet::new();
-                let mut names = item.variants.iter().map(|variant| &variant.ident);
-                if let Some(variant) = names.find(|variant| !variants.insert(variant.to_string())) {
-                    return Some(format!("{}::{variant}", item.ident));
-                }
-                (&mut types, &item.ident)
+                (&item.ident, item.variants.iter().map(|variant| &variant.ident).collect())
             }
-            syn::Item::Type(item) => (&mut types, &item.ident),
             syn::Item::Trait(item) => {
-                let mut functions = BTreeSet::new();
-                for member in &item.items {
-                    if let syn::TraitItem::Fn(function) = member
-                        && !functions.insert(function.sig.ident.to_string())
-                    {
-                        return Some(format!("{}::{}", item.ident, function.sig.ident));
-                    }
-                }
-                (&mut types, &item.ident)
+                let functions = item.items.iter().filter_map(|member| match member {
+                    syn::TraitItem::Fn(function) => Some(&function.sig.ident),
+                    _ => None,
+                });
+                (&item.ident, functions.collect())
             }
             syn::Item::Mod(item) => {
-                let inner = item.content.as_ref().and_then(|(_, items)| repeated(items));
-                if inner.is_some() {
-                    return inner;
+                if let Some(inner) = item.content.as_ref().and_then(|(_, items)| repeated(items)) {
+                    return Some(inner);
                 }
-                (&mut types, &item.ident)
+                (&item.ident, Vec::new())
             }
-            syn::Item::Fn(item) => (&mut values, &item.sig.ident),
-            syn::Item::Const(item) if item.ident != "_" => (&mut values, &item.ident),
-            syn::Item::Static(item) => (&mut values, &item.ident),
+            syn::Item::Type(item) => (&item.ident, Vec::new()),
+            syn::Item::Fn(syn::ItemFn { sig: syn::Signature { ident, .. }, .. })
+            | syn::Item::Const(syn::ItemConst { ident, .. })
+            | syn::Item::Static(syn::ItemStatic { ident, .. }) => {
+                values.extend(Some(ident).filter(|name| *name != "_"));
+                continue;
+            }
             _ => continue,
         };
-        if !scope.insert(name.to_string()) {
-            return Some(name.to_string());
+        if let Some(member) = twice(&members) {
+            return Some(format!("{name}::{member}"));
         }
+        types.push(name);
     }
-    None
+    twice(&types).or(twice(&values)).map(ToString::to_string)
+}
+
+fn twice<'n>(names: &[&'n syn::Ident]) -> Option<&'n syn::Ident> {
+    let mut seen = BTreeSet::new();
+    names.iter().copied().find(|name| !seen.insert(name.to_string()))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -261,16 +248,15 @@ enum MutantOutcome {
     Generated,
 }
 
-fn run_mutant(seed: u64, original: &Document, pointers: &[String]) -> Result<MutantOutcome, String> {
-    let Ok(document) = mutant(seed, original, pointers) else { return Ok(MutantOutcome::Unreadable) };
+fn run_mutant(mutation: Mutation, original: &Document, pointers: &[String]) -> Result<MutantOutcome, String> {
+    let Ok(document) = mutant(mutation, original, pointers) else { return Ok(MutantOutcome::Unreadable) };
     let problems = lint::run(&document);
     // The comparison must not panic on any document.
     let _ = diff::compare(original, &document, date(2026, 6, 1));
     if let Some(problem) = problems.first() {
-        return if problem.help.is_empty() {
-            Err(format!("no help: {problem}"))
-        } else {
-            Ok(MutantOutcome::Rejected)
+        return match problem {
+            Problem { help, place: Some(_), .. } if !help.is_empty() => Ok(MutantOutcome::Rejected),
+            _ => Err(format!("no help: {problem}")),
         };
     }
     let Ok(artifacts) = emit::code(&document) else { return Ok(MutantOutcome::Rejected) };
@@ -292,21 +278,26 @@ fn fuzzed_documents_never_panic_and_never_give_code_that_does_not_compile() {
     // Clauses are half of the document, and one is like another.
     all.retain(|at| !at.starts_with("/x-clauses/") || at.len() < "/x-clauses/12/section".len());
     let (mut outcomes, mut faults) = ([0u64; 3], Vec::new());
-    for seed in first..first + count {
-        let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| run_mutant(seed, &original, &all)));
+    let seeds = (first..first + count).map(Mutation::Seed);
+    let lines = (0..CONTRACT.lines().count()).step_by(LINES).map(Mutation::Line);
+    for mutation in seeds.chain(lines) {
+        let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| run_mutant(mutation, &original, &all)));
         match outcome {
             Ok(Ok(outcome)) => outcomes[outcome as usize] += 1,
-            Ok(Err(fault)) => faults.push(format!("seed {seed}: {fault}")),
+            Ok(Err(fault)) => faults.push(format!("{mutation:?}: {fault}")),
             Err(panic) => {
                 let said = panic.downcast_ref::<String>().cloned();
                 let said = said.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-                faults.push(format!("seed {seed}: panic: {}", said.unwrap_or_default()));
+                faults.push(format!("{mutation:?}: panic: {}", said.unwrap_or_default()));
             }
         }
     }
     println!(
-        "{count} documents: {} unreadable, {} rejected, {} generated",
-        outcomes[0], outcomes[1], outcomes[2]
+        "{} documents: {} unreadable, {} rejected, {} generated",
+        outcomes.iter().sum::<u64>(),
+        outcomes[0],
+        outcomes[1],
+        outcomes[2]
     );
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
     assert!(outcomes.iter().all(|count| *count > 0), "the mutants are too similar: {outcomes:?}");

@@ -29,6 +29,11 @@ impl Problem {
     pub(crate) fn sort(problems: &mut [Problem]) {
         problems.sort_by(|a, b| (a.place, &a.pointer, &a.message).cmp(&(b.place, &b.pointer, &b.message)));
     }
+
+    /// The problems as one text.
+    pub(crate) fn list(problems: &[Problem]) -> String {
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// Path of the document, relative to the root of the workspace.
@@ -36,36 +41,25 @@ pub(crate) const DOCUMENT: &str = "openapi/openapi.yaml";
 
 impl Problem {
     /// The problem as a text that begins with the name of its file.
-    pub(crate) fn in_file<'a>(&'a self, file: &'a str) -> impl fmt::Display + 'a {
-        InFile { problem: self, file }
+    pub(crate) fn in_file(&self, file: &str) -> String {
+        let Problem { pointer, place, operation, message, help } = self;
+        let mut text = file.to_owned();
+        if let Some(Place { line, column }) = place {
+            text += &format!(":{line}:{column}");
+        }
+        text += &format!(": {message}");
+        if let Some(operation) = operation {
+            text += &format!("\n  operation: {operation}");
+        }
+        if !pointer.is_empty() {
+            text += &format!("\n  pointer:   {pointer}");
+        }
+        text + &format!("\n  help:      {help}")
     }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.in_file(DOCUMENT).fmt(out)
-    }
-}
-
-struct InFile<'a> {
-    problem: &'a Problem,
-    file: &'a str,
-}
-
-impl fmt::Display for InFile<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Problem { pointer, place, operation, message, help } = self.problem;
-        write!(out, "{}", self.file)?;
-        if let Some(Place { line, column }) = place {
-            write!(out, ":{line}:{column}")?;
-        }
-        write!(out, ": {message}")?;
-        if let Some(operation) = operation {
-            write!(out, "\n  operation: {operation}")?;
-        }
-        if !pointer.is_empty() {
-            write!(out, "\n  pointer:   {pointer}")?;
-        }
-        write!(out, "\n  help:      {help}")
+        out.write_str(&self.in_file(DOCUMENT))
     }
 }

@@ -94,7 +94,6 @@ fn common(documents: &mut DocumentPair<'_>, old: &Clause, new: &Clause) {
 
 /// The pointer of the entry with that id.
 fn entry(document: &Document, list: &str, id: &str) -> String {
-    let entries = document.get(list).and_then(serde_json::Value::as_array);
-    let index = entries.and_then(|entries| entries.iter().position(|entry| entry["id"] == id));
-    join(list, &index.unwrap_or_default().to_string())
+    let mut entries = document.items(list).into_iter();
+    entries.find(|(_, entry)| entry["id"] == id).map(|(at, _)| at).unwrap_or_default()
 }

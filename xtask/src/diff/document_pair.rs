@@ -29,6 +29,9 @@ pub(super) struct Place<'a> {
     pub(super) at: &'a str,
 }
 
+/// What the older and the newer document say.
+pub(super) type BothValues = (Option<SourceValue>, Option<SourceValue>);
+
 impl DocumentPair<'_> {
     /// The rule for a part of the older document that is gone: `rule`, unless it was deprecated and its sunset has passed.
     pub(super) fn removal(&self, pointer: &str, rule: &'static Rule) -> &'static Rule {
@@ -53,14 +56,17 @@ impl DocumentPair<'_> {
         Some(found(self.new, pointer.into(), value))
     }
 
-    /// The constraint of the older document.
-    pub(super) fn constraint_before(&self, constraint: &Constraint) -> Option<SourceValue> {
-        self.before(place(self.old, constraint), constraint.value.clone())
+    /// What each of the documents says at its pointer, if anything.
+    pub(super) fn both(&self, old: (String, Option<Value>), new: (String, Option<Value>)) -> BothValues {
+        (old.1.and_then(|value| self.before(old.0, value)), new.1.and_then(|value| self.after(new.0, value)))
     }
 
-    /// The constraint of the newer document.
-    pub(super) fn constraint_after(&self, constraint: &Constraint) -> Option<SourceValue> {
-        self.after(place(self.new, constraint), constraint.value.clone())
+    /// The constraints that the documents have.
+    pub(super) fn constraints(&self, old: Option<&Constraint>, new: Option<&Constraint>) -> BothValues {
+        (
+            old.and_then(|one| self.before(place(self.old, one), one.value.clone())),
+            new.and_then(|one| self.after(place(self.new, one), one.value.clone())),
+        )
     }
 
     /// Records a change. Clauses are sorted, and each is named once.
@@ -69,7 +75,7 @@ impl DocumentPair<'_> {
         rule: &'static Rule,
         place: Place<'_>,
         keyword: &str,
-        (old, new): (Option<SourceValue>, Option<SourceValue>),
+        (old, new): BothValues,
         clauses: impl IntoIterator<Item = String>,
     ) {
         let mut clauses: Vec<String> = clauses.into_iter().collect();

@@ -47,16 +47,12 @@ pub(super) fn is_inside(inner: &str, outer: &str) -> bool {
 pub(super) fn missing<'e, 'a>(these: &'e [Element<'a>], others: &[Element<'a>]) -> Vec<&'e Element<'a>> {
     let lacks = |element: &Element<'_>| element.at != OPERATION && find(others, element.at).is_none();
     let retyped = |element: &Element<'_>| {
-        find(others, element.at).is_some_and(|other| value(element, "type") != value(other, "type"))
+        find(others, element.at).is_some_and(|other| element.value("type") != other.value("type"))
     };
     let is_covered = |inner: &Element<'_>| {
         these.iter().any(|outer| is_inside(inner.at, outer.at) && (lacks(outer) || retyped(outer)))
     };
     these.iter().filter(|element| lacks(element) && !is_covered(element)).collect()
-}
-
-fn value<'a>(element: &Element<'a>, keyword: &str) -> Option<&'a serde_json::Value> {
-    element.get(keyword).map(|constraint| &constraint.value)
 }
 
 /// The pointer of the part itself, which may be a reference: of the parameter, the header, the media type or the property.
@@ -71,7 +67,7 @@ pub(super) fn definition_pointer(
     if let Some(parameter) = parameter {
         return parameter.pointer.clone();
     }
-    let mut responses = std::iter::once(&operation.success).chain(&operation.errors);
+    let mut responses = operation.responses();
     if let Some((status, name)) = at.split_once(" header ") {
         let response = responses.find(|response| response.status == status);
         return response.map_or(head.to_owned(), |one| join(&join(&one.pointer, "headers"), name));
@@ -91,6 +87,11 @@ pub(super) fn definition_pointer(
 impl<'a> Element<'a> {
     pub(super) fn get(&self, keyword: &str) -> Option<&'a Constraint> {
         self.constraints.iter().find(|constraint| constraint.keyword == keyword).copied()
+    }
+
+    /// What the document says under a keyword.
+    pub(super) fn value(&self, keyword: &str) -> Option<&'a serde_json::Value> {
+        self.get(keyword).map(|constraint| &constraint.value)
     }
 
     pub(super) fn is_required(&self) -> bool {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     document::{Document, join},
-    model::{Constraint, Operation},
+    model::{Constraint, Operation, Retry},
 };
 
 /// What binds an operation as a whole: how the token is sent, and rules between fields.
@@ -38,11 +38,9 @@ pub(super) fn operation(
                 (_, true) => &rules::RULE_ADDED,
                 (_, false) => &rules::RULE_REMOVED,
             };
-            let found = if is_added {
-                (None, documents.constraint_after(constraint))
-            } else {
-                (documents.constraint_before(constraint), None)
-            };
+            let is = Some(constraint);
+            let found =
+                if is_added { documents.constraints(None, is) } else { documents.constraints(is, None) };
             documents.report(rule, place, constraint.keyword, found, constraint.clauses.clone());
         }
     }
@@ -67,12 +65,8 @@ pub(super) fn keyword(
         ("x-falls-back-to", Some(_), _) => &rules::FALLBACK_REMOVED,
         _ => &rules::UNCLASSIFIED,
     };
-    let found = (
-        old.and_then(|constraint| documents.constraint_before(constraint)),
-        new.and_then(|constraint| documents.constraint_after(constraint)),
-    );
-    let clauses = old.into_iter().chain(new).flat_map(|constraint| constraint.clauses.clone());
-    documents.report(rule, place, keyword, found, clauses);
+    let found = documents.constraints(old, new);
+    documents.report(rule, place, keyword, found, clauses(old, new));
 }
 
 /// The texts of values that both documents have. A value that only one of them has is reported as a change of the enum.
@@ -101,20 +95,19 @@ fn separators(
             let pointer = constraint.map_or("", |one| one.pointer.as_str());
             join(&join(pointer, "x-separators"), value)
         };
-        let found = (
-            was.and_then(|text| documents.before(at(old), text.clone())),
-            is.and_then(|text| documents.after(at(new), text.clone())),
-        );
-        let clauses = old.into_iter().chain(new).flat_map(|constraint| constraint.clauses.clone());
-        documents.report(&rules::SEPARATOR_CHANGED, place, &format!("x-separators {value}"), found, clauses);
+        let found = documents.both((at(old), was.cloned()), (at(new), is.cloned()));
+        let keyword = format!("x-separators {value}");
+        documents.report(&rules::SEPARATOR_CHANGED, place, &keyword, found, clauses(old, new));
     }
+}
+
+/// The clauses of two constraints.
+pub(super) fn clauses(old: Option<&Constraint>, new: Option<&Constraint>) -> Vec<String> {
+    old.into_iter().chain(new).flat_map(|constraint| constraint.clauses.clone()).collect()
 }
 
 /// The keyword that says whether an operation may be repeated.
 const RETRY: &str = "x-retry";
-
-/// The classes of `x-retry`, the strictest first.
-const RETRY_CLASSES: [&str; 3] = ["never", "idempotency-key", "safe"];
 
 /// Whether callers may repeat the operation.
 pub(super) fn retry(documents: &mut DocumentPair<'_>, place: Place<'_>, old: &Operation, new: &Operation) {
@@ -123,17 +116,14 @@ pub(super) fn retry(documents: &mut DocumentPair<'_>, place: Place<'_>, old: &Op
     if before == after {
         return;
     }
-    let rank = |class: &Value| RETRY_CLASSES.iter().position(|one| class == one);
+    let rank = |class: &Value| Retry::CLASSES.iter().rev().position(|one| class == one);
     let rule = match (&before, &after) {
         (None, Some(_)) => &rules::RETRY_STATED,
         (Some(before), Some(after)) if rank(before) < rank(after) => &rules::RETRY_ALLOWED,
         (Some(_), Some(_)) => &rules::RETRY_FORBIDDEN,
         _ => &rules::UNCLASSIFIED,
     };
-    let found = (
-        before.and_then(|class| documents.before(at.0, class)),
-        after.and_then(|class| documents.after(at.1, class)),
-    );
+    let found = documents.both((at.0, before), (at.1, after));
     documents.report(rule, place, RETRY, found, []);
 }
 
@@ -154,41 +144,36 @@ pub(super) fn deprecation(documents: &mut DocumentPair<'_>, place: Place<'_>, (o
             "x-sunset" => &rules::SUNSET_LATER,
             _ => &rules::TEXT_CHANGED,
         };
-        let found = (
-            before.and_then(|value| documents.before(at.0, value)),
-            after.and_then(|value| documents.after(at.1, value)),
-        );
+        let found = documents.both((at.0, before), (at.1, after));
         documents.report(rule, place, keyword, found, []);
     }
 }
 
 /// Compares the deprecated values of two enums. A removed value is reported as a change of the enum.
-pub(super) fn deprecated_values(
-    documents: &mut DocumentPair<'_>,
+pub(super) fn deprecated_values<'a>(
+    documents: &mut DocumentPair<'a>,
     place: Place<'_>,
     (old, new): (&str, &str),
 ) {
-    let entries = |document: &Document, at: &str| {
-        let entries = document.get(&join(at, DEPRECATED_VALUES)).and_then(Value::as_object);
-        entries.into_iter().flatten().map(|(value, entry)| (value.clone(), entry.clone())).collect::<Vec<_>>()
-    };
+    let entries = |document: &'a Document, at: &str| document.members(&join(at, DEPRECATED_VALUES));
     let (before, after) = (entries(documents.old, old), entries(documents.new, new));
-    let at = |side: &str, value: &str| join(&join(side, DEPRECATED_VALUES), value);
-    let has = |list: &[(String, Value)], value: &str| list.iter().any(|(other, _)| other == value);
-    for (value, entry) in &after {
-        if has(&before, value) {
-            deprecation(documents, place, (&at(old, value), &at(new, value)));
-        } else {
-            let found = (None, documents.after(at(new, value), entry.clone()));
-            documents.report(&rules::DEPRECATED, place, &format!("{DEPRECATED_VALUES} {value}"), found, []);
+    for (value, at, entry) in &after {
+        match before.iter().find(|(other, ..)| other == value) {
+            Some((_, was, _)) => deprecation(documents, place, (was, at)),
+            None => {
+                let found = (None, documents.after(at, (*entry).clone()));
+                let keyword = format!("{DEPRECATED_VALUES} {value}");
+                documents.report(&rules::DEPRECATED, place, &keyword, found, []);
+            }
         }
     }
     let left = documents.new.get(&join(new, "enum")).and_then(Value::as_array).cloned().unwrap_or_default();
-    for (value, entry) in before.iter().filter(|(value, _)| !has(&after, value)) {
-        if left.contains(&json!(value)) {
-            let found = (documents.before(at(old, value), entry.clone()), None);
-            documents.report(&rules::UNDEPRECATED, place, &format!("{DEPRECATED_VALUES} {value}"), found, []);
-        }
+    let is_gone =
+        |value: &str| after.iter().all(|(other, ..)| *other != value) && left.contains(&json!(value));
+    for (value, at, entry) in before.iter().filter(|(value, ..)| is_gone(value)) {
+        let found = (documents.before(at, (*entry).clone()), None);
+        let keyword = format!("{DEPRECATED_VALUES} {value}");
+        documents.report(&rules::UNDEPRECATED, place, &keyword, found, []);
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
     extensions::DEPRECATED_VALUES,
     rules::{self, Rule},
 };
-use crate::document::{Document, join, reference};
+use crate::document::{Document, join, reference, unescaped, values};
 
 /// A difference of the two files. The pointers are those of the value, or of the place where it is missing.
 struct Difference {
@@ -30,12 +30,10 @@ pub(super) fn compare(documents: &mut DocumentPair<'_>) {
         let pointer = if new.1.is_some() { &new.0 } else { &old.0 };
         let (at, keyword) = named(pointer);
         let operation = operation(documents, &old.0, &new.0);
-        let clauses = cited(old.1.as_ref()).into_iter().chain(cited(new.1.as_ref()));
-        let clauses: Vec<String> = if keyword == "x-clause" { clauses.collect() } else { Vec::new() };
-        let found = (
-            old.1.and_then(|value| documents.before(old.0, value)),
-            new.1.and_then(|value| documents.after(new.0, value)),
-        );
+        let cited = [&old.1, &new.1].into_iter().flatten().flat_map(values).filter_map(Value::as_str);
+        let cited = cited.filter(|_| keyword == "x-clause").map(str::to_owned);
+        let clauses: Vec<String> = cited.collect();
+        let found = documents.both(old, new);
         let place = Place { operation: operation.as_deref(), direction: Direction::Contract, at: &at };
         documents.report(rule, place, &keyword, found, clauses);
     }
@@ -154,9 +152,9 @@ fn covers(change: &Change, difference: &Difference) -> bool {
         !difference.is_order && (inside(at, known) || inside(known, at)) || of_values
     };
     let side = |found: &Option<SourceValue>, (at, value): &(String, Option<Value>)| {
-        let mut targets = vec![at.as_str()];
-        references(value.as_ref(), &mut targets);
-        found.as_ref().is_some_and(|found| targets.iter().any(|at| touches(&found.pointer, at)))
+        let inside = value.iter().flat_map(values).filter_map(reference);
+        let mut targets = std::iter::once(at.as_str()).chain(inside);
+        found.as_ref().is_some_and(|found| targets.any(|at| touches(&found.pointer, at)))
     };
     let old = side(&change.old, &difference.old);
     let new = side(&change.new, &difference.new);
@@ -164,16 +162,6 @@ fn covers(change: &Change, difference: &Difference) -> bool {
         (Some(_), Some(_)) => old || new,
         (None, _) => new,
         (_, None) => old,
-    }
-}
-
-/// The targets of all references in a value.
-fn references<'a>(value: Option<&'a Value>, found: &mut Vec<&'a str>) {
-    found.extend(value.and_then(reference));
-    match value {
-        Some(Value::Object(members)) => members.values().for_each(|one| references(Some(one), found)),
-        Some(Value::Array(items)) => items.iter().for_each(|one| references(Some(one), found)),
-        _ => {}
     }
 }
 
@@ -222,8 +210,7 @@ fn is_false(difference: &Difference) -> bool {
 /// The place and the keyword of a pointer, for readers.
 fn named(pointer: &str) -> (String, String) {
     let (at, keyword) = pointer.rsplit_once('/').unwrap_or(("", pointer));
-    let keyword = keyword.replace("~1", "/").replace("~0", "~");
-    (if at.is_empty() { "document".to_owned() } else { format!("#{at}") }, keyword)
+    (if at.is_empty() { "document".to_owned() } else { format!("#{at}") }, unescaped(keyword))
 }
 
 /// The operation around a pointer; `None` in components.
@@ -235,14 +222,4 @@ fn operation(documents: &DocumentPair<'_>, old: &str, new: &str) -> Option<Strin
         document.get(&at)?.as_str().map(str::to_owned)
     };
     around(documents.new, new).or_else(|| around(documents.old, old))
-}
-
-/// Every text in a value of `x-clause`.
-fn cited(value: Option<&Value>) -> Vec<String> {
-    match value {
-        Some(Value::String(id)) => vec![id.clone()],
-        Some(Value::Array(list)) => list.iter().flat_map(|item| cited(Some(item))).collect(),
-        Some(Value::Object(map)) => map.values().flat_map(|item| cited(Some(item))).collect(),
-        _ => Vec::new(),
-    }
 }

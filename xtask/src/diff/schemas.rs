@@ -5,25 +5,16 @@ use std::cmp::Ordering;
 use serde_json::{Value, json};
 
 use super::{
-    change::{Direction, SourceValue},
+    change::Direction,
     document_pair::{DocumentPair, Place},
     elements::Element,
     extensions,
     rules::{self, Rule},
 };
-use crate::{document::join, model::Constraint};
-
-/// Keywords whose number bounds a value, with the effect of a larger number.
-const LIMITS: [(&str, Effect); 8] = [
-    ("minimum", Effect::Narrows),
-    ("maximum", Effect::Widens),
-    ("minLength", Effect::Narrows),
-    ("maxLength", Effect::Widens),
-    ("x-max-utf8-bytes", Effect::Widens),
-    ("minItems", Effect::Narrows),
-    ("maxItems", Effect::Widens),
-    ("x-max-distinct", Effect::Widens),
-];
+use crate::{
+    document::join,
+    model::{Constraint, LIMITS},
+};
 
 /// What a change does to the set of valid values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,20 +43,15 @@ pub(super) fn compare(
             keywords.push(constraint.keyword);
         }
     }
-    let retyped = value_of(old.get("type")) != value_of(new.get("type"));
+    let retyped = old.value("type") != new.value("type");
     // A limit of a number says nothing about a text.
     keywords.retain(|keyword| !retyped || ["type", "required", "nullable"].contains(keyword));
     for keyword in keywords {
-        let pair = Pair { keyword, old: old.get(keyword), new: new.get(keyword) };
-        if value_of(pair.old) != value_of(pair.new) {
-            pair.compare(documents, place);
+        if old.value(keyword) != new.value(keyword) {
+            Pair { keyword, old: old.get(keyword), new: new.get(keyword) }.compare(documents, place);
         }
     }
     definitions(documents, place, old, new);
-}
-
-fn value_of(constraint: Option<&Constraint>) -> Option<&Value> {
-    constraint.map(|constraint| &constraint.value)
 }
 
 /// What definitions say beside constraints.
@@ -76,19 +62,12 @@ fn definitions(documents: &mut DocumentPair<'_>, place: Place<'_>, old: &Element
 }
 
 impl Pair<'_> {
-    fn found(&self, documents: &DocumentPair<'_>) -> (Option<SourceValue>, Option<SourceValue>) {
-        (
-            self.old.and_then(|constraint| documents.constraint_before(constraint)),
-            self.new.and_then(|constraint| documents.constraint_after(constraint)),
-        )
-    }
-
     fn clauses(&self) -> Vec<String> {
-        self.old.into_iter().chain(self.new).flat_map(|constraint| constraint.clauses.clone()).collect()
+        extensions::clauses(self.old, self.new)
     }
 
     fn report(&self, documents: &mut DocumentPair<'_>, place: Place<'_>, rule: &'static Rule) {
-        let found = self.found(documents);
+        let found = documents.constraints(self.old, self.new);
         documents.report(rule, place, self.keyword, found, self.clauses());
     }
 
@@ -109,8 +88,8 @@ impl Pair<'_> {
         let is_changed = self.old.is_some() && self.new.is_some();
         let is_request = place.direction == Direction::Request;
         let retyped = if is_request { &rules::REQUEST_TYPE_CHANGED } else { &rules::RESPONSE_TYPE_CHANGED };
-        if let Some((_, larger)) = LIMITS.iter().find(|(keyword, _)| *keyword == self.keyword) {
-            return Some(by_effect(place, self.limit(*larger), LIMIT_RULES));
+        if LIMITS.contains(&self.keyword) {
+            return Some(by_effect(place, self.limit(larger(self.keyword)), LIMIT_RULES));
         }
         Some(match self.keyword {
             "required" => required(place, is_added),
@@ -178,13 +157,13 @@ impl Pair<'_> {
     /// The bounds of the port in an address. An added or removed format is reported instead.
     fn ports(&self, documents: &mut DocumentPair<'_>, place: Place<'_>) {
         let (Some(old), Some(new)) = (self.old, self.new) else { return };
-        for (keyword, larger) in [("minimum", Effect::Narrows), ("maximum", Effect::Widens)] {
+        for keyword in ["minimum", "maximum"] {
             let number = |constraint: &Constraint| constraint.value.get(keyword).and_then(Value::as_i64);
             let (Some(before), Some(after)) = (number(old), number(new)) else { continue };
             if before == after {
                 continue;
             }
-            let rule = by_effect(place, effect(before.cmp(&after), larger), LIMIT_RULES);
+            let rule = by_effect(place, effect(before.cmp(&after), larger(keyword)), LIMIT_RULES);
             let at = |constraint: &Constraint| join(&join(&constraint.pointer, "x-port"), keyword);
             let found = (documents.before(at(old), json!(before)), documents.after(at(new), json!(after)));
             documents.report(rule, place, &format!("x-port {keyword}"), found, self.clauses());
@@ -231,6 +210,11 @@ const LIMIT_RULES: EffectRules = [
     &rules::RESPONSE_LIMIT_NARROWED,
     &rules::RESPONSE_LIMIT_WIDENED,
 ];
+
+/// The effect of a larger number under the keyword of a limit.
+fn larger(keyword: &str) -> Effect {
+    if keyword.starts_with("min") { Effect::Narrows } else { Effect::Widens }
+}
 
 fn effect(old_to_new: Ordering, larger: Effect) -> Effect {
     match (old_to_new, larger) {

@@ -107,14 +107,3 @@ fn first_words(text: &str) -> String {
     let cut = if words.len() > MAX_WORDS { " …" } else { "" };
     format!("{}{cut}", words[..words.len().min(MAX_WORDS)].join(" "))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_id_becomes_a_variant() {
-        assert_eq!(variant("search.ips-dedup-limit"), "SearchIpsDedupLimit");
-        assert_eq!(variant("open.extract.short-region"), "ExtractShortRegion");
-    }
-}

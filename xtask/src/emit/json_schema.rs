@@ -64,27 +64,4 @@ mod tests {
             json!({"type": ["string", "null"], "enum": ["a", null]})
         );
     }
-
-    #[test]
-    fn int64_becomes_bounds_and_keeps_narrower_ones() {
-        assert_eq!(
-            lower(&json!({"type": "integer", "format": "int64", "minimum": 1})),
-            json!({"type": "integer", "minimum": 1, "maximum": i64::MAX})
-        );
-    }
-
-    #[test]
-    fn lowering_reaches_properties_and_items_and_turns_references() {
-        let schema = json!({"type": "object", "properties": {
-            "nullable": {"type": "array", "items": {"$ref": "#/components/schemas/Name"}},
-            "when": {"type": "string", "format": "date-time", "nullable": true},
-        }});
-        assert_eq!(
-            lower(&schema),
-            json!({"type": "object", "properties": {
-                "nullable": {"type": "array", "items": {"$ref": "#/$defs/Name"}},
-                "when": {"type": ["string", "null"], "format": "date-time"},
-            }})
-        );
-    }
 }

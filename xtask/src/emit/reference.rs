@@ -1,7 +1,5 @@
 //! Emits pages for readers: clauses with their checks, and the rules of the document.
 
-use std::fmt::Write;
-
 use crate::{
     diff::{
         oasdiff::{self, Counterpart},
@@ -26,7 +24,7 @@ pub(super) fn rules() -> Artifact {
          | rule | rejects |\n|---|---|\n",
     );
     for rule in lint::RULES {
-        line(&mut page, format_args!("| `{}` | {} |\n", rule.id, rule.rejects));
+        page.push_str(&format!("| `{}` | {} |\n", rule.id, rule.rejects));
     }
     Artifact { path: "openapi/RULES.md", contents: page }
 }
@@ -44,25 +42,22 @@ pub(super) fn changes() -> Artifact {
     for rule in RULES {
         let services = if rule.services_may_fail { "may fail" } else { "–" };
         let (verdict, means, advice) = (rule.verdict.name(), rule.means, rule.advice);
-        line(&mut page, format_args!("| `{}` | {verdict} | {services} | {means} | {advice} |\n", rule.id));
+        page.push_str(&format!("| `{}` | {verdict} | {services} | {means} | {advice} |\n", rule.id));
     }
     let count = |wanted| oasdiff::kinds().filter(|(_, counterpart)| *counterpart == wanted).count();
-    line(
-        &mut page,
-        format_args!(
-            "\n## Beside oasdiff\n\n\
-             [oasdiff](https://github.com/oasdiff/oasdiff) knows the kinds of changes below, by its ids; `{{a,b}}` stands for \
-             each of the words. A rule of ours covers {} of them; {} cannot occur, because a rule of the lint \
-             ([RULES.md](RULES.md)) rejects the keyword, and {} are of another version of OpenAPI. A remark says where the \
-             verdicts differ. Rules that oasdiff has no kind for: clauses, unspecified behaviour, other names, fallbacks, rules \
-             between fields, separators, equal credentials, repetition, citations.\n\n\
-             | kinds of oasdiff | here | remark |\n|---|---|---|\n{}",
-            count(Counterpart::Covered),
-            count(Counterpart::Rejected),
-            count(Counterpart::Absent),
-            oasdiff::TABLE,
-        ),
-    );
+    page.push_str(&format!(
+        "\n## Beside oasdiff\n\n\
+         [oasdiff](https://github.com/oasdiff/oasdiff) knows the kinds of changes below, by its ids; `{{a,b}}` stands for \
+         each of the words. A rule of ours covers {} of them; {} cannot occur, because a rule of the lint \
+         ([RULES.md](RULES.md)) rejects the keyword, and {} are of another version of OpenAPI. A remark says where the \
+         verdicts differ. Rules that oasdiff has no kind for: clauses, unspecified behaviour, other names, fallbacks, rules \
+         between fields, separators, equal credentials, repetition, citations.\n\n\
+         | kinds of oasdiff | here | remark |\n|---|---|---|\n{}",
+        count(Counterpart::Covered),
+        count(Counterpart::Rejected),
+        count(Counterpart::Absent),
+        oasdiff::TABLE,
+    ));
     Artifact { path: "openapi/CHANGES.md", contents: page }
 }
 
@@ -81,14 +76,14 @@ fn page(contract: &Contract, checks: &[Check]) -> String {
         let own = clause.id.split('.').next().unwrap_or(&clause.id);
         if own != group {
             group = own;
-            line(&mut page, format_args!("\n## {group}\n"));
+            page.push_str(&format!("\n## {group}\n"));
         }
-        line(&mut page, format_args!("\n### `{}`\n\n{} ({})\n", clause.id, clause.text, clause.section));
+        page.push_str(&format!("\n### `{}`\n\n{} ({})\n", clause.id, clause.text, clause.section));
         if let Some(reason) = &clause.reason {
-            line(&mut page, format_args!("\nNot observable: {reason}\n"));
+            page.push_str(&format!("\nNot observable: {reason}\n"));
         }
         if let Some(inference) = clause.inference() {
-            line(&mut page, format_args!("\n{inference}\n"));
+            page.push_str(&format!("\n{inference}\n"));
         }
         let mut citing = citing(checks, &clause.id).peekable();
         if citing.peek().is_some() {
@@ -97,21 +92,16 @@ fn page(contract: &Contract, checks: &[Check]) -> String {
             page.push_str("\nNo check cites this clause yet.\n");
         }
         for check in citing {
-            line(&mut page, format_args!("- `{}`: {}\n", check.id, check.title));
+            page.push_str(&format!("- `{}`: {}\n", check.id, check.title));
         }
     }
     page.push_str("\n## What the contract leaves open\n\nNo check fails on any of these.\n\n");
     for open in &contract.unspecified {
-        line(&mut page, format_args!("- `{}`: {}\n", open.id, open.text));
+        page.push_str(&format!("- `{}`: {}\n", open.id, open.text));
     }
     page
 }
 
 fn citing<'a>(checks: &'a [Check], clause: &'a str) -> impl Iterator<Item = &'a Check> {
     checks.iter().filter(move |check| check.clauses.iter().any(|id| id == clause))
-}
-
-fn line(page: &mut String, text: std::fmt::Arguments<'_>) {
-    // Writing to a string cannot fail.
-    let _ = page.write_fmt(text);
 }

@@ -1,9 +1,6 @@
 //! Emits one page with every text that a user reads, so that texts can be reviewed together.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
@@ -44,11 +41,11 @@ pub(crate) fn emit(texts: &Texts) -> Result<Artifact, String> {
     let mut shown_at = BTreeMap::new();
     for (command, help) in &texts.help {
         let help = without_repeated(&trimmed(help), command, &mut shown_at);
-        write(&mut page, format_args!("\n### `{command}`\n\n```text\n{help}\n```\n"));
+        page.push_str(&format!("\n### `{command}`\n\n```text\n{help}\n```\n"));
     }
     page.push_str("\n## Error codes of the server\n\n| code | HTTP status | description |\n|---|---|---|\n");
     for [code, status, description] in catalogue(&texts.contract_page) {
-        write(&mut page, format_args!("| {code} | {status} | {description} |\n"));
+        page.push_str(&format!("| {code} | {status} | {description} |\n"));
     }
     page.push_str("\n## Texts in the sources\n");
     let shown = one_line(&page);
@@ -60,7 +57,7 @@ pub(crate) fn emit(texts: &Texts) -> Result<Artifact, String> {
         found.retain(|text| !shown.contains(text.as_str()));
         if !found.is_empty() {
             let lines = found.into_iter().collect::<Vec<_>>().join("\n");
-            write(&mut page, format_args!("\n### {path}\n\n```text\n{lines}\n```\n"));
+            page.push_str(&format!("\n### {path}\n\n```text\n{lines}\n```\n"));
         }
     }
     Ok(Artifact { path: "xtask/TEXTS.md", contents: page })
@@ -199,11 +196,6 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn write(page: &mut String, text: std::fmt::Arguments<'_>) {
-    // Writing to a string cannot fail.
-    let _ = page.write_fmt(text);
-}
-
 /// The subcommands that a program's help lists, without `help`.
 pub(crate) fn subcommands(help: &str) -> Vec<String> {
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
@@ -225,28 +217,6 @@ pub(crate) fn hand_written(sources: BTreeMap<String, String>) -> Vec<(String, St
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn texts(source: &str) -> Vec<String> {
-        let mut found = BTreeSet::new();
-        collect(source.parse().unwrap(), &mut found);
-        found.into_iter().collect()
-    }
-
-    #[test]
-    fn an_option_that_an_earlier_command_has_is_one_line() {
-        let help = "Do it\n\nOptions:\n      --db <FILE>\n          Use this database\n\n          [env: DB=]\n\n  -h, --help\n          Print help\n\nExamples:\n  do it";
-        let mut shown_at = BTreeMap::new();
-        assert_eq!(without_repeated(help, "one", &mut shown_at), help);
-        assert_eq!(
-            without_repeated(help, "two", &mut shown_at),
-            "Do it\n\nOptions:\n      --db <FILE>: as in `one`\n  -h, --help: as in `one`\n\nExamples:\n  do it"
-        );
-        let other = help.replace("this", "that");
-        assert_eq!(
-            without_repeated(&other, "three", &mut shown_at),
-            other.replace("  -h, --help\n          Print help", "  -h, --help: as in `one`")
-        );
-    }
 
     #[test]
     fn texts_for_people_are_found_and_others_are_not() {
@@ -273,22 +243,9 @@ mod tests {
             mod tests { const A: &str = "a text of tests"; }
             const B: &str = r#"after the tests"#;
         "##;
-        assert_eq!(
-            texts(source),
-            ["after the tests", "the file `{path}` is missing", "{count} findings in {file}"]
-        );
-    }
-
-    #[test]
-    fn the_catalogue_is_read_from_the_page() {
-        let page = "<p>x</p>\n<tr id=\"error-1\" data-what=\"error\"><th scope=\"row\"><a class=\"self\" href=\"#error-1\">\
-                    <code>1</code></a></th> <td>400 Bad Request</td> <td>a &lt; b</td></tr>\n";
-        assert_eq!(catalogue(page), [["1", "400 Bad Request", "a < b"].map(str::to_owned)]);
-    }
-
-    #[test]
-    fn subcommands_are_read_from_help() {
-        let help = "Usage: x\n\nCommands:\n  run   Run\n          more\n  list  List\n  help  Help\n\nOptions:\n  -h  x\n";
-        assert_eq!(subcommands(help), ["run", "list"]);
+        let mut found = BTreeSet::new();
+        collect(source.parse().unwrap(), &mut found);
+        let expected = ["after the tests", "the file `{path}` is missing", "{count} findings in {file}"];
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), expected);
     }
 }

@@ -126,19 +126,18 @@ fn judged(document: &Document, entry: &Entry) -> Vec<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::{client, server};
+    use crate::{
+        emit::{client, server},
+        fixture::{contract as document, edited},
+    };
 
-    fn document(edit: impl Fn(&str) -> String) -> Document {
-        Document::parse(&edit(crate::fixture::CONTRACT)).unwrap()
+    fn check(id: &str, clause: &str, operation: Option<&str>) -> Check {
+        let (clauses, operation) = (vec![clause.to_owned()], operation.map(str::to_owned));
+        Check { id: id.to_owned(), title: String::new(), clauses, operation }
     }
 
     fn ledger(document: &Document) -> Result<Artifact, Vec<Problem>> {
-        let check = Check {
-            id: "extract.num.range".into(),
-            title: String::new(),
-            clauses: vec!["extract.num-range".into()],
-            operation: Some("extractProxies".into()),
-        };
+        let check = check("extract.num.range", "extract.num-range", Some("extractProxies"));
         emitted(document, &Contract::read(document).unwrap(), &[check])
     }
 
@@ -148,9 +147,7 @@ mod tests {
 
     #[test]
     fn every_constraint_of_the_document_is_enforced_or_waived() {
-        let page = ledger(&document(str::to_owned))
-            .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
-        let page = page.unwrap().contents;
+        let page = ledger(&document()).map_err(|problems| Problem::list(&problems)).unwrap().contents;
         let row = page
             .lines()
             .find(|line| line.contains("`query num`") && line.contains("`maximum: 100`"))
@@ -159,26 +156,8 @@ mod tests {
     }
 
     #[test]
-    fn a_check_stands_beside_the_constraints_of_its_own_operation_only() {
-        let document = document(str::to_owned);
-        let contract = Contract::read(&document).unwrap();
-        let check = |id: &str, operation: Option<&str>| Check {
-            id: id.to_owned(),
-            title: String::new(),
-            clauses: vec!["all.token-required".to_owned()],
-            operation: operation.map(str::to_owned),
-        };
-        let checks = [check("all.token.missing", None), check("groups.token.own", Some("listStaticGroups"))];
-        let page = emitted(&document, &contract, &checks).unwrap().contents;
-        let (_, groups) = page.split_once("## listStaticGroups: request").unwrap();
-        let (groups, others) = groups.split_once("\n## ").unwrap();
-        assert!(groups.contains("groups.token.own") && groups.contains("all.token.missing"));
-        assert!(!others.contains("groups.token.own") && others.contains("all.token.missing"));
-    }
-
-    #[test]
     fn a_decision_of_this_repository_is_enforced_and_not_checked() {
-        let document = document(str::to_owned);
+        let document = document();
         let contract = Contract::read(&document).unwrap();
         let page = emitted(&document, &contract, &[]).unwrap().contents;
         let at = ["`query request_id`", "`header X-Request-Id`"];
@@ -190,12 +169,7 @@ mod tests {
             assert!(cells[4].contains("`edge::types::text`") && cells[5].contains("::validate"), "{row}");
             assert_eq!(cells[6].trim_end_matches(" |"), format!("waived: {}", waivers::OPEN));
         }
-        let check = Check {
-            id: "extract.request-id.length".into(),
-            title: String::new(),
-            clauses: vec!["open.extract.request-id-length".into()],
-            operation: None,
-        };
+        let check = check("extract.request-id.length", "open.extract.request-id-length", None);
         let problems = emitted(&document, &contract, &[check]).unwrap_err();
         assert!(problems.iter().all(|problem| problem.message.contains("leaves open")), "{problems:?}");
         assert_eq!(problems.len(), 2);
@@ -203,13 +177,8 @@ mod tests {
 
     #[test]
     fn a_constraint_of_no_operation_is_a_problem() {
-        let unreachable = document(|text| {
-            text.replace(
-                "    ReturnType:\n",
-                "    Lost:\n      type: string\n      maxLength: 7\n    ReturnType:\n",
-            )
-        });
-        let problems = ledger(&unreachable).unwrap_err();
+        let unreachable = "«→    Lost:\n      type: string\n      maxLength: 7\n»    ReturnType:\n";
+        let problems = ledger(&edited(unreachable)).unwrap_err();
         assert!(problems.iter().any(|problem| problem.pointer == "/components/schemas/Lost/maxLength"));
     }
 }

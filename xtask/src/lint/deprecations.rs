@@ -4,6 +4,7 @@ use jiff::civil::Date;
 use serde_json::Value;
 
 use super::{Lint, Node, Part};
+use crate::document::unescaped;
 
 /// What says more about `deprecated: true`.
 const DATES: [&str; 2] = ["x-deprecated-since", "x-sunset"];
@@ -58,20 +59,15 @@ fn property(lint: &mut Lint<'_>, schema: &Node<'_>) {
 
 /// An entry of `x-deprecated-values`: its key is a value of the enum beside it.
 fn deprecated_value(lint: &mut Lint<'_>, entry: &Node<'_>) {
-    let Some((schema, _)) = entry.pointer.rsplit_once("/x-deprecated-values/") else { return };
-    let document = lint.document;
-    let schema = document.get(schema);
-    let entries = schema.and_then(|schema| schema.get("x-deprecated-values")).and_then(Value::as_object);
-    let own = entries.and_then(|entries| {
-        entries.iter().find(|(_, value)| std::ptr::eq(*value, entry.value)).map(|(name, _)| name.as_str())
-    });
+    let Some((schema, own)) = entry.pointer.rsplit_once("/x-deprecated-values/") else { return };
+    let (schema, own) = (lint.document.get(schema), unescaped(own));
     let values = schema.and_then(|schema| schema.get("enum")).and_then(Value::as_array);
     let values: Vec<&str> = values.into_iter().flatten().filter_map(Value::as_str).collect();
-    if let Some(own) = own.filter(|own| !values.contains(own)) {
+    if !values.contains(&own.as_str()) {
         let message = format!("unknown value `{own}` in `x-deprecated-values`");
         lint.report(entry, entry.pointer.clone(), message, "name a value of the enum beside it");
     }
-    let others: Vec<&str> = values.into_iter().filter(|value| Some(*value) != own).collect();
+    let others: Vec<&str> = values.into_iter().filter(|value| *value != own).collect();
     dates(lint, entry, "value", true);
     replacement(lint, entry, "value", &others);
 }

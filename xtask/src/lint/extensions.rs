@@ -28,8 +28,7 @@ struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     fn new(lint: &Lint<'a>, operation: &Node<'a>) -> Fields<'a> {
-        let list = operation.items("parameters").iter();
-        let parameters = list.map(|item| lint.document.resolve(item)).collect();
+        let parameters = lint.parameters(operation).into_iter().map(|(_, parameter)| parameter).collect();
         let body = operation.value.get("requestBody").map(|body| lint.document.resolve(body));
         let schema = body.and_then(|body| body.pointer("/content/application~1json/schema"));
         let properties = schema.and_then(|schema| lint.document.resolve(schema).get("properties"));

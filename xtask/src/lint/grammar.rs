@@ -54,160 +54,84 @@ pub(crate) enum Shape {
 
 use Shape::{Any, Count, Flag, List, Map, Number, One, Text, TextMap, Texts};
 
-impl Part {
-    /// The keywords that this kind of mapping may hold.
-    pub(crate) fn keywords(self) -> &'static [(&'static str, Shape)] {
-        match self {
-            Part::Document => &[
-                ("openapi", Text),
-                ("info", One(Part::Info)),
-                ("servers", List(Part::Server)),
-                ("tags", List(Part::Tag)),
-                ("paths", Map(Part::PathItem)),
-                ("components", One(Part::Components)),
-                ("x-clauses", List(Part::Clause)),
-                ("x-unspecified", List(Part::Unspecified)),
-            ],
-            Part::Info => &[
-                ("title", Text),
-                ("version", Text),
-                ("description", Text),
-                ("contact", One(Part::Contact)),
-                ("license", One(Part::License)),
-                ("termsOfService", Text),
-            ],
-            Part::Contact => &[("name", Text), ("url", Text), ("email", Text)],
-            Part::License => &[("name", Text), ("url", Text)],
-            Part::Server => &[("url", Text), ("description", Text), ("variables", Map(Part::ServerVariable))],
-            Part::ServerVariable => &[("default", Text), ("description", Text), ("enum", Texts)],
-            Part::Tag => &[("name", Text), ("description", Text)],
-            Part::PathItem => &[
-                ("get", One(Part::Operation)),
-                ("put", One(Part::Operation)),
-                ("post", One(Part::Operation)),
-                ("delete", One(Part::Operation)),
-                ("patch", One(Part::Operation)),
-            ],
-            Part::Operation => &[
-                ("operationId", Text),
-                ("tags", Texts),
-                ("summary", Text),
-                ("description", Text),
-                ("security", Any),
-                ("parameters", List(Part::Parameter)),
-                ("requestBody", One(Part::RequestBody)),
-                ("responses", Map(Part::Response)),
-                ("x-clause", Any),
-                ("x-credentials-agree", Text),
-                ("x-rules", List(Part::Rule)),
-                ("x-retry", Text),
-                ("deprecated", Flag),
-                ("x-deprecated-since", Text),
-                ("x-sunset", Text),
-                ("x-replaced-by", Text),
-            ],
-            Part::Parameter => &[
-                ("name", Text),
-                ("in", Text),
-                ("required", Flag),
-                ("description", Text),
-                ("schema", One(Part::Schema)),
-                ("example", Any),
-                ("x-clause", Any),
-                ("x-credential", Flag),
-                ("x-alias-of", Text),
-                ("x-aliases-agree", Text),
-                ("x-falls-back-to", Text),
-                ("deprecated", Flag),
-                ("x-deprecated-since", Text),
-                ("x-sunset", Text),
-                ("x-replaced-by", Text),
-            ],
-            Part::RequestBody => {
-                &[("required", Flag), ("description", Text), ("content", Map(Part::Media)), ("x-clause", Any)]
+macro_rules! grammar {
+    ($($part:path, needs [$($needed:literal)*]: $($keyword:literal $shape:expr),*;)*) => {
+        impl Part {
+            /// The keywords that this kind of mapping may hold.
+            pub(crate) fn keywords(self) -> &'static [(&'static str, Shape)] {
+                match self { $($part => &[$(($keyword, $shape)),*],)* }
             }
-            Part::Response => &[
-                ("description", Text),
-                ("headers", Map(Part::Header)),
-                ("content", Map(Part::Media)),
-                ("x-clause", Any),
-            ],
-            Part::Header => &[
-                ("required", Flag),
-                ("description", Text),
-                ("schema", One(Part::Schema)),
-                ("example", Any),
-                ("x-clause", Any),
-            ],
-            Part::Media => &[("schema", One(Part::Schema)), ("example", Any)],
-            Part::Schema => &[
-                ("type", Text),
-                ("format", Text),
-                ("description", Text),
-                ("nullable", Flag),
-                ("default", Any),
-                ("enum", Any),
-                ("example", Any),
-                ("minimum", Number),
-                ("maximum", Number),
-                ("minLength", Count),
-                ("maxLength", Count),
-                ("pattern", Text),
-                ("minItems", Count),
-                ("maxItems", Count),
-                ("items", One(Part::Schema)),
-                ("properties", Map(Part::Schema)),
-                ("required", Texts),
-                ("additionalProperties", Flag),
-                ("x-clause", Any),
-                ("x-format", Text),
-                ("x-port", One(Part::Ports)),
-                ("x-max-utf8-bytes", Count),
-                ("x-max-distinct", Count),
-                ("x-separators", TextMap),
-                ("deprecated", Flag),
-                ("x-deprecated-since", Text),
-                ("x-sunset", Text),
-                ("x-replaced-by", Text),
-                ("x-deprecated-values", Map(Part::DeprecatedValue)),
-            ],
-            Part::SecurityScheme => {
-                &[("type", Text), ("in", Text), ("name", Text), ("scheme", Text), ("description", Text)]
-            }
-            Part::Components => &[
-                ("securitySchemes", Map(Part::SecurityScheme)),
-                ("parameters", Map(Part::Parameter)),
-                ("headers", Map(Part::Header)),
-                ("responses", Map(Part::Response)),
-                ("requestBodies", Map(Part::RequestBody)),
-                ("schemas", Map(Part::Schema)),
-            ],
-            Part::Clause => &[
-                ("id", Text),
-                ("section", Text),
-                ("text", Text),
-                ("observable", Flag),
-                ("reason", Text),
-                ("inferred", Text),
-                ("inferred-null", Text),
-            ],
-            Part::Unspecified => &[("id", Text), ("text", Text)],
-            Part::Rule => &[
-                ("rule", Text),
-                ("parameter", Text),
-                ("when", One(Part::Condition)),
-                ("property", Text),
-                ("bound", Text),
-                ("clause", Text),
-            ],
-            Part::Condition => &[("parameter", Text), ("equals", Text)],
-            Part::Ports => &[("minimum", Count), ("maximum", Count)],
-            Part::DeprecatedValue => {
-                &[("x-deprecated-since", Text), ("x-sunset", Text), ("x-replaced-by", Text)]
+
+            /// The keywords that OpenAPI or our extensions require. Other rules check operations and schemas.
+            pub(super) fn needed(self) -> &'static [&'static str] {
+                match self { $($part => &[$($needed),*],)* }
             }
         }
-    }
+    };
+}
 
+// Each part with the keywords that it needs, then all that it may hold, each with the type of its value.
+grammar! {
+    Part::Document, needs ["openapi" "info" "paths" "x-clauses"]:
+        "openapi" Text, "info" One(Part::Info), "servers" List(Part::Server), "tags" List(Part::Tag),
+        "paths" Map(Part::PathItem), "components" One(Part::Components), "x-clauses" List(Part::Clause),
+        "x-unspecified" List(Part::Unspecified);
+    Part::Info, needs ["title" "version"]:
+        "title" Text, "version" Text, "description" Text, "contact" One(Part::Contact),
+        "license" One(Part::License), "termsOfService" Text;
+    Part::Contact, needs []: "name" Text, "url" Text, "email" Text;
+    Part::License, needs ["name"]: "name" Text, "url" Text;
+    Part::Server, needs ["url"]: "url" Text, "description" Text, "variables" Map(Part::ServerVariable);
+    Part::ServerVariable, needs ["default"]: "default" Text, "description" Text, "enum" Texts;
+    Part::Tag, needs ["name"]: "name" Text, "description" Text;
+    Part::PathItem, needs []:
+        "get" One(Part::Operation), "put" One(Part::Operation), "post" One(Part::Operation),
+        "delete" One(Part::Operation), "patch" One(Part::Operation);
+    Part::Operation, needs []:
+        "operationId" Text, "tags" Texts, "summary" Text, "description" Text, "security" Any,
+        "parameters" List(Part::Parameter), "requestBody" One(Part::RequestBody),
+        "responses" Map(Part::Response), "x-clause" Any, "x-credentials-agree" Text,
+        "x-rules" List(Part::Rule), "x-retry" Text, "deprecated" Flag, "x-deprecated-since" Text,
+        "x-sunset" Text, "x-replaced-by" Text;
+    Part::Parameter, needs ["name" "in" "schema"]:
+        "name" Text, "in" Text, "required" Flag, "description" Text, "schema" One(Part::Schema),
+        "example" Any, "x-clause" Any, "x-credential" Flag, "x-alias-of" Text, "x-aliases-agree" Text,
+        "x-falls-back-to" Text, "deprecated" Flag, "x-deprecated-since" Text, "x-sunset" Text,
+        "x-replaced-by" Text;
+    Part::RequestBody, needs ["content"]:
+        "required" Flag, "description" Text, "content" Map(Part::Media), "x-clause" Any;
+    Part::Response, needs ["description"]:
+        "description" Text, "headers" Map(Part::Header), "content" Map(Part::Media), "x-clause" Any;
+    Part::Header, needs ["schema"]:
+        "required" Flag, "description" Text, "schema" One(Part::Schema), "example" Any, "x-clause" Any;
+    Part::Media, needs ["schema"]: "schema" One(Part::Schema), "example" Any;
+    Part::Schema, needs []:
+        "type" Text, "format" Text, "description" Text, "nullable" Flag, "default" Any, "enum" Any,
+        "example" Any, "minimum" Number, "maximum" Number, "minLength" Count, "maxLength" Count,
+        "pattern" Text, "minItems" Count, "maxItems" Count, "items" One(Part::Schema),
+        "properties" Map(Part::Schema), "required" Texts, "additionalProperties" Flag, "x-clause" Any,
+        "x-format" Text, "x-port" One(Part::Ports), "x-max-utf8-bytes" Count, "x-max-distinct" Count,
+        "x-separators" TextMap, "deprecated" Flag, "x-deprecated-since" Text, "x-sunset" Text,
+        "x-replaced-by" Text, "x-deprecated-values" Map(Part::DeprecatedValue);
+    Part::SecurityScheme, needs ["type"]:
+        "type" Text, "in" Text, "name" Text, "scheme" Text, "description" Text;
+    Part::Components, needs []:
+        "securitySchemes" Map(Part::SecurityScheme), "parameters" Map(Part::Parameter),
+        "headers" Map(Part::Header), "responses" Map(Part::Response), "requestBodies" Map(Part::RequestBody),
+        "schemas" Map(Part::Schema);
+    Part::Clause, needs ["id" "section" "text" "observable"]:
+        "id" Text, "section" Text, "text" Text, "observable" Flag, "reason" Text, "inferred" Text,
+        "inferred-null" Text;
+    Part::Unspecified, needs ["id" "text"]: "id" Text, "text" Text;
+    Part::Rule, needs ["rule" "clause"]:
+        "rule" Text, "parameter" Text, "when" One(Part::Condition), "property" Text, "bound" Text,
+        "clause" Text;
+    Part::Condition, needs ["parameter" "equals"]: "parameter" Text, "equals" Text;
+    Part::Ports, needs ["minimum" "maximum"]: "minimum" Count, "maximum" Count;
+    Part::DeprecatedValue, needs []: "x-deprecated-since" Text, "x-sunset" Text, "x-replaced-by" Text;
+}
+
+impl Part {
     /// Whether a `$ref` may replace it.
     fn may_refer(self) -> bool {
         matches!(self, Part::Parameter | Part::RequestBody | Part::Response | Part::Header | Part::Schema)

@@ -12,37 +12,10 @@ pub(super) fn missing(lint: &mut Lint<'_>) {
         }
         let unobservable = node.value.get("observable") == Some(&Value::Bool(false));
         let reason = unobservable.then_some(&"reason");
-        for keyword in needed(node.part).iter().chain(reason).filter(|keyword| !node.has(keyword)) {
+        for keyword in node.part.needed().iter().chain(reason).filter(|keyword| !node.has(keyword)) {
             let message = format!("missing `{keyword}`");
             lint.report(&node, node.pointer.clone(), message, format!("add `{keyword}: …`"));
         }
-    }
-}
-
-/// The keywords that OpenAPI or our extensions require. Other rules check operations and schemas.
-fn needed(part: Part) -> &'static [&'static str] {
-    match part {
-        Part::Document => &["openapi", "info", "paths", "x-clauses"],
-        Part::Info => &["title", "version"],
-        Part::License | Part::Tag => &["name"],
-        Part::Server => &["url"],
-        Part::ServerVariable => &["default"],
-        Part::Parameter => &["name", "in", "schema"],
-        Part::RequestBody => &["content"],
-        Part::Response => &["description"],
-        Part::Header | Part::Media => &["schema"],
-        Part::SecurityScheme => &["type"],
-        Part::Clause => &["id", "section", "text", "observable"],
-        Part::Unspecified => &["id", "text"],
-        Part::Rule => &["rule", "clause"],
-        Part::Condition => &["parameter", "equals"],
-        Part::Ports => &["minimum", "maximum"],
-        Part::Contact
-        | Part::PathItem
-        | Part::Operation
-        | Part::Schema
-        | Part::Components
-        | Part::DeprecatedValue => &[],
     }
 }
 
@@ -88,26 +61,10 @@ pub(super) fn unknown(lint: &mut Lint<'_>) {
 fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let lower = word.to_lowercase();
     names
-        .map(|name| (distance(&lower, &name.to_lowercase()), name))
+        .map(|name| (strsim::levenshtein(&lower, &name.to_lowercase()), name))
         .filter(|(distance, name)| *distance * 3 <= name.len().max(3))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
-}
-
-/// Levenshtein distance: insertions, deletions and replacements from `a` to `b`.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// Keywords of OpenAPI that a generator drops, panics on or does not enforce.
@@ -245,6 +202,5 @@ mod tests {
     fn the_most_similar_name_is_suggested() {
         assert_eq!(nearest("minimun", ["minimum", "maximum"].into_iter()), Some("minimum"));
         assert_eq!(nearest("xyz", ["minimum", "type"].into_iter()), None);
-        assert_eq!(distance("kitten", "sitting"), 3);
     }
 }

@@ -14,6 +14,8 @@ mod requests;
 mod schemas;
 mod words;
 
+use serde_json::Value;
+
 use crate::{document::Document, problem::Problem};
 
 pub(crate) use grammar::{Node, Part, walk};
@@ -105,6 +107,14 @@ impl<'a> Lint<'a> {
     fn parts(&self, part: Part) -> Vec<Node<'a>> {
         let own = |node: &&Node<'_>| node.part == part && !node.has("$ref");
         self.nodes.iter().filter(own).cloned().collect()
+    }
+
+    /// The definitions of the parameters of an operation, with their pointers.
+    fn parameters(&self, operation: &Node<'_>) -> Vec<(String, &'a Value)> {
+        let items = self.document.items(&operation.at("parameters")).into_iter();
+        items
+            .map(|(at, item)| (self.document.definition(&at).to_owned(), self.document.resolve(item)))
+            .collect()
     }
 
     /// Reports a problem at `pointer`, in or below `node`.

@@ -73,9 +73,9 @@ fn schemas(lint: &mut Lint<'_>) {
             ["Request", "Headers", "Query", "HeaderParameters", "PathParameters", "Text"]
                 .map(|end| format!("{name}{end}")),
         );
-        for (parameter, _) in parameters(lint, &node) {
-            types.push(format!("{name}{}", pascal(&parameter)));
-        }
+        let parameters = lint.parameters(&node);
+        let names = parameters.iter().filter_map(|(_, parameter)| parameter["name"].as_str());
+        types.extend(names.map(|parameter| format!("{name}{}", pascal(parameter))));
         for made in types {
             let what = format!("the operation `{id}`");
             if let Some(other) = taken.get(&made).filter(|other| **other != what) {
@@ -120,15 +120,10 @@ fn operations(lint: &mut Lint<'_>) {
         }
         seen.push((name, id.to_owned()));
         let mut fields: Vec<(String, String)> = Vec::new();
-        for (parameter, pointer) in parameters(lint, &node) {
-            let at = lint.nodes.iter().find(|node| node.pointer == pointer).cloned();
-            member(
-                lint,
-                &at.unwrap_or_else(|| node.clone()),
-                &join(&pointer, "name"),
-                &parameter,
-                &mut fields,
-            );
+        for (pointer, parameter) in lint.parameters(&node) {
+            let Some(name) = parameter["name"].as_str() else { continue };
+            let own = lint.nodes.iter().find(|node| node.pointer == pointer).cloned();
+            member(lint, own.as_ref().unwrap_or(&node), &join(&pointer, "name"), name, &mut fields);
         }
     }
 }
@@ -206,18 +201,6 @@ fn headers(lint: &mut Lint<'_>) {
         let help = "start with an ASCII letter, and use letters, digits, and single `_` or `-` between them";
         lint.report(&node, node.at("name"), format!("invalid name `{name}` of a parameter or header"), help);
     }
-}
-
-/// Names and pointers of the definitions of an operation's parameters. A credential is sent by the client itself.
-fn parameters(lint: &Lint<'_>, operation: &Node<'_>) -> Vec<(String, String)> {
-    (0..operation.items("parameters").len())
-        .filter_map(|index| {
-            let at = join(&operation.at("parameters"), &index.to_string());
-            let pointer = lint.document.definition(&at);
-            let name = lint.document.get(&join(pointer, "name"))?.as_str()?;
-            Some((name.to_owned(), pointer.to_owned()))
-        })
-        .collect()
 }
 
 fn reserved(name: &str, made: &str) -> String {

@@ -3,7 +3,10 @@
 use serde_json::Value;
 
 use super::{Lint, Node, Part};
-use crate::{document::join, model::Method};
+use crate::{
+    document::join,
+    model::{Method, Retry},
+};
 
 /// Names in generated code are made from `operationId`.
 pub(super) fn ids(lint: &mut Lint<'_>) {
@@ -27,9 +30,6 @@ pub(super) fn ids(lint: &mut Lint<'_>) {
     }
 }
 
-/// The values of `x-retry`.
-const RETRY_CLASSES: [&str; 3] = ["safe", "idempotency-key", "never"];
-
 pub(super) fn retries(lint: &mut Lint<'_>) {
     for operation in lint.parts(Part::Operation) {
         let help = "write `x-retry: safe` if repeating it changes nothing, `idempotency-key` if a parameter with \
@@ -40,14 +40,13 @@ pub(super) fn retries(lint: &mut Lint<'_>) {
             }
             continue;
         };
-        if !RETRY_CLASSES.contains(&class) {
-            let message = format!("`x-retry`: expected one of {}, found `{class}`", RETRY_CLASSES.join(", "));
+        if !Retry::CLASSES.contains(&class) {
+            let message =
+                format!("`x-retry`: expected one of {}, found `{class}`", Retry::CLASSES.join(", "));
             lint.report(&operation, operation.at("x-retry"), message, help);
         }
-        let has_key = operation
-            .items("parameters")
-            .iter()
-            .any(|parameter| lint.document.resolve(parameter).get("x-falls-back-to").is_some());
+        let parameters = lint.parameters(&operation);
+        let has_key = parameters.iter().any(|(_, parameter)| parameter.get("x-falls-back-to").is_some());
         if class == "idempotency-key" && !has_key {
             let message = "`x-retry: idempotency-key` without a parameter that carries the key";
             lint.report(&operation, operation.at("x-retry"), message, help);

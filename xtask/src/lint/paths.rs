@@ -1,7 +1,7 @@
 //! Paths of operations: their form, two of them that a request could mean at once, and the prefix that a clause promises.
 
 use super::{Lint, Node, Part};
-use crate::model::Citation;
+use crate::{document::unescaped, model::Citation};
 
 pub(super) fn run(lint: &mut Lint<'_>) {
     for node in lint.parts(Part::PathItem) {
@@ -62,7 +62,7 @@ fn ambiguities(lint: &mut Lint<'_>) {
 }
 
 fn path(node: &Node<'_>) -> String {
-    node.pointer.trim_start_matches("/paths/").replace("~1", "/").replace("~0", "~")
+    unescaped(node.pointer.trim_start_matches("/paths/"))
 }
 
 /// What is wrong with a path.

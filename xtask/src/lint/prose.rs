@@ -9,20 +9,10 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{Lint, Node, Part, words::Words};
-use crate::model::{Constraint, Contract, Operation, Side};
-
-/// Keywords whose numbers a text repeats.
-const LIMITS: [&str; 9] = [
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "x-max-utf8-bytes",
-    "minItems",
-    "maxItems",
-    "x-max-distinct",
-    "x-port",
-];
+use crate::{
+    document::values,
+    model::{Constraint, Contract, LIMITS, Operation, Side},
+};
 
 pub(super) fn run(lint: &mut Lint<'_>) {
     // Other rules report a document that cannot be read as a contract.
@@ -87,7 +77,8 @@ fn clause_text(
         }
     }
     // Without a keyword there is nothing that a number could contradict.
-    let has_limits = cited.iter().any(|one| is_limit(one) || matches!(one.keyword, "default" | "enum"));
+    let has_limits =
+        cited.iter().any(|one| is_limit(one.keyword) || matches!(one.keyword, "default" | "enum"));
     for number in words.numbers().filter(|number| has_limits && !allowed.contains(number)) {
         let message =
             format!("the text of `{id}` says {number}, but no keyword that cites the clause has this number");
@@ -106,7 +97,7 @@ fn clause_text(
 
 /// HTTP statuses and business codes, which texts name wherever they like.
 fn statuses_and_codes(operation: &Operation, found: &mut BTreeSet<i64>) {
-    for response in std::iter::once(&operation.success).chain(&operation.errors) {
+    for response in operation.responses() {
         found.extend(response.status.parse::<i64>());
     }
     for property in operation.success.json().into_iter().flat_map(|schema| schema.properties()) {
@@ -116,8 +107,9 @@ fn statuses_and_codes(operation: &Operation, found: &mut BTreeSet<i64>) {
     }
 }
 
-fn is_limit(constraint: &Constraint) -> bool {
-    LIMITS.contains(&constraint.keyword)
+/// Whether a text repeats the numbers of a keyword.
+fn is_limit(keyword: &str) -> bool {
+    LIMITS.contains(&keyword) || keyword == "x-port"
 }
 
 /// What a constraint of requests says and the text does not.
@@ -128,7 +120,7 @@ fn missing(constraint: &Constraint, cited: &[&Constraint], words: &Words) -> Vec
     let says = |number: i64| words.numbers().any(|one| one == number);
     let mut found = Vec::new();
     match (constraint.keyword, &constraint.value) {
-        (_, value) if is_limit(constraint) => {
+        (_, value) if is_limit(constraint.keyword) => {
             let mut limits = BTreeSet::new();
             numbers(value, &mut limits);
             found.extend(limits.into_iter().filter(|limit| !says(*limit)).map(|limit| limit.to_string()));
@@ -200,7 +192,7 @@ fn limits(lint: &Lint<'_>, schema: &Value, found: &mut BTreeSet<i64>) {
         match keyword.as_str() {
             "enum" | "default" => numbers(value, found),
             "items" | "schema" => limits(lint, value, found),
-            _ if LIMITS.contains(&keyword.as_str()) => numbers(value, found),
+            _ if is_limit(keyword) => numbers(value, found),
             _ => {}
         }
     }
@@ -246,9 +238,8 @@ fn fences(lint: &mut Lint<'_>, node: &Node<'_>) {
 
 /// Messages in examples that name a parameter or a property of a request, and its limits.
 fn example(lint: &mut Lint<'_>, node: &Node<'_>) {
-    let mut texts = Vec::new();
-    strings(node.value.get("example"), &mut texts);
-    for text in texts {
+    let Some(example) = node.value.get("example") else { return };
+    for text in values(example).into_iter().filter_map(Value::as_str) {
         let words = Words::read(text);
         let Some(first) = words.first() else { continue };
         let named = lint.nodes.iter().find(|one| {
@@ -263,14 +254,5 @@ fn example(lint: &mut Lint<'_>, node: &Node<'_>) {
                 format!("the example says {number} as a limit of `{first}`, which its schema does not");
             lint.report(node, node.at("example"), message, "change the example, or the schema");
         }
-    }
-}
-
-fn strings<'a>(value: Option<&'a Value>, found: &mut Vec<&'a str>) {
-    match value {
-        Some(Value::String(text)) => found.push(text),
-        Some(Value::Array(items)) => items.iter().for_each(|item| strings(Some(item), found)),
-        Some(Value::Object(members)) => members.values().for_each(|member| strings(Some(member), found)),
-        _ => {}
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Lint, Node, Part};
 use crate::{
-    document::{Document, join},
+    document::{join, unescaped},
     model::{Contract, Kind, Schema},
 };
 
@@ -36,7 +36,7 @@ pub(super) fn parameters(lint: &mut Lint<'_>) {
     }
     for operation in lint.parts(Part::Operation) {
         let mut seen = Vec::new();
-        for (index, parameter) in resolved_parameters(lint.document, &operation) {
+        for (index, (_, parameter)) in lint.parameters(&operation).into_iter().enumerate() {
             let key = (parameter.get("in"), parameter.get("name"));
             if seen.contains(&key) {
                 let at = join(&operation.at("parameters"), &index.to_string());
@@ -97,10 +97,9 @@ fn kind(lint: &mut Lint<'_>, node: &Node<'_>) {
 /// The parameters of a path and those that it declares are the same.
 fn template(lint: &mut Lint<'_>, operation: &Node<'_>) {
     let path = path_of(operation);
-    let declared: Vec<&str> = resolved_parameters(lint.document, operation)
-        .filter(|(_, parameter)| parameter["in"] == "path")
-        .filter_map(|(_, parameter)| parameter["name"].as_str())
-        .collect();
+    let parameters = lint.parameters(operation);
+    let in_path = parameters.iter().filter(|(_, parameter)| parameter["in"] == "path");
+    let declared: Vec<&str> = in_path.filter_map(|(_, parameter)| parameter["name"].as_str()).collect();
     let named: Vec<&str> = names(&path).collect();
     for name in named.iter().filter(|name| !declared.contains(name)) {
         let message = format!("the path has `{{{name}}}`, and the operation no path parameter of that name");
@@ -114,16 +113,8 @@ fn template(lint: &mut Lint<'_>, operation: &Node<'_>) {
     }
 }
 
-fn resolved_parameters<'a>(
-    document: &'a Document,
-    operation: &Node<'a>,
-) -> impl Iterator<Item = (usize, &'a Value)> {
-    operation.items("parameters").iter().enumerate().map(|(index, item)| (index, document.resolve(item)))
-}
-
 fn path_of(operation: &Node<'_>) -> String {
-    let path = operation.pointer.trim_start_matches("/paths/").split('/').next().unwrap_or_default();
-    path.replace("~1", "/").replace("~0", "~")
+    unescaped(operation.pointer.trim_start_matches("/paths/").split('/').next().unwrap_or_default())
 }
 
 /// The names in braces.
@@ -137,11 +128,9 @@ pub(super) fn objects(lint: &mut Lint<'_>) {
     let Ok(contract) = Contract::read(lint.document) else { return };
     let mut answered: BTreeMap<&str, &str> = BTreeMap::new();
     for operation in &contract.operations {
-        for response in std::iter::once(&operation.success).chain(&operation.errors) {
-            for media in &response.content {
-                each_object(&media.schema, &mut |object| {
-                    answered.entry(&object.pointer).or_insert(&operation.id);
-                });
+        for response in operation.responses() {
+            for object in response.content.iter().flat_map(|media| media.schema.all()).filter(is_object) {
+                answered.entry(&object.pointer).or_insert(&operation.id);
             }
         }
     }
@@ -152,18 +141,16 @@ pub(super) fn objects(lint: &mut Lint<'_>) {
         else {
             continue;
         };
-        let mut found = Vec::new();
-        each_object(&body.schema, &mut |object| found.push((object.pointer.clone(), object.name.clone())));
-        for (pointer, name) in found {
+        for Schema { pointer, name, .. } in body.schema.all().into_iter().filter(is_object) {
             match (name, answered.get(pointer.as_str())) {
                 (None, _) => {
                     let help = "move it to components/schemas and reference it";
-                    lint.report(&node, pointer, "an object of a request has no name", help);
+                    lint.report(&node, pointer.clone(), "an object of a request has no name", help);
                 }
                 (Some(name), Some(other)) => {
                     let message = format!("`{name}` is in a request, and in a response of `{other}`");
                     let help = "write one schema for requests and one for responses";
-                    lint.report(&node, pointer, message, help);
+                    lint.report(&node, pointer.clone(), message, help);
                 }
                 (Some(_), None) => {}
             }
@@ -171,13 +158,6 @@ pub(super) fn objects(lint: &mut Lint<'_>) {
     }
 }
 
-fn each_object<'s>(schema: &'s Schema, visit: &mut impl FnMut(&'s Schema)) {
-    match &schema.kind {
-        Kind::Object { properties } => {
-            visit(schema);
-            properties.iter().for_each(|property| each_object(&property.schema, visit));
-        }
-        Kind::Array { items, .. } => each_object(items, visit),
-        Kind::String { .. } | Kind::Integer { .. } | Kind::Boolean => {}
-    }
+fn is_object(schema: &&Schema) -> bool {
+    matches!(schema.kind, Kind::Object { .. })
 }

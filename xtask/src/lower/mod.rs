@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::document::Document;
 
-pub(crate) use response::{opened_enums, text_operation_id};
+pub(crate) use response::{builder_ids, opened_enums};
 pub(crate) use schema::{endpoint_schemas, reachable_from_responses};
 
 /// The edits in order; the earlier ones read what the later ones remove.

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{schema::reachable_from_responses, walk};
+use crate::model::Operation;
 
 /// The component that [`merge_rejections`] adds.
 const REJECTION: &str = "Rejection";
@@ -116,8 +117,15 @@ pub(crate) fn opened_enums(root: &Value) -> Vec<String> {
 }
 
 /// The id of the text variant that [`split_text`] adds for the operation `id`.
-pub(crate) fn text_operation_id(id: &str) -> String {
+fn text_operation_id(id: &str) -> String {
     format!("{id}Text")
+}
+
+/// The ids that progenitor makes a builder for: that of the operation, and that of its text variant, if it has one.
+pub(crate) fn builder_ids(operation: &Operation) -> Vec<String> {
+    let has_text = operation.success.content.len() > 1;
+    let text = has_text.then(|| text_operation_id(&operation.id));
+    std::iter::once(operation.id.clone()).chain(text).collect()
 }
 
 /// The named schemas of the error responses.

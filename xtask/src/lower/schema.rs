@@ -5,28 +5,19 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::walk;
+use crate::{document::values, model::LIMITS};
 
-/// Keywords that typify drops or applies in part: `minimum: 1` becomes a non-zero number, `maximum` is ignored.
-const BOUNDS: [&str; 9] = [
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "minItems",
-    "maxItems",
-    "default",
-    "pattern",
-    "additionalProperties",
-];
-
-/// typify applies only some of the bounds: the generated validation of the client checks all of them instead. Defaults are
-/// applied by the service, so an absent value is not sent.
+/// typify drops bounds or applies them in part (`minimum: 1` becomes a non-zero number, `maximum` is ignored): the generated
+/// validation of the client checks all of them instead. Defaults are applied by the service, so an absent value is not sent.
 pub(super) fn drop_bounds_and_defaults(root: &mut Value) {
     for place in ["/paths", "/components"] {
         let Some(part) = root.pointer_mut(place) else { continue };
         walk::objects(part, &mut |object| {
             if object.get("type").is_some_and(Value::is_string) {
-                object.retain(|key, _| !BOUNDS.contains(&key.as_str()));
+                let is_dropped = |key: &str| {
+                    LIMITS.contains(&key) || matches!(key, "default" | "pattern" | "additionalProperties")
+                };
+                object.retain(|key, _| !is_dropped(key));
             }
         });
     }
@@ -82,18 +73,12 @@ pub(crate) fn endpoint_schemas(root: &Value) -> Vec<String> {
 }
 
 fn collect(root: &Value, value: &Value, found: &mut BTreeSet<String>) {
-    if let Some(name) = walk::component(value, "schemas") {
+    for name in values(value).into_iter().filter_map(|value| walk::component(value, "schemas")) {
         if found.insert(name.to_owned())
             && let Some(schema) = root.pointer(&format!("/components/schemas/{name}"))
         {
             collect(root, schema, found);
         }
-        return;
-    }
-    match value {
-        Value::Object(object) => object.values().for_each(|member| collect(root, member, found)),
-        Value::Array(items) => items.iter().for_each(|item| collect(root, item, found)),
-        _ => {}
     }
 }
 

@@ -71,36 +71,3 @@ fn ids(cited: &Value) -> Option<Vec<String>> {
         _ => None,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_keyword_has_its_own_clause_and_the_rest_shares_one() {
-        let citation =
-            Citation::read(&json!({"x-clause": {"required": "a.b", "any": ["c.d", "e.f"]}})).unwrap();
-        assert_eq!(citation.clauses_for("required"), ["a.b"]);
-        assert_eq!(citation.clauses_for("minimum"), ["c.d", "e.f"]);
-        assert_eq!(citation.all().count(), 3);
-    }
-
-    #[test]
-    fn the_nearest_citation_wins() {
-        let outer =
-            Citation::read(&json!({"x-clause": {"default": "outer.default", "any": "outer.any"}})).unwrap();
-        let silent = Citation::default();
-        assert_eq!(silent.clone().or(&outer).clauses_for("default"), ["outer.default"]);
-        assert_eq!(silent.or_any(&outer).clauses_for("default"), ["outer.any"]);
-        let own = Citation::read(&json!({"x-clause": "own.any"})).unwrap();
-        assert_eq!(own.or(&outer).clauses_for("default"), ["own.any"]);
-    }
-
-    #[test]
-    fn another_shape_is_no_citation() {
-        assert_eq!(Citation::read(&json!({"x-clause": 1})), None);
-        assert_eq!(Citation::read(&json!({"x-clause": {"any": [1]}})), None);
-    }
-}

@@ -36,6 +36,18 @@ impl Constraint {
     }
 }
 
+/// The keywords with one number that bounds a value, its length or its number of items.
+pub(crate) const LIMITS: [&str; 8] = [
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "x-max-utf8-bytes",
+    "minItems",
+    "maxItems",
+    "x-max-distinct",
+];
+
 /// The side that a constraint applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Side {
@@ -51,7 +63,7 @@ pub(super) fn collect(contract: &Contract) -> Vec<Constraint> {
         let mut walk = Walk { operation, side: Side::Request, credential: false, found: &mut found };
         walk.request();
         walk.side = Side::Response;
-        for response in std::iter::once(&operation.success).chain(&operation.errors) {
+        for response in operation.responses() {
             walk.response(response);
         }
     }

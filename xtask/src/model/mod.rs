@@ -13,7 +13,7 @@ mod schema;
 
 pub(crate) use citation::Citation;
 pub(crate) use clause::{Check, Clause, Unspecified};
-pub(crate) use constraint::{Constraint, Side};
+pub(crate) use constraint::{Constraint, LIMITS, Side};
 pub(crate) use operation::{
     Body, Credential, Deprecation, Header, Location, Media, Method, Operation, Parameter, Response, Retry,
     Rule,
@@ -50,52 +50,14 @@ impl Contract {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn contract() -> Contract {
-        let document = crate::fixture::contract();
-        Contract::read(&document).unwrap()
-    }
-
-    fn clauses(at: &str, keyword: &str) -> Vec<String> {
-        let found = contract().constraints().into_iter().find(|one| one.at == at && one.keyword == keyword);
-        found.unwrap_or_else(|| panic!("no {keyword} at {at}")).clauses
-    }
-
-    #[test]
-    fn the_document_is_read_whole() {
-        let contract = contract();
-        let ids: Vec<_> = contract.operations.iter().map(|operation| operation.id.as_str()).collect();
-        assert_eq!(ids, ["extractProxies", "listStaticGroups", "searchStaticInstances"]);
-        let extract = &contract.operations[0];
-        assert_eq!(extract.credentials.len(), 3);
-        assert_eq!(extract.rules.len(), 1);
-        assert_eq!(extract.success.content.len(), 2);
-        assert_eq!(extract.errors.len(), 2);
-        let num = extract.parameter(Location::Query, "num").unwrap();
-        assert!(matches!(num.schema.kind, Kind::Integer { minimum: Some(1), maximum: Some(100), .. }));
-    }
-
-    #[test]
-    fn a_constraint_cites_the_nearest_clause() {
-        assert_eq!(clauses("query num", "required"), ["extract.num-required"]);
-        assert_eq!(clauses("query num", "maximum"), ["extract.num-range"]);
-        assert_eq!(clauses("query lb", "default"), ["extract.separator"]);
-        assert_eq!(clauses("query lb", "enum"), ["extract.separator-range"]);
-        assert_eq!(clauses("body ips", "required"), ["search.ips-required"]);
-        assert_eq!(clauses("body ips", "x-max-distinct"), ["search.ips-dedup-limit"]);
-        assert_eq!(clauses("body ips[]", "x-port"), ["search.ips-port"]);
-        assert_eq!(clauses("200 header Cache-Control", "enum"), ["groups.headers"]);
-        assert_eq!(clauses("200 body data.items[].groupId", "minimum"), ["groups.fields"]);
-    }
+    use crate::fixture::{LIBRARY, edited, edited_text};
 
     #[test]
     fn what_is_inside_a_list_or_an_object_inherits_its_clause() {
-        let text = crate::fixture::LIBRARY;
-        let inline = text.replace(
-            "items: { type: string, minLength: 1, maxLength: 20 }",
-            "items: { type: array, items: { type: string, minLength: 1 } }",
+        let inline = edited_text(
+            LIBRARY,
+            "items: { «type: string, minLength: 1, maxLength: 20→type: array, items: { type: string, minLength: 1 }» }",
         );
-        assert_ne!(text, inline);
         let contract = Contract::read(&Document::parse(&inline).unwrap()).unwrap();
         let constraints = contract.constraints();
         let inner =
@@ -105,10 +67,7 @@ mod tests {
 
     #[test]
     fn what_the_types_cannot_hold_is_a_problem_with_its_place() {
-        let text = crate::fixture::CONTRACT;
-        let broken = text.replace("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 1.5 }");
-        assert_ne!(text, broken);
-        let problems = Contract::read(&Document::parse(&broken).unwrap()).unwrap_err();
+        let problems = Contract::read(&edited("minimum: 1, maximum: «100→1.5» }")).unwrap_err();
         assert_eq!(problems.len(), 1);
         assert_eq!(problems[0].operation.as_deref(), Some("extractProxies"));
         assert!(problems[0].pointer.ends_with("/schema/maximum"), "{}", problems[0]);

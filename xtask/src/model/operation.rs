@@ -177,6 +177,11 @@ impl fmt::Display for Deprecation {
 }
 
 impl Operation {
+    /// Every response, that of success first.
+    pub(crate) fn responses(&self) -> impl Iterator<Item = &Response> {
+        std::iter::once(&self.success).chain(&self.errors)
+    }
+
     /// The parameter of that name at that place.
     pub(crate) fn parameter(&self, location: Location, name: &str) -> Option<&Parameter> {
         self.parameters.iter().find(|parameter| parameter.location == location && parameter.name == name)
@@ -205,14 +210,13 @@ impl Response {
 }
 
 impl Retry {
+    /// The values of `x-retry`, the most lenient first.
+    pub(crate) const CLASSES: [&str; 3] = ["safe", "idempotency-key", "never"];
+
     /// Reads `x-retry`.
     pub(crate) fn read(text: &str) -> Option<Retry> {
-        match text {
-            "safe" => Some(Retry::Safe),
-            "idempotency-key" => Some(Retry::IdempotencyKey),
-            "never" => Some(Retry::Never),
-            _ => None,
-        }
+        let class = Self::CLASSES.iter().position(|class| *class == text)?;
+        Some([Retry::Safe, Retry::IdempotencyKey, Retry::Never][class])
     }
 }
 

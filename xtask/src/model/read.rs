@@ -15,11 +15,8 @@ pub(super) fn contract(document: &Document) -> Result<Contract, Vec<Problem>> {
     let mut reader = Reader { document, problems: Vec::new(), operation: None, open: Vec::new() };
     let operations = reader.operations();
     reader.operation = None;
-    let schemas = reader
-        .members("/components/schemas")
-        .into_iter()
-        .filter_map(|(_, pointer, _)| reader.schema(&pointer))
-        .collect();
+    let schemas = document.members("/components/schemas").into_iter();
+    let schemas = schemas.filter_map(|(_, pointer, _)| reader.schema(&pointer)).collect();
     let clauses = reader.clauses();
     let unspecified = reader.unspecified();
     if reader.problems.is_empty() {
@@ -38,33 +35,13 @@ pub(super) struct Reader<'a> {
     pub(super) open: Vec<String>,
 }
 
-impl<'a> Reader<'a> {
+impl Reader<'_> {
     /// Records a problem and returns `None`, so that the rest of the document is read.
     pub(super) fn report<T>(&mut self, pointer: &str, message: impl Into<String>, help: &str) -> Option<T> {
         let mut problem = self.document.problem(pointer, message, help);
         problem.operation.clone_from(&self.operation);
         self.problems.push(problem);
         None
-    }
-
-    /// The members of the mapping at `pointer`, with their pointers; empty when the value is not a mapping.
-    pub(super) fn members(&self, pointer: &str) -> Vec<(&'a str, String, &'a Value)> {
-        let members = self.document.get(pointer).and_then(Value::as_object);
-        members
-            .into_iter()
-            .flatten()
-            .map(|(name, value)| (name.as_str(), join(pointer, name), value))
-            .collect()
-    }
-
-    fn items(&self, pointer: &str) -> Vec<(String, &'a Value)> {
-        let items = self.document.get(pointer).and_then(Value::as_array);
-        items
-            .into_iter()
-            .flatten()
-            .enumerate()
-            .map(|(i, item)| (join(pointer, &i.to_string()), item))
-            .collect()
     }
 
     /// The text at `pointer`, or a problem.
@@ -78,7 +55,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn optional_text(&self, pointer: &str, key: &str) -> Option<String> {
-        self.document.get(&join(pointer, key))?.as_str().map(str::to_owned)
+        self.document.text(pointer, key).map(str::to_owned)
     }
 
     fn flag(&self, pointer: &str, key: &str) -> bool {
@@ -96,8 +73,8 @@ impl<'a> Reader<'a> {
 
     fn operations(&mut self) -> Vec<Operation> {
         let mut operations = Vec::new();
-        for (path, at, _) in self.members("/paths") {
-            for (key, pointer, _) in self.members(&at) {
+        for (path, at, _) in self.document.members("/paths") {
+            for (key, pointer, _) in self.document.members(&at) {
                 let Some(method) = Method::ALL.into_iter().find(|method| method.key() == key) else {
                     continue;
                 };
@@ -112,13 +89,10 @@ impl<'a> Reader<'a> {
         let id = self.text(&join(&pointer, "operationId"))?;
         let citation = self.citation(&pointer);
         let credentials = self.credentials(&pointer);
-        let rules =
-            self.items(&join(&pointer, "x-rules")).into_iter().filter_map(|(at, _)| self.rule(at)).collect();
-        let parameters: Vec<_> = self
-            .items(&join(&pointer, "parameters"))
-            .into_iter()
-            .filter_map(|(at, _)| self.parameter(&at))
-            .collect();
+        let items = |key: &str| self.document.items(&join(&pointer, key)).into_iter();
+        let (rules, parameters, tags) = (items("x-rules"), items("parameters"), items("tags"));
+        let rules = rules.filter_map(|(at, _)| self.rule(at)).collect();
+        let parameters = parameters.filter_map(|(at, _)| self.parameter(&at)).collect();
         let body_pointer = join(&pointer, "requestBody");
         let body = match self.document.get(&body_pointer) {
             Some(_) => Some(self.body(&body_pointer)?),
@@ -126,19 +100,15 @@ impl<'a> Reader<'a> {
         };
         let mut success = None;
         let mut errors = Vec::new();
-        for (status, at, _) in self.members(&join(&pointer, "responses")) {
+        for (status, at, _) in self.document.members(&join(&pointer, "responses")) {
             let response = self.response(status, &at)?;
             if status.starts_with('2') { success = Some(response) } else { errors.push(response) }
         }
         let Some(success) = success else {
             return self.report(&pointer, "missing 2xx response", "add one success response");
         };
-        let tags = self
-            .items(&join(&pointer, "tags"))
-            .into_iter()
-            .filter_map(|(_, tag)| Some(tag.as_str()?.to_owned()));
         Some(Operation {
-            tags: tags.collect(),
+            tags: tags.filter_map(|(_, tag)| Some(tag.as_str()?.to_owned())).collect(),
             summary: self.optional_text(&pointer, "summary"),
             description: self.optional_text(&pointer, "description"),
             retry: self.optional_text(&pointer, "x-retry").and_then(|class| Retry::read(&class)),
@@ -165,7 +135,7 @@ impl<'a> Reader<'a> {
 
     /// The deprecated values of the enum at `pointer`.
     pub(super) fn deprecated_values(&self, pointer: &str) -> Vec<(String, Deprecation)> {
-        let values = self.members(&join(pointer, "x-deprecated-values")).into_iter();
+        let values = self.document.members(&join(pointer, "x-deprecated-values")).into_iter();
         values.filter_map(|(value, at, _)| Some((value.to_owned(), self.dates(&at)?))).collect()
     }
 
@@ -180,7 +150,7 @@ impl<'a> Reader<'a> {
 
     fn credentials(&mut self, operation: &str) -> Vec<Credential> {
         let mut credentials = Vec::new();
-        for (at, requirement) in self.items(&join(operation, "security")) {
+        for (at, requirement) in self.document.items(&join(operation, "security")) {
             for name in requirement.as_object().into_iter().flatten().map(|(name, _)| name) {
                 let scheme = join("/components/securitySchemes", name);
                 credentials.extend(self.credential(&at, &scheme));
@@ -278,11 +248,11 @@ impl<'a> Reader<'a> {
         let citation = self.citation(&pointer);
         let around = Citation { any: citation.clauses_for("headers").to_vec(), ..Citation::default() };
         let mut headers = Vec::new();
-        for (name, at, _) in self.members(&join(&pointer, "headers")) {
+        for (name, at, _) in self.document.members(&join(&pointer, "headers")) {
             headers.push(self.header(name, &at, &around)?);
         }
         let mut content = Vec::new();
-        for (name, at, _) in self.members(&join(&pointer, "content")) {
+        for (name, at, _) in self.document.members(&join(&pointer, "content")) {
             let mut schema = self.schema(&join(&at, "schema"))?;
             schema.inherit(&citation);
             content.push(Media { name: name.to_owned(), schema });
@@ -309,7 +279,7 @@ impl<'a> Reader<'a> {
 
     fn clauses(&mut self) -> Vec<Clause> {
         let mut clauses = Vec::new();
-        for (at, _) in self.items("/x-clauses") {
+        for (at, _) in self.document.items("/x-clauses") {
             let observable = self.flag(&at, "observable");
             let reason = self.optional_text(&at, "reason");
             if !observable && reason.is_none() {
@@ -338,7 +308,7 @@ impl<'a> Reader<'a> {
 
     fn unspecified(&mut self) -> Vec<Unspecified> {
         let mut entries = Vec::new();
-        for (at, _) in self.items("/x-unspecified") {
+        for (at, _) in self.document.items("/x-unspecified") {
             let (Some(id), Some(text)) = (self.text(&join(&at, "id")), self.text(&join(&at, "text"))) else {
                 continue;
             };

@@ -53,7 +53,7 @@ impl Reader<'_> {
                 let required = source.get("required").and_then(Value::as_array);
                 let required: Vec<_> = required.into_iter().flatten().filter_map(Value::as_str).collect();
                 let mut properties = Vec::new();
-                for (name, at, _) in self.members(&join(&pointer, "properties")) {
+                for (name, at, _) in self.document.members(&join(&pointer, "properties")) {
                     let mut schema = self.schema(&at)?;
                     schema.inherit(&citation);
                     properties.push(Property {

@@ -115,6 +115,21 @@ impl Schema {
         }
     }
 
+    /// The schema of the items of an array; none for any other kind.
+    pub(crate) fn items(&self) -> Option<&Schema> {
+        match &self.kind {
+            Kind::Array { items, .. } => Some(items),
+            _ => None,
+        }
+    }
+
+    /// This schema and every one inside of it, outer ones first.
+    pub(crate) fn all(&self) -> Vec<&Schema> {
+        let properties = self.properties().iter().map(|property| &property.schema);
+        let inner = self.items().into_iter().chain(properties).flat_map(Schema::all);
+        std::iter::once(self).chain(inner).collect()
+    }
+
     /// The values of a string enum, as text.
     pub(crate) fn text_variants(&self) -> Option<Vec<&str>> {
         self.variants.as_ref()?.iter().map(Value::as_str).collect()

@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use super::{Change, NewOperation};
-use crate::document::Document;
+use crate::{document::Document, problem::Problem};
 
 pub(super) const PATH: &str = "openapi/openapi.yaml";
 
 /// The document with the stub of the operation, its schemas and its clause.
 pub(super) fn with(new: &NewOperation, text: &str) -> Result<Change, String> {
-    let document = Document::parse(text)
-        .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+    let document = Document::parse(text).map_err(|problems| Problem::list(&problems))?;
     if text.contains(&format!("operationId: {}\n", new.id)) {
         return Err(format!("the operation `{}` already exists; choose another id", new.id));
     }

@@ -78,7 +78,7 @@ impl NewOperation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{document::Document, emit, fixture::CONTRACT, lint};
+    use crate::{document::Document, emit, fixture::CONTRACT, lint, problem::Problem};
 
     fn read(path: &str) -> Result<String, String> {
         if path == document::PATH {
@@ -107,8 +107,8 @@ mod tests {
         for new in some() {
             let changes = changes(&new, &read).unwrap();
             let document = Document::parse(&changes[0].contents).unwrap();
-            let problems: Vec<_> = lint::run(&document).iter().map(ToString::to_string).collect();
-            assert!(problems.is_empty(), "{}: {}", new.id, problems.join("\n"));
+            let problems = lint::run(&document);
+            assert!(problems.is_empty(), "{}: {}", new.id, Problem::list(&problems));
             assert!(emit::code(&document).is_ok(), "{}", new.id);
             assert!(changes[0].contents.contains(&format!("operationId: {}\n", new.id)));
         }

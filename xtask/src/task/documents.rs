@@ -11,6 +11,7 @@ use crate::{
         accepted::{self, Note},
     },
     document::Document,
+    problem::Problem,
 };
 
 /// The file of accepted changes.
@@ -30,11 +31,8 @@ pub(super) fn accept(root: &Path, file: &Path, diff: &mut Diff, today: Date) -> 
         return Ok(Vec::new());
     }
     let name = file.display().to_string();
-    let entries = read(&name, &text(&name, &path)?).and_then(|document| {
-        accepted::read(&document).map_err(|problems| {
-            problems.iter().map(|problem| format!("error: {}\n", problem.in_file(&name))).collect::<String>()
-        })
-    })?;
+    let document = read(&name, &text(&name, &path)?)?;
+    let entries = accepted::read(&document).map_err(|problems| in_file(&name, &problems))?;
     Ok(accepted::apply(diff, &entries, today))
 }
 
@@ -49,7 +47,9 @@ pub(super) fn text(name: &str, path: &Path) -> Result<String, String> {
 
 /// Parses a document; its problems carry its name.
 pub(super) fn read(name: &str, text: &str) -> Result<Document, String> {
-    Document::parse(text).map_err(|problems| {
-        problems.iter().map(|problem| format!("error: {}\n", problem.in_file(name))).collect::<String>()
-    })
+    Document::parse(text).map_err(|problems| in_file(name, &problems))
+}
+
+fn in_file(name: &str, problems: &[Problem]) -> String {
+    problems.iter().map(|problem| format!("error: {}\n", problem.in_file(name))).collect()
 }

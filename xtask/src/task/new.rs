@@ -8,6 +8,7 @@ use crate::{
     document::Document,
     lint,
     model::Method,
+    problem::Problem,
     scaffold::{self, NewOperation},
 };
 
@@ -55,7 +56,7 @@ pub(crate) fn run(root: &Path, new: &New) -> Result<String, String> {
     let problems = Document::parse(&changes[0].contents)
         .map_or_else(|problems| problems, |document| lint::run(&document));
     if !problems.is_empty() {
-        let problems = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        let problems = Problem::list(&problems);
         return Err(format!("{problems}\nerror: nothing was written; choose another id or path\n"));
     }
     let mut report = String::new();

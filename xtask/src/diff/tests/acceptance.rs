@@ -3,7 +3,7 @@
 use super::*;
 
 fn narrowed() -> Diff {
-    diff(&contract(), &edited("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 50 }"))
+    diff(&contract(), &edited("minimum: 1, maximum: «100→50» }"))
 }
 
 fn entries(text: &str) -> Vec<accepted::AcceptedChange> {

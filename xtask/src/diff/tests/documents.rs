@@ -8,15 +8,12 @@ use crate::{
 
 #[test]
 fn a_new_clause_in_an_area_that_was_open_says_that_services_may_fail() {
-    let closed = CONTRACT
-        .replace(
-            "  - id: open.search.order\n    text: \"Instances come in any order, as long as it holds still.\"\n",
-            "",
-        )
-        .replace(
-            "  - id: search.total\n",
-            "  - id: search.sorted\n    section: \"4.3\"\n    text: \"Sorted.\"\n    observable: true\n  - id: search.total\n",
-        );
+    let closed = edited_text(
+        CONTRACT,
+        "«  - id: open.search.order\n    text: \"Instances come in any order, as long as it holds still.\"\n→»",
+    );
+    let clause = "  - id: search.sorted\n    section: \"4.3\"\n    text: \"Sorted.\"\n    observable: true\n";
+    let closed = edited_text(&closed, &format!("«→{clause}»  - id: search.total\n"));
     let changes = diff(&contract(), &Document::parse(&closed).unwrap()).changes;
     let clause = &changes[0];
     assert_eq!(clause.rule.id, "clause-takes-unspecified");
@@ -27,7 +24,7 @@ fn a_new_clause_in_an_area_that_was_open_says_that_services_may_fail() {
 
 #[test]
 fn lines_clauses_and_values_of_both_documents_are_named() {
-    let new = edited("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 50 }");
+    let new = edited("minimum: 1, maximum: «100→50» }");
     let changes = diff(&contract(), &new).changes;
     let [change] = changes.as_slice() else { panic!("{changes:?}") };
     let line = 1 + CONTRACT.lines().position(|line| line.contains("maximum: 100 }")).unwrap();
@@ -40,14 +37,14 @@ fn lines_clauses_and_values_of_both_documents_are_named() {
 #[test]
 fn a_fingerprint_survives_moved_lines_and_differs_between_changes() {
     let narrow = |text: &str| {
-        let text = text.replacen("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 50 }", 1);
+        let text = edited_text(text, "minimum: 1, maximum: «100→50» }");
         let changes = diff(&contract(), &Document::parse(&text).unwrap()).changes;
         changes.into_iter().find(|change| change.keyword == "maximum").unwrap().fingerprint()
     };
     assert_eq!(narrow(CONTRACT), narrow(&format!("\n\n\n{CONTRACT}")));
     let mut all = Vec::new();
-    for (from, to, ..) in EDITS {
-        all.extend(diff(&contract(), &edited(from, to)).changes.iter().map(Change::fingerprint));
+    for (edit, _) in EDITS {
+        all.extend(diff(&contract(), &edited(edit)).changes.iter().map(Change::fingerprint));
     }
     let count = all.len();
     all.sort_unstable();
@@ -103,34 +100,30 @@ fn a_document_does_not_differ_from_itself() {
 #[test]
 fn a_part_in_place_of_a_reference_is_no_change_of_the_contract() {
     let new = edited(
-        "          schema: { $ref: \"#/components/schemas/ReturnType\" }",
-        "          schema: { type: string, enum: [json, txt], default: json }",
+        "schema: { «$ref: \"#/components/schemas/ReturnType\"→type: string, enum: [json, txt], default: json» }",
     );
     let changes = diff(&contract(), &new).changes;
     assert!(changes.iter().all(|change| change.rule.verdict == Verdict::Documentation), "{changes:?}");
     assert!(!changes.is_empty());
 }
 
+/// The document without what stands from one text to another.
+fn without(from: &str, to: &str) -> Document {
+    let [start, end] = [from, to].map(|text| CONTRACT.find(text).unwrap());
+    Document::parse(&format!("{}{}", &CONTRACT[..start], &CONTRACT[end..])).unwrap()
+}
+
 #[test]
 fn a_deprecated_part_may_go_after_its_sunset() {
     let deprecated = |sunset: &str| {
-        CONTRACT.replacen(
-            "        - name: country\n          in: query\n",
-            &format!(
-                "        - name: country\n          in: query\n          deprecated: true\n          x-sunset: {sunset}\n"
-            ),
-            1,
-        )
+        let dates = format!("          deprecated: true\n          x-sunset: {sunset}\n");
+        edited(&format!("        - name: country\n          in: query\n«→{dates}»"))
     };
-    let start = CONTRACT.find("        - name: country\n").unwrap();
-    let end = CONTRACT.find("        - name: protocol\n").unwrap();
-    let gone = Document::parse(&format!("{}{}", &CONTRACT[..start], &CONTRACT[end..])).unwrap();
+    let gone = without("        - name: country\n", "        - name: protocol\n");
     for (sunset, rule) in [("2026-05-31", "removed-after-sunset"), ("2026-06-02", "alias-removed")] {
-        let old = Document::parse(&deprecated(sunset)).unwrap();
-        assert_eq!(lines(&old, &gone), [format!("{rule} extractProxies query country")]);
+        assert_eq!(lines(&deprecated(sunset), &gone), [format!("{rule} extractProxies query country")]);
     }
     let (near, far) = (deprecated("2026-07-01"), deprecated("2026-08-01"));
-    let (near, far) = (Document::parse(&near).unwrap(), Document::parse(&far).unwrap());
     assert_eq!(lines(&far, &near), ["sunset-earlier extractProxies query country"]);
     assert_eq!(lines(&near, &far), ["sunset-later extractProxies query country"]);
     let both = ["deprecated extractProxies query country", "sunset-later extractProxies query country"];
@@ -139,9 +132,7 @@ fn a_deprecated_part_may_go_after_its_sunset() {
 
 #[test]
 fn an_operation_that_comes_or_goes_is_one_change() {
-    let start = CONTRACT.find("  /openapi/v1/static/groups:").unwrap();
-    let end = CONTRACT.find("  /openapi/v1/static/instances/search:").unwrap();
-    let gone = Document::parse(&format!("{}{}", &CONTRACT[..start], &CONTRACT[end..])).unwrap();
+    let gone = without("  /openapi/v1/static/groups:", "  /openapi/v1/static/instances/search:");
     assert_eq!(lines(&contract(), &gone), ["operation-removed listStaticGroups operation"]);
     assert_eq!(lines(&gone, &contract()), ["operation-added listStaticGroups operation"]);
 }

@@ -7,7 +7,7 @@ mod table;
 use jiff::civil::date;
 
 use super::*;
-use crate::fixture::{CONTRACT, contract, edited};
+use crate::fixture::{CONTRACT, contract, edited, edited_text, sides};
 
 const TODAY: Date = date(2026, 6, 1);
 

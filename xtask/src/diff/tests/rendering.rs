@@ -6,11 +6,8 @@ use super::*;
 use crate::diff::render::{Format, RenderInput, changelog, render};
 
 fn shown(format: Format) -> String {
-    let text = CONTRACT.replacen("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 50 }", 1).replacen(
-        "Groups ascend by id.",
-        "Groups: 100 %\\nascend | by id.",
-        1,
-    );
+    let text = edited_text(CONTRACT, "minimum: 1, maximum: «100→50» }");
+    let text = edited_text(&text, "«Groups ascend by id→Groups: 100 %\\nascend | by id».");
     let diff = diff(&contract(), &Document::parse(&text).unwrap());
     let advice = version::advise(&diff, "0.1.0");
     let (old, new) = ("old.yaml", "new.yaml");
@@ -65,11 +62,8 @@ fn github_gets_one_command_on_one_line_for_each_change() {
 
 #[test]
 fn a_changelog_has_the_sections_and_leaves_out_texts() {
-    let new = CONTRACT.replacen("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 50 }", 1).replacen(
-        "description: How many gateways to extract.",
-        "description: Number.",
-        1,
-    );
+    let new = edited_text(CONTRACT, "minimum: 1, maximum: «100→50» }");
+    let new = edited_text(&new, "description: «How many gateways to extract→Number».");
     let text = changelog(&diff(&contract(), &Document::parse(&new).unwrap()));
     assert_eq!(text.lines().count(), 3, "{text}");
     assert!(

@@ -1,13 +1,13 @@
 //! `#[deprecated]` on what callers should stop using: setters of builders, fields and values of enums.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use syn::{Attribute, File, ImplItem, Item, ItemMod, parse_quote};
 
 use super::{name, postprocess::name_of};
 use crate::{
     lower,
-    model::{Contract, Deprecation, Kind, Schema},
+    model::{Contract, Deprecation, Schema},
 };
 
 /// What is said of a part, by the name of its type and the name of its field, setter or variant.
@@ -18,13 +18,8 @@ impl Deprecated {
     /// The deprecated operations, parameters, fields and values of a contract.
     pub(super) fn read(contract: &Contract) -> Self {
         let mut found = Self::default();
-        let mut seen = BTreeSet::new();
         for operation in &contract.operations {
-            let mut builders = vec![operation.id.clone()];
-            if operation.success.content.len() > 1 {
-                builders.push(lower::text_operation_id(&operation.id));
-            }
-            for builder in &builders {
+            for builder in &lower::builder_ids(operation) {
                 if let Some(deprecation) = &operation.deprecation {
                     found.add("Client", &name::snake(builder).to_string(), deprecation);
                 }
@@ -38,29 +33,22 @@ impl Deprecated {
             let bodies = operation.body.iter().map(|body| &body.schema);
             let results = operation.success.content.iter().map(|media| &media.schema);
             let parameters = operation.parameters.iter().map(|parameter| &parameter.schema);
-            bodies.chain(results).chain(parameters).for_each(|schema| found.add_schema(schema, &mut seen));
+            let schemas = bodies.chain(results).chain(parameters).flat_map(Schema::all);
+            schemas.for_each(|schema| found.add_schema(schema));
         }
         found
     }
 
-    fn add_schema(&mut self, schema: &Schema, seen: &mut BTreeSet<String>) {
-        if !seen.insert(schema.pointer.clone()) {
-            return;
-        }
-        let owner = schema.name.as_deref().map(|name| name::pascal(name).to_string());
+    /// The values of an enum, and the properties of an object.
+    fn add_schema(&mut self, schema: &Schema) {
+        let Some(owner) = schema.name.as_deref().map(|name| name::pascal(name).to_string()) else { return };
         for (value, deprecation) in &schema.deprecated_values {
-            if let Some(owner) = &owner {
-                self.add(owner, &name::pascal(value).to_string(), deprecation);
-            }
-        }
-        if let Kind::Array { items, .. } = &schema.kind {
-            self.add_schema(items, seen);
+            self.add(&owner, &name::pascal(value).to_string(), deprecation);
         }
         for property in schema.properties() {
-            if let (Some(deprecation), Some(owner)) = (&property.schema.deprecation, &owner) {
-                self.add(owner, &name::snake(&property.name).to_string(), deprecation);
+            if let Some(deprecation) = &property.schema.deprecation {
+                self.add(&owner, &name::snake(&property.name).to_string(), deprecation);
             }
-            self.add_schema(&property.schema, seen);
         }
     }
 

@@ -30,12 +30,8 @@ impl Docs {
             docs.add_schema(contract, schema, &name::pascal(name).to_string(), responses.contains(name));
         }
         for operation in &contract.operations {
-            let mut builders = vec![name::pascal(&operation.id).to_string()];
-            if operation.success.content.len() > 1 {
-                builders.push(name::pascal(&lower::text_operation_id(&operation.id)).to_string());
-            }
-            for builder in builders {
-                docs.add_builder(contract, operation, &builder);
+            for builder in lower::builder_ids(operation) {
+                docs.add_builder(contract, operation, &name::pascal(&builder).to_string());
             }
             docs.add_body(contract, operation);
         }
@@ -246,133 +242,5 @@ fn doc_of(attribute: &Attribute) -> Option<String> {
     match value {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use syn::visit_mut::{self, VisitMut};
-
-    use super::*;
-    use crate::emit::client::api;
-
-    /// Public items without documentation; the items of a trait's implementation have that of the trait.
-    #[derive(Default)]
-    struct Undocumented(Vec<String>);
-
-    impl Undocumented {
-        fn look(
-            &mut self,
-            visibility: Option<&syn::Visibility>,
-            attributes: &[Attribute],
-            name: &syn::Ident,
-        ) {
-            let is_public = visibility.is_none_or(|own| matches!(own, syn::Visibility::Public(_)));
-            if is_public && !attributes.iter().any(|attribute| attribute.path().is_ident("doc")) {
-                self.0.push(name.to_string());
-            }
-        }
-    }
-
-    impl VisitMut for Undocumented {
-        fn visit_item_struct_mut(&mut self, item: &mut syn::ItemStruct) {
-            self.look(Some(&item.vis), &item.attrs, &item.ident);
-            for field in &item.fields {
-                field.ident.iter().for_each(|name| self.look(Some(&field.vis), &field.attrs, name));
-            }
-        }
-
-        fn visit_item_enum_mut(&mut self, item: &mut syn::ItemEnum) {
-            self.look(Some(&item.vis), &item.attrs, &item.ident);
-            item.variants.iter().for_each(|variant| self.look(None, &variant.attrs, &variant.ident));
-        }
-
-        fn visit_item_mod_mut(&mut self, item: &mut ItemMod) {
-            self.look(Some(&item.vis), &item.attrs, &item.ident);
-            visit_mut::visit_item_mod_mut(self, item);
-        }
-
-        fn visit_item_impl_mut(&mut self, item: &mut ItemImpl) {
-            if item.trait_.is_none() {
-                visit_mut::visit_item_impl_mut(self, item);
-            }
-        }
-
-        fn visit_impl_item_fn_mut(&mut self, item: &mut ImplItemFn) {
-            self.look(Some(&item.vis), &item.attrs, &item.sig.ident);
-        }
-    }
-
-    #[test]
-    fn every_public_item_is_documented() {
-        for text in [crate::fixture::CONTRACT, crate::fixture::LIBRARY] {
-            let document = Document::parse(text).unwrap();
-            let contract = Contract::read(&document).unwrap();
-            let mut file = api::generate(&document, &Docs::read(&document, &contract)).unwrap();
-            let mut found = Undocumented::default();
-            found.visit_file_mut(&mut file);
-            assert_eq!(found.0, Vec::<String>::new());
-        }
-    }
-
-    #[test]
-    fn responses_and_values_have_their_limits_and_meanings() {
-        let document = crate::fixture::contract();
-        let docs = Docs::read(&document, &Contract::read(&document).unwrap());
-        assert_eq!(
-            docs.lines("SearchData", "total")[2],
-            "By the contract: at least 0; 64 bits wide. Clause: `search.total`."
-        );
-        assert_eq!(docs.lines("SeparatorCode", "1"), ["`1` (CRLF)."]);
-        assert_eq!(docs.lines("ReturnType", "txt"), ["`txt`."]);
-    }
-
-    #[test]
-    fn setters_and_fields_have_limits_default_and_clauses() {
-        let document = crate::fixture::contract();
-        let contract = Contract::read(&document).unwrap();
-        let docs = Docs::read(&document, &contract);
-        let facts = |owner: &str, name: &str| docs.lines(owner, name)[2].clone();
-        for builder in ["ExtractProxies", "ExtractProxiesText"] {
-            assert_eq!(
-                facts(builder, "num"),
-                "Required; from 1 to 100. Clauses: `extract.num-range`, `extract.num-required`."
-            );
-            assert!(
-                facts(builder, "regions").contains("Default: `GLOBAL`. "),
-                "{}",
-                facts(builder, "regions")
-            );
-            assert!(
-                facts(builder, "sb").contains("at most 32 bytes of UTF-8; required, and not empty, when")
-            );
-            assert!(docs.lines(builder, "country").is_empty(), "an alias is not sent");
-        }
-        assert!(facts("SearchRequest", "activated_to").contains("not earlier than `activatedFrom`"));
-        assert!(facts("SearchRequest", "ips").contains("at most 500 distinct items"));
-    }
-
-    #[test]
-    fn progenitors_docs_are_replaced() {
-        let mut docs = Docs::default();
-        docs.add("DoIt", "num", vec!["How many.".to_owned(), String::new(), "Required.".to_owned()]);
-        let mut file = syn::parse_str(
-            "impl Client {
-                #[doc = \"Do it\\n\\nSends a `GET` request to `/it#doItText`\\n\\nArguments:\\n- `num`: Old.\\n```ignore\\nx\\n```\"]
-                pub fn do_it(&self) {}
-            }
-            pub mod builder { impl<'a> DoIt<'a> { pub fn new() {} pub fn num(self) {}
-                #[doc = \"Sends it\"] pub fn send(self) {} } }",
-        )
-        .unwrap();
-        document(&mut file, &docs);
-        let text = prettyplease::unparse(&file);
-        assert!(text.contains("request to `/it`\n") && !text.contains("Old."), "{text}");
-        assert!(text.contains("- [`num`](builder::DoIt::num): How many.\n"), "{text}");
-        assert!(
-            text.contains("/// How many.\n        ///\n        /// Required.\n        pub fn num"),
-            "{text}"
-        );
-        assert!(text.contains("/// Sends it") && text.contains("/// A request without arguments"), "{text}");
     }
 }

@@ -70,11 +70,8 @@ pub(super) fn input(
         }
     }
     validations.extend(operation.rules.iter().map(|rule| rule_validation(document, operation, rule)));
-    let mut calls = vec![call(&title, &operation.id, &format_ident!("call"), &setters)];
-    if operation.success.content.len() > 1 {
-        let variant = lower::text_operation_id(&operation.id);
-        calls.push(call(&name::pascal(&variant), &variant, &format_ident!("call_text"), &setters));
-    }
+    let calls = lower::builder_ids(operation).into_iter().zip(["call", "call_text"]);
+    let calls = calls.map(|(id, function)| call(&id, &format_ident!("{function}"), &setters));
     let doc = format!(" Everything that `{}` sends except the token.", operation.id);
     Ok(quote! {
         #[doc = #doc]
@@ -98,8 +95,8 @@ pub(super) fn input(
     })
 }
 
-fn call(builder: &Ident, id: &str, function: &Ident, setters: &[TokenStream]) -> TokenStream {
-    let method = name::snake(id);
+fn call(id: &str, function: &Ident, setters: &[TokenStream]) -> TokenStream {
+    let (builder, method) = (name::pascal(id), name::snake(id));
     let binding = if setters.is_empty() { quote!(let call) } else { quote!(let mut call) };
     quote! {
         /// Builds the request after validation.

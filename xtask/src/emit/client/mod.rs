@@ -42,37 +42,7 @@ fn formatted(file: syn::File) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const DOCUMENT: &str = crate::fixture::CONTRACT;
-
-    fn emitted(edit: impl Fn(String) -> String) -> Result<[String; 2], Vec<Problem>> {
-        let text = edit(DOCUMENT.to_owned());
-        assert!(text == DOCUMENT || text.len() != DOCUMENT.len(), "the edit changes something");
-        let artifacts = emit(&Document::parse(&text)?)?;
-        let [api, contract] = artifacts.as_slice() else { panic!("two files") };
-        Ok([api.contents.clone(), contract.contents.clone()])
-    }
-
-    #[test]
-    fn a_limit_changes_the_validation_and_not_the_output_of_progenitor() {
-        let before = emitted(|text| text).unwrap();
-        let after = emitted(|text| {
-            text.replace(
-                "{ type: integer, minimum: 1, maximum: 100 }",
-                "{ type: integer, minimum: 1, maximum: 50 }",
-            )
-        })
-        .unwrap();
-        let [of_api, of_contract] = [0, 1].map(|file| {
-            let lines = before[file].lines().zip(after[file].lines());
-            lines.filter(|(before, after)| before != after).map(|(_, after)| after).collect::<Vec<_>>()
-        });
-        let is_doc = |line: &&&str| line.contains("/// Required; from 1 to 50. Clauses: `extract.num-range`");
-        assert_eq!((of_api.len(), of_api.iter().filter(is_doc).count()), (2, 2), "{of_api:?}");
-        assert!(before[1].contains("NUM_MAXIMUM: i64 = 100") && after[1].contains("NUM_MAXIMUM: i64 = 50"));
-        assert_eq!(of_contract.len(), 3, "the constant, the validation and the docs: {of_contract:?}");
-        assert_eq!(of_contract.iter().filter(is_doc).count(), 1);
-    }
+    use crate::fixture::{change, contract as document, edited};
 
     /// The bodies of the functions `validate`, without the constants beside them.
     fn validations(document: &Document) -> Result<String, Vec<Problem>> {
@@ -83,7 +53,7 @@ mod tests {
 
     #[test]
     fn every_validation_that_the_ledger_names_is_emitted() {
-        let document = Document::parse(DOCUMENT).unwrap();
+        let document = document();
         let before = validations(&document).unwrap();
         let mut changed = 0;
         for constraint in Contract::read(&document).unwrap().constraints() {
@@ -91,7 +61,7 @@ mod tests {
                 continue;
             }
             let mut root = document.root().clone();
-            change_constraint(&mut root, &constraint);
+            change(&mut root, &constraint);
             // A document that the generator rejects has not lost the constraint either.
             if let Ok(after) = validations(&document.with_root(root)) {
                 let shown = format!("{} at {}", constraint.keyword, constraint.pointer);
@@ -105,39 +75,13 @@ mod tests {
         assert!(changed >= 10, "only {changed} constraints were changed");
     }
 
-    /// Increases a limit by one, or removes a rule.
-    fn change_constraint(root: &mut serde_json::Value, constraint: &crate::model::Constraint) {
-        let before = root.clone();
-        let part = root.pointer_mut(&constraint.pointer).unwrap();
-        match part.get_mut(constraint.keyword) {
-            Some(limit) => *limit = serde_json::json!(limit.as_u64().unwrap() + 1),
-            None => {
-                let (list, index) = constraint.pointer.rsplit_once('/').unwrap();
-                let rules = root.pointer_mut(list).and_then(serde_json::Value::as_array_mut).unwrap();
-                rules.remove(index.parse().unwrap());
-            }
-        }
-        assert!(&before != root, "the test does not know how to change {}", constraint.keyword);
-    }
-
-    #[test]
-    fn a_new_parameter_reaches_struct_and_request() {
-        let parameter = "        - name: city\n          in: query\n          description: City.\n          schema: \
-                         { type: string }\n          example: NYC\n        - name: protocol\n          in: query\n";
-        let [api, contract] =
-            emitted(|text| text.replace("        - name: protocol\n          in: query\n", parameter))
-                .unwrap();
-        assert!(api.contains("QueryParam::new(\"city\""), "progenitor sends it");
-        assert!(contract.contains("pub city: Option<String>"), "the hand-written code must handle it");
-    }
-
     #[test]
     fn what_progenitor_panics_on_is_a_problem_that_names_the_operation() {
-        let second = "        \"201\":\n          description: Another success.\n          content:\n            \
-                      application/json:\n              schema: { $ref: \"#/components/schemas/StaticGroup\" }\n        \
-                      \"429\": { $ref: \"#/components/responses/ExtractThrottled\" }\n";
-        let first = "        \"429\": { $ref: \"#/components/responses/ExtractThrottled\" }\n";
-        let document = Document::parse(&DOCUMENT.replace(first, second)).unwrap();
+        let document = edited(
+            "«→        \"201\":\n          description: Another success.\n          content:\n            \
+             application/json:\n              schema: { $ref: \"#/components/schemas/StaticGroup\" }\n»        \
+             \"429\": { $ref: \"#/components/responses/ExtractThrottled\" }\n",
+        );
         let problems = api::generate(&document, &Docs::default()).err().unwrap();
         assert_eq!(problems.len(), 1);
         assert_eq!(problems[0].operation.as_deref(), Some("extractProxies"), "{}", problems[0]);
@@ -146,18 +90,8 @@ mod tests {
 
     #[test]
     fn a_limit_that_cannot_be_validated_is_a_problem() {
-        let item = "      type: string\n      x-format: ip-endpoint\n";
-        let problems = emitted(|text| {
-            text.replace(item, "      type: string\n      maxLength: 50\n      x-format: ip-endpoint\n")
-        })
-        .unwrap_err();
+        let limited = edited("      type: string\n«→      maxLength: 50\n»      x-format: ip-endpoint\n");
+        let problems = emit(&limited).unwrap_err();
         assert!(problems[0].pointer.ends_with("/AddressItem"), "{}", problems[0]);
-    }
-
-    #[test]
-    fn both_files_say_that_they_are_generated() {
-        for text in emitted(|text| text).unwrap() {
-            assert!(text.starts_with("// @generated by `cargo xtask generate`"));
-        }
     }
 }

@@ -42,25 +42,3 @@ pub(super) fn sentence(description: &str) -> String {
     let words: Vec<&str> = description.split_whitespace().collect();
     format!(" {}", words.join(" "))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_those_of_rust() {
-        for (name, expected) in
-            [("groupId", "group_id"), ("X-Proxy-Partial", "x_proxy_partial"), ("sb", "sb")]
-        {
-            assert_eq!(snake(name), expected);
-        }
-        for (name, expected) in
-            [("extractProxies", "ExtractProxies"), ("in-use", "InUse"), ("6", "X6"), ("", "X")]
-        {
-            assert_eq!(pascal(name), expected);
-        }
-        for (text, expected) in [("\r\n", "CrLf"), ("/br", "Br"), ("\t", "Tab"), ("|", "X")] {
-            assert_eq!(separator(text), expected);
-        }
-    }
-}

@@ -16,11 +16,7 @@ pub(super) fn operations(document: &Document, contract: &Contract) -> Result<Tok
     let mut statics = Vec::new();
     let (mut arms, mut all) = (Vec::new(), Vec::new());
     for operation in &contract.operations {
-        let mut forms = vec![(operation.id.clone(), false)];
-        if operation.success.content.len() > 1 {
-            forms.push((lower::text_operation_id(&operation.id), true));
-        }
-        for (id, text) in forms {
+        for (id, text) in lower::builder_ids(operation).into_iter().zip([false, true]) {
             let (constant, key) = (name::constant(&id), name::snake(&id).to_string());
             let properties = properties(document, operation, text)?;
             statics.push(quote!(static #constant: Operation = #properties;));
@@ -90,10 +86,7 @@ pub(super) fn ports(contract: &Contract) -> TokenStream {
     let mut found: Vec<(&Schema, (u16, u16))> = Vec::new();
     for operation in &contract.operations {
         for property in operation.body.iter().flat_map(|body| body.schema.properties()) {
-            let schema = match &property.schema.kind {
-                Kind::Array { items, .. } => items,
-                _ => &property.schema,
-            };
+            let schema = property.schema.items().unwrap_or(&property.schema);
             if let Kind::String { format: Some(Format::IpEndpoint { port }), .. } = schema.kind {
                 found.push((schema, port));
             }

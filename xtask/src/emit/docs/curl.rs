@@ -58,24 +58,11 @@ mod tests {
     use super::*;
     use crate::{fixture::contract, model::Contract};
 
-    fn operation(index: usize) -> Operation {
-        Contract::read(&contract()).unwrap().operations.remove(index)
-    }
-
-    #[test]
-    fn a_call_has_what_is_required_and_a_token_that_the_shell_puts_in() {
-        let extract = operation(0);
-        let expected = format!(
-            "curl -sS 'https://x.invalid{}' \\\n  --url-query 'num=3' \\\n  -H \"X-API-Key: $API_KEY\"",
-            extract.path
-        );
-        assert_eq!(command("https://x.invalid", &extract, None), expected);
-    }
-
     #[test]
     fn a_body_is_one_word_of_the_shell() {
         let body = serde_json::json!({"it's": "$(id) `id`"});
-        let command = command("", &operation(2), Some(&body));
+        let search = Contract::read(&contract()).unwrap().operations.remove(2);
+        let command = command("", &search, Some(&body));
         assert!(command.ends_with("--json '{\n  \"it'\\''s\": \"$(id) `id`\"\n}'"), "{command}");
         assert!(command.contains("--url-query \"api_key=$API_KEY\""), "{command}");
     }

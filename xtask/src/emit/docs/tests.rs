@@ -5,10 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::*;
-use crate::{
-    fixture::{contract as document, pointers},
-    model::{Kind, Schema},
-};
+use crate::fixture::{contract as document, pointers};
 
 fn page(document: &Document) -> String {
     emit(document).unwrap().remove(0).contents
@@ -45,7 +42,7 @@ fn every_operation_parameter_header_property_clause_and_unspecified_behaviour_ha
         for property in operation.body.iter().flat_map(|body| body.schema.properties()) {
             expected.push(format!("{}-body-{}", operation.id, property.name));
         }
-        for response in std::iter::once(&operation.success).chain(&operation.errors) {
+        for response in operation.responses() {
             let anchor = format!("{}-{}", operation.id, response.status);
             expected.extend(response.headers.iter().map(|header| format!("{anchor}-{}", header.name)));
             expected.push(anchor);
@@ -91,88 +88,15 @@ fn every_example_is_shown() {
 }
 
 #[test]
-fn constraints_are_told_in_words_with_their_own_numbers() {
-    fn each<'a>(schema: &'a Schema, see: &mut impl FnMut(&'a Schema)) {
-        see(schema);
-        match &schema.kind {
-            Kind::Array { items, .. } => each(items, see),
-            _ => schema.properties().iter().for_each(|property| each(&property.schema, see)),
-        }
-    }
-    let document = document();
-    let contract = Contract::read(&document).unwrap();
-    let page = page(&document);
-    let mut told = BTreeSet::new();
-    let mut expect = |keyword: &'static str, words: String| {
-        assert!(page.contains(&words), "{keyword}: no `{words}`");
-        told.insert(keyword);
-    };
-    let parameters = contract.operations.iter().flat_map(|operation| &operation.parameters);
-    for schema in contract.schemas.iter().chain(parameters.map(|parameter| &parameter.schema)) {
-        each(schema, &mut |schema| match &schema.kind {
-            Kind::Integer { minimum: Some(min), maximum: Some(max), .. } => {
-                expect("maximum", format!("from {min} to {max}<"));
-            }
-            Kind::Integer { minimum: Some(min), .. } => expect("minimum", format!("at least {min}<")),
-            Kind::Array {
-                min_items: Some(min), max_items: Some(max), max_distinct: Some(distinct), ..
-            } => {
-                expect("maxItems", format!("from {min} to {max} items"));
-                expect("x-max-distinct", format!("at most {distinct} distinct items"));
-            }
-            Kind::String { max_utf8_bytes: Some(max), .. } => {
-                expect("x-max-utf8-bytes", format!("at most {max} bytes of UTF-8"));
-            }
-            Kind::String { separators: Some(separators), .. } => {
-                for separator in separators {
-                    expect("x-separators", format!("<code>{}</code> (", separator.value));
-                }
-                expect("x-separators", "the value of <code>sb</code>".to_owned());
-            }
-            Kind::String { format: Some(crate::model::Format::IpEndpoint { port: (min, max) }), .. } => {
-                expect("x-port", format!("port from {min} to {max}"));
-            }
-            _ => {}
-        });
-    }
-    for operation in &contract.operations {
-        for rule in &operation.rules {
-            expect("x-rules", prose::line(&words::rule(rule)));
-        }
-        for parameter in &operation.parameters {
-            if let Some(other) = &parameter.alias_of {
-                expect("x-alias-of", format!("another name for <code>{other}</code>"));
-            }
-            if let Some(header) = &parameter.falls_back_to {
-                expect("x-falls-back-to", format!("the header <code>{header}</code> is read"));
-            }
-        }
-    }
-    assert_eq!(told.len(), 10, "not all met: {told:?}");
-}
-
-#[test]
 fn hostile_text_stays_text() {
     const HOSTILE: &str =
         "`<img src=x onerror=alert(1)>` \"'&</script></style><!-- the server's catalogue -->**<b>**";
-    const TEXTS: [&str; 11] = [
-        "description",
-        "summary",
-        "text",
-        "reason",
-        "section",
-        "title",
-        "version",
-        "url",
-        "email",
-        "default",
-        "equals",
-    ];
+    const TEXTS: &str = "description summary text reason section title version url email default equals";
     fn spoil(value: &mut Value, inside: bool) {
         match value {
             Value::Object(members) => {
                 for (key, member) in members {
-                    let own = TEXTS.contains(&key.as_str()) && member.is_string();
+                    let own = TEXTS.split(' ').any(|text| text == key) && member.is_string();
                     spoil(member, inside || own || matches!(key.as_str(), "example" | "enum"));
                 }
             }

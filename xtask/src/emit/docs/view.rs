@@ -17,7 +17,7 @@ use crate::{
 /// Everything that the document says.
 pub(super) fn page(document: &Document, contract: &Contract) -> Value {
     let text = |pointer| document.get(pointer).and_then(Value::as_str).unwrap_or_default();
-    let servers: Vec<Value> = items(document, "/servers").map(|(at, _)| server(document, &at)).collect();
+    let servers: Vec<Value> = document.items("/servers").iter().map(|(at, _)| server(document, at)).collect();
     let base_url = servers.first().map(base_url).unwrap_or_default();
     let unspecified = contract.unspecified.iter().map(|open| json!({ "id": open.id, "text": open.text }));
     json!({
@@ -59,26 +59,25 @@ fn facts(document: &Document) -> Vec<(&'static str, String)> {
 }
 
 fn server(document: &Document, at: &str) -> Value {
-    let variables = join(at, "variables");
-    let variables = members(document, &variables).map(|(name, at)| {
-        let (default, description) = (member(document, &at, "default"), member(document, &at, "description"));
-        json!({ "name": name, "default": default, "description": description })
+    let variables = document.members(&join(at, "variables")).into_iter().map(|(name, at, _)| {
+        let text = |key| document.text(&at, key).unwrap_or_default();
+        json!({ "name": name, "default": text("default"), "description": text("description") })
     });
     json!({
-        "url": member(document, at, "url"),
-        "description": member(document, at, "description"),
+        "url": document.text(at, "url").unwrap_or_default(),
+        "description": document.text(at, "description").unwrap_or_default(),
         "variables": variables.collect::<Vec<_>>(),
     })
 }
 
 /// The ways to send the token.
 fn schemes(document: &Document, contract: &Contract) -> Vec<Value> {
-    let scheme = |(name, at): (&str, String)| {
+    let scheme = |(name, at, _): (&str, String, &Value)| {
         let requires = |operation: &&Operation| {
-            let security = join(&operation.pointer, "security");
-            items(document, &security).any(|(_, requirement)| requirement.get(name).is_some())
+            let security = document.items(&join(&operation.pointer, "security"));
+            security.iter().any(|(_, requirement)| requirement.get(name).is_some())
         };
-        let field = |key| member(document, &at, key);
+        let field = |key| document.text(&at, key).unwrap_or_default();
         let way = match field("in") {
             "query" => Credential::Query { name: field("name").to_owned() },
             "header" => Credential::Header { name: field("name").to_owned() },
@@ -91,13 +90,14 @@ fn schemes(document: &Document, contract: &Contract) -> Vec<Value> {
             "operations": operations.collect::<Vec<_>>(),
         })
     };
-    members(document, "/components/securitySchemes").map(scheme).collect()
+    document.members("/components/securitySchemes").into_iter().map(scheme).collect()
 }
 
 /// Every operation once: under the first of its tags, or last of all where nothing describes that tag.
 fn tags(document: &Document, contract: &Contract, base: &str) -> Vec<Value> {
-    let described = items(document, "/tags").map(|(at, _)| {
-        (member(document, &at, "name"), member(document, &at, "description"), Vec::<Value>::new())
+    let described = document.items("/tags").into_iter().map(|(at, _)| {
+        let text = |key| document.text(&at, key).unwrap_or_default();
+        (text("name"), text("description"), Vec::<Value>::new())
     });
     let mut tags: Vec<_> = described.chain([("other", "", Vec::new())]).collect();
     let last = tags.len() - 1;
@@ -135,7 +135,7 @@ fn clauses(contract: &Contract) -> Vec<Value> {
     for clause in &contract.clauses {
         let Clause { id, section, text, observable, reason, .. } = clause;
         let binds = |operation: &&Operation| {
-            let responses = std::iter::once(&operation.success).chain(&operation.errors);
+            let responses = operation.responses();
             let responses = responses.flat_map(|response| response.citation.all());
             let parameters = operation.parameters.iter().flat_map(|parameter| parameter.citation.all());
             let mut cited = operation.citation.all().chain(responses).chain(parameters);
@@ -174,7 +174,7 @@ fn credential(credential: &Credential) -> String {
 fn operation(document: &Document, contract: &Contract, base: &str, operation: &Operation) -> Value {
     let rule = |rule: &Rule| json!({ "field": words::bound(rule), "words": words::rule(rule), "clause": field::clause(rule) });
     let sent = operation.body.as_ref().and_then(|body| example(document, &body.pointer, JSON));
-    let responses = std::iter::once(&operation.success).chain(&operation.errors);
+    let responses = operation.responses();
     let parameters = operation.parameters.iter().map(|it| field::parameter(contract, operation, it));
     json!({
         "id": operation.id,
@@ -277,23 +277,4 @@ fn laid_out(media: &str, example: &Value) -> String {
         Value::String(text) if media != JSON => text.clone(),
         other => format!("{other:#}"),
     }
-}
-
-fn items<'a>(document: &'a Document, at: &str) -> impl Iterator<Item = (String, &'a Value)> {
-    let items = document.get(at).and_then(Value::as_array);
-    let pointers = (0..).map({
-        let at = at.to_owned();
-        move |index: usize| join(&at, &index.to_string())
-    });
-    pointers.zip(items.into_iter().flatten())
-}
-
-fn members<'a>(document: &'a Document, at: &str) -> impl Iterator<Item = (&'a str, String)> {
-    let members = document.get(at).and_then(Value::as_object);
-    let at = at.to_owned();
-    members.into_iter().flatten().map(move |(name, _)| (name.as_str(), join(&at, name)))
-}
-
-fn member<'a>(document: &'a Document, at: &str, key: &str) -> &'a str {
-    document.get(&join(at, key)).and_then(Value::as_str).unwrap_or_default()
 }

@@ -6,7 +6,7 @@ use quote::quote;
 use serde_json::Value;
 
 use super::Emitter;
-use crate::model::{Deprecation, Kind, Location, Operation, Schema};
+use crate::model::{Deprecation, Location, Operation, Schema};
 
 impl Emitter<'_> {
     /// The headers of a deprecated operation: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), and `Link` to what replaces it.
@@ -45,12 +45,8 @@ impl Emitter<'_> {
                 }
             };
             let label = format!("{} parameter {name}", parameter.location);
-            if let Some(deprecation) = &parameter.deprecation {
-                parts.push(self.deprecated_part(&place, None, deprecation, &label));
-            }
-            for (value, deprecation) in values(&parameter.schema) {
-                parts.push(self.deprecated_part(&place, Some(value), deprecation, &label));
-            }
+            let found = with_values(parameter.deprecation.as_ref(), &parameter.schema);
+            parts.extend(found.map(|(value, it)| self.deprecated_part(&place, value, it, &label)));
         }
         if let Some(body) = &operation.body {
             self.deprecated_fields(&body.schema, &mut Vec::new(), &mut parts);
@@ -68,19 +64,15 @@ impl Emitter<'_> {
 
     /// The deprecated fields of an object at `path`, and of the objects in it.
     fn deprecated_fields(&self, schema: &Schema, path: &mut Vec<String>, parts: &mut Vec<TokenStream>) {
-        if let Kind::Array { items, .. } = &schema.kind {
+        if let Some(items) = schema.items() {
             return self.deprecated_fields(items, path, parts);
         }
         for property in schema.properties() {
             path.push(property.name.clone());
             let label = format!("field {}", path.join("."));
             let place = quote!(Place::Field(&[#(#path),*]));
-            if let Some(deprecation) = &property.schema.deprecation {
-                parts.push(self.deprecated_part(&place, None, deprecation, &label));
-            }
-            for (value, deprecation) in values(&property.schema) {
-                parts.push(self.deprecated_part(&place, Some(value), deprecation, &label));
-            }
+            let found = with_values(property.schema.deprecation.as_ref(), &property.schema);
+            parts.extend(found.map(|(value, it)| self.deprecated_part(&place, value, it, &label)));
             self.deprecated_fields(&property.schema, path, parts);
             path.pop();
         }
@@ -121,11 +113,17 @@ impl Emitter<'_> {
 
 /// The deprecated values of an enum, or of the items of a list of one.
 fn values(schema: &Schema) -> Vec<(&str, &Deprecation)> {
-    let own = match &schema.kind {
-        Kind::Array { items, .. } => &items.deprecated_values,
-        _ => &schema.deprecated_values,
-    };
+    let own = &schema.items().unwrap_or(schema).deprecated_values;
     own.iter().map(|(value, deprecation)| (value.as_str(), deprecation)).collect()
+}
+
+/// The deprecation of a part, and those of its values.
+fn with_values<'a>(
+    own: Option<&'a Deprecation>,
+    schema: &'a Schema,
+) -> impl Iterator<Item = (Option<&'a str>, &'a Deprecation)> {
+    let of_values = values(schema).into_iter().map(|(value, deprecation)| (Some(value), deprecation));
+    own.map(|deprecation| (None, deprecation)).into_iter().chain(of_values)
 }
 
 /// The begin of a day in UTC.

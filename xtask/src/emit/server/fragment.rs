@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::{Emitter, names};
 use crate::{
-    document::reference,
-    model::{Kind, Operation, Parameter, Schema},
+    document::{reference, values},
+    model::{Kind, Parameter, Schema},
 };
 
 /// A named part with its schema and description: a parameter or a header.
@@ -33,8 +33,11 @@ impl Emitter<'_> {
             let help = "keep to the keywords that openapi/README.md names";
             self.reject::<()>(pointer, format!("Dropshot cannot hold this schema: {error}"), help);
         }
-        let mut referred = Vec::new();
-        references(&source, &mut referred);
+        let mut referred: Vec<&str> = Vec::new();
+        for target in values(&source).into_iter().filter_map(reference) {
+            let name = target.strip_prefix("/components/schemas/");
+            referred.extend(name.filter(|name| !referred.contains(name)));
+        }
         let referred = referred.iter().map(|name| self.marker(name));
         let json = raw(&source.to_string());
         quote!(described!(#ty, #name, #json, [#(#referred),*]);)
@@ -107,10 +110,9 @@ impl Emitter<'_> {
     pub(super) fn has_own_type(&self, schema: &Schema) -> bool {
         match &schema.kind {
             Kind::Object { .. } => {
-                let is_sent = |operation: &Operation| {
-                    operation.body.as_ref().is_some_and(|body| holds(&body.schema, &schema.pointer))
-                };
-                !self.contract.operations.iter().any(is_sent)
+                let bodies = self.contract.operations.iter().filter_map(|operation| operation.body.as_ref());
+                let mut sent = bodies.flat_map(|body| body.schema.all());
+                !sent.any(|inner| inner.pointer == schema.pointer)
             }
             _ => schema.text_variants().is_some(),
         }
@@ -126,16 +128,6 @@ impl Emitter<'_> {
             quote!(crate::api::generated::schemas::#ident)
         }
     }
-}
-
-/// Whether a schema is the one at `pointer`, or holds it.
-fn holds(schema: &Schema, pointer: &str) -> bool {
-    schema.pointer == pointer
-        || match &schema.kind {
-            Kind::Array { items, .. } => holds(items, pointer),
-            Kind::Object { properties } => properties.iter().any(|property| holds(&property.schema, pointer)),
-            Kind::String { .. } | Kind::Integer { .. } | Kind::Boolean => false,
-        }
 }
 
 /// Text as a raw string, which people can read.
@@ -167,18 +159,5 @@ fn stripped(source: &Value) -> Value {
             .collect(),
         Value::Array(list) => list.iter().map(stripped).collect(),
         scalar => scalar.clone(),
-    }
-}
-
-/// The named schemas that a fragment refers to, each once.
-fn references(source: &Value, found: &mut Vec<String>) {
-    let name = reference(source).and_then(|target| target.strip_prefix("/components/schemas/"));
-    if let Some(name) = name.filter(|name| !found.iter().any(|known| known == name)) {
-        found.push(name.to_owned());
-    }
-    match source {
-        Value::Object(map) => map.values().for_each(|value| references(value, found)),
-        Value::Array(list) => list.iter().for_each(|value| references(value, found)),
-        _ => {}
     }
 }

@@ -38,15 +38,3 @@ pub(super) fn variant_ident(value: &str) -> Ident {
         ident(&name)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_become_identifiers() {
-        assert_eq!(variant_ident("1").to_string(), "Value1");
-        assert_eq!(variant_ident("no-store").to_string(), "NoStore");
-        assert_eq!(field_ident("type").to_string(), "type_");
-    }
-}

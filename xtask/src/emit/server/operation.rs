@@ -46,9 +46,8 @@ impl Emitter<'_> {
             }
             Some(body) => body.schema.name.as_deref().map(|name| self.marker(name)),
         };
-        let path_metadata = path_type.map(
-            |ty| quote!(<dropshot::Path<#ty> as dropshot::SharedExtractor>::metadata(content_type.clone())),
-        );
+        let shared = |extractor: TokenStream| quote!(<#extractor as dropshot::SharedExtractor>::metadata(content_type.clone()));
+        let path_metadata = path_type.map(|ty| shared(quote!(dropshot::Path<#ty>)));
         let other_methods = path_metadata.as_ref().map(|metadata| {
             quote! {
                 fn path_metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
@@ -58,11 +57,11 @@ impl Emitter<'_> {
         });
         let metadata = [
             path_metadata.clone(),
-            query_type.map(|ty| quote!(<DocumentedQuery<#ty> as dropshot::SharedExtractor>::metadata(content_type.clone()))),
-            header_type.map(|ty| quote!(<Header<#ty> as dropshot::SharedExtractor>::metadata(content_type.clone()))),
-            body.as_ref().map(|ty| {
-                quote!(<TypedBody<#ty> as dropshot::ExclusiveExtractor>::metadata(content_type.clone()))
-            }),
+            query_type.map(|ty| shared(quote!(DocumentedQuery<#ty>))),
+            header_type.map(|ty| shared(quote!(Header<#ty>))),
+            body.as_ref().map(
+                |ty| quote!(<TypedBody<#ty> as dropshot::ExclusiveExtractor>::metadata(content_type.clone())),
+            ),
         ];
         let metadata = metadata.iter().flatten();
 
@@ -259,10 +258,9 @@ impl Emitter<'_> {
                 firsts.push(names::type_ident(&operation.id));
             }
         }
-        let tags = self.document.get("/tags").and_then(Value::as_array).cloned().unwrap_or_default();
-        let tags = tags.iter().filter_map(|tag| {
-            let name = tag.get("name")?.as_str()?;
-            let description = tag.get("description").and_then(Value::as_str).unwrap_or_default();
+        let tags = self.document.items("/tags").into_iter().filter_map(|(at, _)| {
+            let name = self.document.text(&at, "name")?;
+            let description = self.document.text(&at, "description").unwrap_or_default();
             Some(quote!(#name = { description = #description }))
         });
         let tags: Vec<_> = tags.collect();

@@ -17,6 +17,7 @@ use crate::emit::docs::field::{self, FieldContext};
 use crate::model::{Citation, Credential, Kind, Location, Operation, Parameter, Property, Schema, Side};
 
 /// The code of one request.
+#[derive(Default)]
 pub(super) struct Request {
     /// Type aliases and enums that its fields need.
     pub(super) types: TokenStream,
@@ -39,20 +40,6 @@ pub(super) struct Request {
 }
 
 impl Request {
-    fn new(owner: TokenStream) -> Self {
-        Self {
-            types: TokenStream::new(),
-            fields: TokenStream::new(),
-            inputs: TokenStream::new(),
-            defaults: TokenStream::new(),
-            query: Vec::new(),
-            credential: TokenStream::new(),
-            reading: TokenStream::new(),
-            names: Vec::new(),
-            owner,
-        }
-    }
-
     /// Notes the input of a value with the clauses of its constraints, and gives the name of its constant.
     pub(super) fn input(
         &mut self,
@@ -77,7 +64,7 @@ impl Request {
 impl Emitter<'_> {
     /// The request of an operation.
     pub(super) fn request(&mut self, operation: &Operation) -> Option<Request> {
-        let mut request = Request::new(quote!(Self::Request));
+        let mut request = Request { owner: quote!(Self::Request), ..Request::default() };
         request.query = query_names(operation);
         let query = parsed_query(operation, &quote!(parts.query));
         request.reading = quote!(let mut query = #query;);
@@ -217,9 +204,8 @@ impl Emitter<'_> {
         request: &mut Request,
     ) -> Option<(TokenStream, Ident)> {
         let Parameter { name, schema, pointer, .. } = parameter;
-        let is_list = parameter.location == Location::Query && matches!(schema.kind, Kind::Array { .. });
         let is_scalar = !matches!(schema.kind, Kind::Array { .. } | Kind::Object { .. });
-        if schema.nullable || !(is_list || is_scalar) {
+        if schema.nullable || !(is_list(parameter) || is_scalar) {
             let help =
                 "use a string, an integer or a boolean that is not nullable, or a list of them in the query";
             return self.reject(
@@ -232,10 +218,7 @@ impl Emitter<'_> {
         let ty = self.named_type(schema, &hint, &parameter.description, request)?;
         let at = part(parameter.location);
         let required = parameter.citation.clauses_for("required");
-        let items = match &schema.kind {
-            Kind::Array { items, .. } => Some(&items.citation),
-            _ => None,
-        };
+        let items = schema.items().map(|items| &items.citation);
         let input = request.input(at, name, &with_required(&schema.citation, required), items);
         Some((ty, input))
     }
@@ -251,7 +234,7 @@ impl Emitter<'_> {
         if let Kind::Object { .. } = &schema.kind {
             return self.inner_object(schema, request);
         }
-        if let Kind::Array { items, .. } = &schema.kind {
+        if let Some(items) = schema.items() {
             self.named_type(items, &format!("{hint}-item"), description, request)?;
         }
         let ty = self.rust_type(schema, hint, Side::Request)?;
@@ -302,7 +285,7 @@ impl Emitter<'_> {
         if !self.declared.insert(name.to_owned()) {
             return Some(quote!(#ident));
         }
-        let mut inner = Request::new(quote!(Self));
+        let mut inner = Request { owner: quote!(Self), ..Request::default() };
         self.object_fields(schema, name, &mut inner)?;
         let Request { types, fields, inputs, defaults, reading, names, .. } = inner;
         let defaults = if defaults.is_empty() { defaults } else { quote!(impl #ident { #defaults }) };
@@ -338,10 +321,7 @@ impl Emitter<'_> {
         for Property { name, required, schema } in schema.properties() {
             let hint = format!("{owner}-{name}");
             let ty = self.named_type(schema, &hint, &None, request)?;
-            let items = match &schema.kind {
-                Kind::Array { items, .. } => Some(&items.citation),
-                _ => None,
-            };
+            let items = schema.items().map(|items| &items.citation);
             let input = request.input("Field", name, &schema.citation, items);
             let ident = names::field_ident(name);
             let described = fields.iter().find(|field| field.name() == name);
@@ -434,7 +414,7 @@ fn part(location: Location) -> &'static str {
 }
 
 fn is_list(parameter: &Parameter) -> bool {
-    parameter.location == Location::Query && matches!(parameter.schema.kind, Kind::Array { .. })
+    parameter.location == Location::Query && parameter.schema.items().is_some()
 }
 
 /// The call that parses a query; lists may be sent as several pairs.

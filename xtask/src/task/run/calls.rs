@@ -70,17 +70,17 @@ mod tests {
         problem::DOCUMENT,
     };
 
-    fn words(from: &str, to: &str) -> Vec<String> {
-        let diff = diff::compare(&contract(), &edited(from, to), date(2026, 6, 1)).unwrap();
+    fn words(edit: &str) -> Vec<String> {
+        let diff = diff::compare(&contract(), &edited(edit), date(2026, 6, 1)).unwrap();
         let found: Vec<_> = diff.changes.iter().filter(|change| witness(change).is_some()).collect();
         arguments(found.first().expect("a breaking change")).unwrap_or_default()
     }
 
     #[test]
     fn a_witness_becomes_an_argument() {
-        assert_eq!(words("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 50 }"), ["extract", "51"]);
-        assert_eq!(words("enum: [http, socks5]", "enum: [http]"), ["extract", "1", "--protocol=socks5"]);
-        let narrower = words("          maximum: 1000\n", "          maximum: 500\n");
+        assert_eq!(words("minimum: 1, maximum: «100→50» }"), ["extract", "51"]);
+        assert_eq!(words("enum: [http«, socks5→»]"), ["extract", "1", "--protocol=socks5"]);
+        let narrower = words("          maximum: «1000→500»\n");
         assert_eq!(narrower, ["search", ADDRESS, "--page-size=501", "--page=1"]);
     }
 
@@ -98,8 +98,8 @@ mod tests {
 
     #[test]
     fn what_the_client_cannot_say_is_a_plain_call() {
-        assert_eq!(words("x-max-utf8-bytes: 32 }", "x-max-utf8-bytes: 31 }"), ["extract", "1"]);
-        let header = words("groupId, name, createdAt, updatedAt]", "groupId, name, createdAt]");
+        assert_eq!(words("x-max-utf8-bytes: «32→31» }"), ["extract", "1"]);
+        let header = words("groupId, name, createdAt«, updatedAt→»]");
         assert_eq!(header, ["groups"]);
     }
 }
