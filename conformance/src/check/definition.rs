@@ -60,6 +60,7 @@ pub struct Case {
     cost: Cost,
     needs: Vec<Fact>,
     controls: Vec<SharedControl>,
+    subject: Option<usize>,
     run: RunCase,
 }
 
@@ -192,7 +193,24 @@ impl Case {
         cost: Cost,
         run: impl for<'p> Fn(&'p Probe<'p>) -> CaseFuture<'p> + Send + Sync + 'static,
     ) -> Self {
-        Self { label: label.into(), cost, needs: Vec::new(), controls: Vec::new(), run: Arc::new(run) }
+        Self {
+            label: label.into(),
+            cost,
+            needs: Vec::new(),
+            controls: Vec::new(),
+            subject: None,
+            run: Arc::new(run),
+        }
+    }
+
+    /// The case, which is about one of several supplied things, by its index. Plans value the first case of each.
+    pub(crate) fn about(self, subject: usize) -> Self {
+        Self { subject: Some(subject), ..self }
+    }
+
+    /// The index of the supplied thing that it is about.
+    pub(crate) const fn subject(&self) -> Option<usize> {
+        self.subject
     }
 
     /// The only case of a check; it has no label.
@@ -262,7 +280,7 @@ impl Case {
 
 impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { label, cost, needs, controls, run: _ } = self;
+        let Self { label, cost, needs, controls, subject: _, run: _ } = self;
         let mut shown = f.debug_struct("Case");
         shown.field("label", label).field("cost", cost).field("needs", needs).field("controls", controls);
         shown.finish_non_exhaustive()

@@ -2,7 +2,7 @@
 //! the protocol of an account that may not use the default one.
 
 use super::Requests;
-use super::extract::{EXTRACT, count, gives_gateways, has_retry_after};
+use super::extract::{EXTRACT, count, gives_gateways};
 use crate::check::{Check, Probe};
 use crate::contract::Clause;
 use crate::target::{Fact, Facts};
@@ -166,7 +166,8 @@ async fn supply(probe: &Probe<'_>, request: &Request) -> Option<Supply> {
     Some(match gives_gateways(probe, &exchange) {
         true => Supply::Gateways,
         false if response.status == 429 => Supply::Throttled,
-        false if has_retry_after(&exchange) => Supply::Shortage,
+        // Another check judges its form.
+        false if response.header("Retry-After").is_some() => Supply::Shortage,
         false => Supply::Nothing,
     })
 }

@@ -21,7 +21,8 @@ const FAULT: u64 = 16;
 /// Numbers of cases from which on a fault has a multiple of that value.
 const MANY_CASES: [(usize, u64); 2] = [(12, 7), (4, 3)];
 
-/// Value of a check without any chosen case: what it looks for resembles nothing that other checks notice.
+/// Value of a check without any chosen case, also for each supplied thing that its cases are about: what it looks for resembles
+/// nothing that other checks notice.
 const CHECK: u64 = 4 * FAULT;
 
 /// Value of noticing a fault a second and a third time, when nothing new can be noticed: unknown faults are likely to resemble
@@ -121,6 +122,15 @@ struct Candidate<'a> {
     with_controls: Vec<usize>,
 }
 
+/// The id of a check, and which of several supplied things a case is about.
+type Subject = (&'static str, Option<usize>);
+
+impl Candidate<'_> {
+    const fn subject(&self) -> Subject {
+        (self.check.id, self.case.subject())
+    }
+}
+
 struct Candidates<'a> {
     all: Vec<Candidate<'a>>,
     /// Cases that had a result already.
@@ -136,8 +146,8 @@ struct Choice<'a> {
     sent: SentControls,
     left: Cost,
     judged: BTreeSet<Clause>,
-    /// The checks of chosen cases.
-    checks: BTreeSet<&'static str>,
+    /// The checks of chosen cases, with what these are about.
+    subjects: BTreeSet<Subject>,
     /// The value of each fault.
     values: &'a [u64],
     /// Faults that at least one chosen case notices.
@@ -270,7 +280,7 @@ impl<'a> Candidates<'a> {
             sent: SentControls::default(),
             left: max,
             judged: BTreeSet::new(),
-            checks: BTreeSet::new(),
+            subjects: BTreeSet::new(),
             values: &self.values,
             detected: 0,
             worth: 0,
@@ -373,8 +383,8 @@ impl Choice<'_> {
             (Gain::Again, times) => AGAIN.get(times - 1).copied().unwrap_or_default(),
         };
         let faults = self.notices(candidate).iter().map(of_fault);
-        let is_of_new_check = gain == Gain::New && !self.checks.contains(candidate.check.id);
-        let of_check = if is_of_new_check { CHECK } else { 0 };
+        let is_new_subject = gain == Gain::New && !self.subjects.contains(&candidate.subject());
+        let of_check = if is_new_subject { CHECK } else { 0 };
         let gain = CLAUSE.saturating_mul(clauses as u64).saturating_add(faults.chain([of_check]).sum());
         let Cost { requests, gateways } = self.sent.price(candidate.check, candidate.case);
         let price = u64::from(requests).saturating_add(u64::from(gateways).saturating_mul(self.gateway));
@@ -403,7 +413,7 @@ impl Choice<'_> {
         let notices = self.notices(candidate);
         self.left = left;
         self.sent.add(candidate.check, candidate.case);
-        self.judge(candidate.check);
+        self.judge(candidate);
         self.add(notices);
         self.taken.insert(number)
     }
@@ -411,13 +421,13 @@ impl Choice<'_> {
     /// Counts a case that had a result. The controls that it shared in the run need not be sent again.
     fn add_result(&mut self, ran: &Candidate<'_>) {
         ran.case.controls_in_run().for_each(|control| self.sent.add_control(control));
-        self.judge(ran.check);
+        self.judge(ran);
         self.add(&ran.with_controls);
     }
 
-    fn judge(&mut self, check: &'static Check) {
-        self.judged.extend(check.clauses);
-        if self.checks.insert(check.id) {
+    fn judge(&mut self, candidate: &Candidate<'_>) {
+        self.judged.extend(candidate.check.clauses);
+        if self.subjects.insert(candidate.subject()) {
             self.worth += CHECK;
         }
     }

@@ -416,7 +416,7 @@ fn rejected_cases(scope: &Scope<'_>) -> Vec<Case> {
     let case = |(index, reason, context): (usize, RejectionReason, Context)| {
         let label = format!("{} {}/{}", reason.name(), index + 1, context.label());
         let shared = context.without_transport();
-        let case = Case::for_data(label, Cost::requests(1), (index, context), rejected);
+        let case = Case::for_data(label, Cost::requests(1), (index, context), rejected).about(index);
         shared.share(case).sharing(format!("groups {index}"), Cost::requests(1))
     };
     let mut reasons: Vec<_> = scope.facts.rejected_tokens.iter().map(|rejected| rejected.reason).collect();

@@ -22,7 +22,6 @@ mod token;
 pub(super) use content::count;
 pub(super) use forms::Transport;
 pub(super) use gateways::gives_gateways;
-pub(super) use supply::has_retry_after;
 
 use crate::check::Check;
 use crate::contract::OperationId;

@@ -365,7 +365,7 @@ async fn is_like_unknown(probe: &Probe<'_>, empty: &Exchange, request: &Request)
 }
 
 /// Whether a response has a valid `Retry-After`.
-pub(in crate::checks) fn has_retry_after(exchange: &Exchange) -> bool {
+pub(super) fn has_retry_after(exchange: &Exchange) -> bool {
     let response = exchange.result.as_ref().ok();
     let header = response.and_then(|response| response.header("Retry-After"));
     header.is_some_and(|value| RetryAfter::parse(&value).is_some())

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use super::{ResultSet, Survey, read_accepted};
+use super::{CHANGED_MEANWHILE, ResultSet, Survey, read_accepted};
 use crate::check::{Probe, Stop};
 use crate::contract::Clause;
 use crate::quantity::quantity;
@@ -100,7 +100,7 @@ impl<'a> Comparison<'a> {
             return Ok(());
         }
         if !self.survey.is_unchanged(probe).await? {
-            return Err(probe.inconclusive("the instances changed while they were compared; run it again"));
+            return Err(probe.inconclusive(CHANGED_MEANWHILE));
         }
         for difference in self.differences {
             let exchanges: Vec<_> = difference.exchanges.iter().collect();

@@ -25,6 +25,10 @@ pub(crate) use result::{
 };
 pub(crate) use survey::{Survey, Surveys, survey};
 
+/// Why a comparison shows nothing.
+pub(crate) const CHANGED_MEANWHILE: &str = "the instances changed while they were compared; run it again, and if this recurs, see whether the \
+                                            searches themselves change them";
+
 /// Ends the case as skipped: the supplied addresses lack something. `add` says what to add, such as "more addresses".
 pub(crate) fn lacks_addresses(probe: &Probe<'_>, lacks: &str, add: &str) -> Stop {
     probe.skip_lacking(lacks, add, Fact::OwnAddresses)

@@ -9,8 +9,8 @@ use super::paging::partition;
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{
-    Batch, Comparison, Filter, FilterKind, Instance, Survey, apply, combinations, excluding, lacks_addresses,
-    meeting, read, read_accepted, read_accepted_in, read_unless_rejected, survey,
+    Batch, CHANGED_MEANWHILE, Comparison, Filter, FilterKind, Instance, Survey, apply, combinations,
+    excluding, lacks_addresses, meeting, read, read_accepted, read_accepted_in, read_unless_rejected, survey,
 };
 use crate::contract::{Clause, Search};
 use crate::quantity::quantity;
@@ -87,7 +87,7 @@ async fn of_second_account(probe: &Probe<'_>, kind: FilterKind) -> Result<(), St
     };
     if found.ids() != expected {
         if read(probe, &request).await?.instances != all.instances {
-            return Err(probe.inconclusive("the instances changed while they were compared; run it again"));
+            return Err(probe.inconclusive(CHANGED_MEANWHILE));
         }
         let (expected, actual) =
             (format!("{what} finds {}", quantity(expected.len(), "instance")), found.ids().len());

@@ -8,7 +8,9 @@ use super::addresses;
 use super::cases::{BATCHES, batch, surveyed, surveyed_case};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
-use crate::checks::relation::{Comparison, Instance, Survey, lacks_addresses, read, read_accepted, survey};
+use crate::checks::relation::{
+    CHANGED_MEANWHILE, Comparison, Instance, Survey, lacks_addresses, read, read_accepted, survey,
+};
 use crate::contract::{Clause, Search};
 use crate::quantity::quantity;
 use crate::target::Fact;
@@ -189,7 +191,7 @@ async fn halves(probe: &Probe<'_>) -> Result<(), Stop> {
         return Ok(());
     }
     if read(probe, &everything).await?.instances != whole.instances {
-        return Err(probe.inconclusive("the instances changed while they were compared; run it again"));
+        return Err(probe.inconclusive(CHANGED_MEANWHILE));
     }
     let lost: Vec<_> = parts.difference(&whole.ids()).take(5).copied().collect();
     let added: Vec<_> = whole.ids().difference(&parts).take(5).copied().collect();
