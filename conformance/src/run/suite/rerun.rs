@@ -47,7 +47,7 @@ impl Suite<'_> {
         (run_again, busy)
     }
 
-    pub(super) async fn run_again(
+    async fn run_again(
         &self,
         result: &mut CheckResult,
         planned: &PlannedCheck,
