@@ -74,32 +74,25 @@ async fn empty_region(probe: &Probe<'_>, plain: &Request) -> Option<EmptyRegion>
     let regions = &probe.contract().extract.regions.name;
     let Facts { plentiful_region, scarce_region, .. } = probe.facts();
     let supplied = [plentiful_region.as_deref(), scarce_region.as_deref()];
-    let mut is_served = false;
     for region in UNLIKELY_REGIONS.into_iter().filter(|region| !supplied.contains(&Some(region))) {
         let request = plain.clone().query(regions, region);
-        let of_region = supply(probe, &request).await?;
-        // The service may take any code for the default region, and each further code would cost a gateway.
-        if matches!(of_region, Supply::Gateways | Supply::Throttled) {
-            return None;
-        }
-        // A service that serves nothing, or is short of gateways everywhere, says nothing about the region.
-        if !is_served {
-            match supply(probe, plain).await? {
-                Supply::Gateways => is_served = true,
-                Supply::Nothing => return Some(EmptyRegion::NothingIsServed),
-                Supply::Shortage | Supply::Throttled => return None,
-            }
-        }
-        if of_region == Supply::Shortage {
-            for _ in 0..REPEATS {
-                if supply(probe, &request).await? != Supply::Shortage {
-                    return None;
+        match supply(probe, &request).await? {
+            Supply::Nothing => {}
+            // The service may take any code for the default region, and each further code would cost a gateway.
+            Supply::Gateways | Supply::Throttled => return None,
+            Supply::Shortage => {
+                // A service that is short of gateways everywhere says nothing about the region.
+                let control = supply(probe, plain).await?;
+                for _ in 0..REPEATS {
+                    if supply(probe, &request).await? != Supply::Shortage {
+                        return None;
+                    }
                 }
+                return (control == Supply::Gateways).then_some(EmptyRegion::Found(region));
             }
-            return Some(EmptyRegion::Found(region));
         }
     }
-    None
+    (supply(probe, plain).await? == Supply::Nothing).then_some(EmptyRegion::NothingIsServed)
 }
 
 /// Looks for a protocol that the account may use, when it may not use the default one. Returns the extraction of it, too.

@@ -38,7 +38,7 @@ fn addresses(facts: &Facts, wrong: &mut Vec<String>) {
     for (fact, texts) in &all {
         for text in texts.iter().filter(|text| host(text).is_none()) {
             wrong.push(format!(
-                "{}: expected IPv4, IPv4:port, IPv6 or [IPv6]:port, and no port 0, found `{text}`",
+                "{}: expected IPv4, IPv4:port, IPv6 or [IPv6]:port, with a port other than 0, found `{text}`",
                 fact.variable()
             ));
         }
@@ -207,7 +207,7 @@ mod tests {
         type Change = fn(&mut Facts);
         let changes: [(Change, &[&str]); 11] = [
             (|facts| facts.own_addresses.push("198.51.100.300".into()), &["OWN_ADDRESSES", "198.51.100.300"]),
-            (|facts| facts.own_addresses.push("198.51.100.3:0".into()), &["OWN_ADDRESSES", "port 0"]),
+            (|facts| facts.own_addresses.push("198.51.100.3:0".into()), &["OWN_ADDRESSES", "198.51.100.3:0"]),
             (
                 |facts| facts.foreign_addresses.push("203.0.113.8:99".into()),
                 &["FOREIGN_ADDRESSES", "203.0.113.8"],

@@ -412,9 +412,9 @@ pub(super) async fn judge_separator(
     if !broken && pieces.len() == entries {
         return Ok(());
     }
-    // The entries themselves may contain the separator, unless it is a line break: as host names do, some here and some there.
+    // Entries may contain the separator, unless it is white space: some of them, as host names do, or each.
     let in_some = pieces.len() > entries && pieces.len() < 2 * entries;
-    if !broken && in_some && !separator.contains(['\r', '\n']) {
+    if !broken && in_some && !separator.contains(char::is_whitespace) {
         probe.observe(
             Unspecified::ExtractTxtLayout,
             &format!("some entries contain the separator {separator:?}"),
