@@ -2,7 +2,6 @@
 
 mod all;
 mod boundary;
-mod discovery;
 mod extract;
 mod generic;
 mod groups;
@@ -18,12 +17,23 @@ mod token;
 pub use registry::{UNCOVERED, registry, registry_of};
 pub use requests::{Requests, UNKNOWN_ADDRESS};
 
-pub(crate) use discovery::{DISCOVERY, discover};
 pub(crate) use generic::valid_request;
 pub(crate) use requests::first_requests;
 pub(crate) use state::State;
 
-use crate::check::Check;
+use crate::check::{Check, Probe, ProbeContext};
+use crate::target::{Fact, Facts};
 
 /// Every check, by operation, sorted by id.
 static ALL: &[&[&Check]] = &[all::CHECKS, extract::CHECKS, groups::CHECKS, search::CHECKS];
+
+/// Looks for facts that a run lacks and a service shows by itself, so that a run with a token alone judges more.
+pub(crate) async fn discover(context: &ProbeContext<'_>, lacks: impl Fn(Fact) -> bool) -> Facts {
+    let mut found = Facts::default();
+    if lacks(Fact::OwnAddresses) {
+        let probe = Probe::new(&search::discovery::DISCOVERY, context);
+        found.own_addresses = search::discovery::own_addresses(&probe).await;
+    }
+    let probe = Probe::new(&extract::discovery::DISCOVERY, context);
+    found.over(extract::discovery::discover(&probe, lacks).await)
+}

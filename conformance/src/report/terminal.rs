@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::cause::{Cause, causes, folded, headlines, without_cause};
@@ -270,8 +271,20 @@ pub(super) fn throttled(report: &Report) -> Option<String> {
 /// Facts that the run found out by itself, in words.
 pub(super) fn discovered(report: &Report) -> impl Iterator<Item = String> {
     report.discovered.iter().map(|DiscoveredFact { variable, description, value }| {
-        format!("{description}: {value}; if this is wrong, supply {variable}")
+        format!("{description}: {}; if this is wrong or incomplete, supply {variable}", beginning(value))
     })
+}
+
+/// A value as the configuration writes it, of a long list the first items. The JSON report has them all.
+fn beginning(value: &str) -> Cow<'_, str> {
+    const SHOWN: usize = 4;
+    let items: Vec<&str> = value.split(", ").collect();
+    match items.get(..SHOWN) {
+        Some(first) if items.len() > 2 * SHOWN => {
+            format!("{}, … ({} in all)", first.join(", "), items.len()).into()
+        }
+        _ => value.into(),
+    }
 }
 
 /// What was explored, in words.

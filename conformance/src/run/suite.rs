@@ -18,7 +18,7 @@ use self::report::RunResults;
 use super::choice::Allowance;
 use super::preflight::preflight_with_token;
 use super::{Observer, Options, Plan, Report, SetupError, Stopper};
-use crate::check::{Check, ExchangeLog, PassiveChecks, Probe, ProbeContext, RecurringErrors, Scope};
+use crate::check::{Check, ExchangeLog, PassiveChecks, ProbeContext, RecurringErrors, Scope};
 use crate::checks::{self, registry};
 use crate::contract::Contract;
 use crate::detection::Matrix;
@@ -162,10 +162,8 @@ impl<'a> Suite<'a> {
                 suite.report(begun, results, discovered, None)
             }
             Ok(None) => {
-                let target = self.target;
-                let suite = if self.meter.gateways_taken() > 0 { self.planned_for(target) } else { self };
-                let results = suite.run_checks(shared, observer).await;
-                suite.report(begun, results, Vec::new(), None)
+                let results = self.run_checks(shared, observer).await;
+                self.report(begun, results, Vec::new(), None)
             }
             Err(reason) => self.report(begun, RunResults::default(), Vec::new(), Some(reason)),
         }
@@ -187,11 +185,12 @@ impl<'a> Suite<'a> {
         Suite { target, plan, ..self }
     }
 
-    /// Facts that the tester did not supply and the run needs, as far as the target shows them.
+    /// Facts that the tester did not supply and the run needs, as far as the target shows them. None when none was looked for.
     async fn discover(&self, shared: &Shared) -> Option<Facts> {
         let Self { target, plan, options, .. } = self;
         let lacks = |fact| {
             let min_gateways = match fact {
+                Fact::OwnAddresses => 0,
                 Fact::ScarceRegion => MIN_GATEWAYS_FOR_SCARCE_REGION,
                 _ => MIN_GATEWAYS_FOR_EMPTY_REGION,
             };
@@ -201,9 +200,9 @@ impl<'a> Suite<'a> {
             };
             is_needed && options.budget.gateways >= min_gateways
         };
-        let context = self.context(shared);
-        let found = checks::discover(&Probe::new(&checks::DISCOVERY, &context), lacks).await;
-        Fact::ALL.into_iter().any(|fact| found.has(fact)).then_some(found)
+        let before = self.meter.usage();
+        let found = checks::discover(&self.context(shared), lacks).await;
+        (self.meter.usage() != before).then_some(found)
     }
 
     /// Why the target can't be tested, if it can't.

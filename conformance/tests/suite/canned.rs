@@ -37,6 +37,7 @@ pub(crate) struct CannedRequest {
     pub(crate) number: usize,
     /// Method and target, as in the request line.
     pub(crate) line: String,
+    pub(crate) body: String,
 }
 
 /// A running server; it stops with the test's runtime.
@@ -110,9 +111,9 @@ impl CannedServer {
                 let (count, reply, restart) = (Arc::clone(&count), Arc::clone(&reply), restart.clone());
                 tokio::spawn(async move {
                     let mut stream = stream;
-                    let Some(line) = read_request(&mut stream).await else { return };
+                    let Some((line, body)) = read_request(&mut stream).await else { return };
                     let number = count.fetch_add(1, Ordering::SeqCst);
-                    let reply = reply(&CannedRequest { number, line });
+                    let reply = reply(&CannedRequest { number, line, body });
                     if let Reply::Restart(time) = reply {
                         restart.send(time).expect("a server");
                     }
@@ -172,20 +173,21 @@ pub(crate) async fn judge(target: &Target, options: Options) -> Report {
     Suite::new(contract, target, options).expect("a suite").run(&SilentObserver).await
 }
 
-async fn read_request(stream: &mut TcpStream) -> Option<String> {
+/// The request line and the body.
+async fn read_request(stream: &mut TcpStream) -> Option<(String, String)> {
     let mut bytes = Vec::new();
     let mut chunk = [0; 4096];
     loop {
         let read = stream.read(&mut chunk).await.ok().filter(|read| *read > 0)?;
         bytes.extend_from_slice(&chunk[..read]);
         let text = String::from_utf8_lossy(&bytes);
-        let Some((head, _)) = text.split_once("\r\n\r\n") else { continue };
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
         let length = head.lines().find_map(|line| {
             let (name, value) = line.split_once(':')?;
             name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
         });
         if bytes.len() >= head.len() + 4 + length.unwrap_or(0) {
-            return head.lines().next().map(str::to_owned);
+            return head.lines().next().map(|line| (line.to_owned(), body.to_owned()));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A run with a token alone looks for regions without gateways and with a few.
+//! A run with a token alone looks for regions without gateways and with a few, and for addresses of the account.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use sallyport_conformance::{
 use crate::canned::{CannedServer, Reply};
 
 #[tokio::test]
-async fn a_token_alone_judges_what_an_empty_region_shows() {
+async fn a_token_alone_judges_what_an_empty_region_and_addresses_show() {
     let reference = Reference::start().await.expect("started");
     let known = reference.target();
     let target =
@@ -29,12 +29,69 @@ async fn a_token_alone_judges_what_an_empty_region_shows() {
     let report = suite.run(&SilentObserver).await;
     reference.close().await;
 
-    assert_eq!(discovered(&report), expected.into_iter().collect::<Vec<_>>());
+    let value = |fact: Fact| {
+        let found = report.discovered.iter().find(|discovered| discovered.variable == fact.variable());
+        found.map(|discovered| discovered.value.clone())
+    };
+    assert_eq!(value(Fact::EmptyRegion), expected);
+    let addresses = value(Fact::OwnAddresses).expect("addresses");
+    assert!(addresses.starts_with("[\"192.0.2.1\", "), "{addresses}");
     assert_eq!(report.verdict, Verdict::Conforms, "{:?} {:?}", report.totals, report.stopped);
     assert!(report.usage.gateways <= profile.budget().gateways, "{:?}", report.usage);
     assert!(report.detection.noticed > before.noticed, "{} of {}", report.detection.noticed, before.noticed);
     let shortage = report.checks.iter().find(|check| check.id == "extract.shortage-retry-after.empty-region");
     assert_eq!(shortage.map(|check| &check.outcome), Some(&Outcome::Passed));
+    let partition = report.checks.iter().find(|check| check.id == "search.paging.partition");
+    assert_eq!(partition.map(|check| &check.outcome), Some(&Outcome::Passed));
+}
+
+/// Runs a check that needs addresses against a service that responds to searches with `search`, which gets the asked addresses.
+/// Counts the searches that come before any other.
+async fn run_with_searches(search: fn(&str) -> Reply) -> (Report, usize) {
+    let searches = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&searches);
+    let server = CannedServer::start(move |request| {
+        if !request.line.contains("/instances/search") {
+            return Reply::groups();
+        }
+        count.fetch_add(1, Ordering::SeqCst);
+        search(&request.body)
+    })
+    .await;
+    let report = server.run("search.city.exact", |_| {}).await;
+    (report, searches.load(Ordering::SeqCst))
+}
+
+fn no_instances() -> Reply {
+    let data = r#"{"items": [], "page": 1, "pageSize": 1000, "total": 0}"#;
+    Reply::json(200, &format!(r#"{{"code": 200, "message": "ok", "requestId": "1", "data": {data}}}"#))
+}
+
+#[tokio::test]
+async fn a_service_without_instances_at_reserved_addresses_gets_three_searches() {
+    let (report, searches) = run_with_searches(|_| no_instances()).await;
+    assert_eq!((report.discovered.len(), searches), (0, 3));
+    assert!(matches!(report.checks[0].outcome, Outcome::Skipped(_)), "{:?}", report.checks[0].outcome);
+}
+
+#[tokio::test]
+async fn a_rejected_search_ends_the_search_for_addresses() {
+    let (report, searches) =
+        run_with_searches(|_| Reply::json(403, r#"{"code": 403, "message": "closed"}"#)).await;
+    assert_eq!((report.discovered.len(), searches), (0, 1));
+}
+
+#[tokio::test]
+async fn only_addresses_that_were_asked_for_are_the_accounts_own() {
+    let (report, _) = run_with_searches(|body| {
+        let asked = if body.contains("\"198.51.100.9\"") { "198.51.100.9" } else { "2001:db8::7" };
+        let item = |ip: &str| format!(r#"{{"ip": "{ip}"}}"#);
+        let items = [item(asked), item("8.8.8.8"), item("no address"), item("203.0.113.255")].join(",");
+        let data = format!(r#"{{"items": [{items}], "page": 1, "pageSize": 1000, "total": 4}}"#);
+        Reply::json(200, &format!(r#"{{"code": 200, "message": "ok", "requestId": "1", "data": {data}}}"#))
+    })
+    .await;
+    assert_eq!(discovered_as(Fact::OwnAddresses, &report), ["[\"198.51.100.9\", \"2001:db8::7\"]"]);
 }
 
 /// The values of the facts that a run discovered.

@@ -124,7 +124,9 @@ fn an_archive_has_every_exchange_of_the_checks_without_the_token() {
         .iter()
         .map(|check| check["requests"].as_u64().expect("a number"))
         .sum();
-    assert_eq!(entries.len() as u64, sent);
+    // What the run looks for by itself belongs to no check.
+    let is_of_check = |entry: &&Value| !entry["comment"].as_str().is_some_and(|of| of.contains(".discovery"));
+    assert_eq!(entries.iter().filter(is_of_check).count() as u64, sent);
     for entry in entries {
         let (request, response) = (&entry["request"], &entry["response"]);
         assert!(entry["startedDateTime"].as_str().is_some_and(|at| at.parse::<jiff::Timestamp>().is_ok()));

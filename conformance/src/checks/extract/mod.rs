@@ -3,6 +3,7 @@
 mod access;
 mod combinations;
 mod content;
+pub(super) mod discovery;
 mod empty_region;
 mod envelope;
 mod forms;
@@ -20,7 +21,7 @@ mod text;
 mod token;
 
 pub(super) use content::count;
-pub(super) use forms::Transport;
+pub(super) use forms::{Context, Transport, default_of, rejects};
 pub(super) use gateways::gives_gateways;
 
 use crate::check::Check;

@@ -7,6 +7,7 @@ mod batch;
 mod body;
 mod cases;
 mod consistent;
+pub(super) mod discovery;
 mod envelope;
 mod filters;
 mod group;

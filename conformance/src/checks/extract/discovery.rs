@@ -1,9 +1,9 @@
-//! Facts that the suite finds out by itself, so that a run with a token alone judges more: regions with few gateways or none, and
-//! the protocol of an account that may not use the default one.
+//! Facts about gateways that the suite finds out by itself: regions with few gateways or none, and the protocol of an account that
+//! may not use the default one.
 
-use super::Requests;
-use super::extract::{EXTRACT, count, gives_gateways};
+use super::{EXTRACT, count, gives_gateways};
 use crate::check::{Check, Probe};
+use crate::checks::Requests;
 use crate::contract::Clause;
 use crate::target::{Fact, Facts};
 use crate::wire::Request;
@@ -28,7 +28,7 @@ const MAX_PLENTIFUL: usize = 5;
 const REPEATS: usize = 2;
 
 /// Stands for the requests below, whose responses passive checks judge as all others.
-pub(crate) static DISCOVERY: Check = Check {
+pub(in crate::checks) static DISCOVERY: Check = Check {
     id: "extract.discovery",
     title: "regions without gateways and with a few can be found, and the protocol of the account",
     why: "A region without gateways shows that valid extractions are accepted, without taking one. A region with a few shows partial \
@@ -38,7 +38,7 @@ pub(crate) static DISCOVERY: Check = Check {
 };
 
 /// Looks for the facts that the run lacks.
-pub(crate) async fn discover(probe: &Probe<'_>, lacks: impl Fn(Fact) -> bool) -> Facts {
+pub(in crate::checks) async fn discover(probe: &Probe<'_>, lacks: impl Fn(Fact) -> bool) -> Facts {
     let mut found = Facts::default();
     let mut plain = probe.extract();
     if lacks(Fact::EmptyRegion) {

@@ -1,0 +1,81 @@
+//! Addresses of the account that the suite finds out by itself, where a service holds its instances at addresses that are reserved
+//! for documentation, tests or private networks, as sandboxes and staging environments do.
+
+use std::collections::HashSet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use serde_json::Value;
+
+use super::SEARCH;
+use crate::check::{Check, Probe, ResponseClass};
+use crate::checks::Requests;
+use crate::contract::Clause;
+
+/// The first three numbers of blocks that belong to nobody on the Internet: for documentation (RFC 5737), for benchmarks (RFC 2544)
+/// and for private networks (RFC 1918). Of each the addresses from `.1` are asked for.
+const RESERVED_BLOCKS: [[u8; 3]; 5] = [[203, 0, 113], [198, 51, 100], [192, 0, 2], [198, 18, 0], [10, 0, 0]];
+
+/// How many addresses of a block are asked for: with those of IPv6 (`2001:db8::/32`, RFC 3849), six times this number are three
+/// searches of as many addresses as the contract allows.
+const OF_EACH_BLOCK: u8 = 250;
+
+/// Stands for the searches below, whose responses passive checks judge as all others.
+pub(in crate::checks) static DISCOVERY: Check = Check {
+    id: "search.discovery",
+    title: "addresses of the account can be found among those reserved for documentation and tests",
+    why: "Without an address of the account, a search finds nothing, so that filters, pages and fields can't be judged.",
+    clauses: &[Clause::SearchMatchAnyPort],
+    ..SEARCH
+};
+
+/// Addresses of the account, as far as they are among the reserved ones. None when a search is rejected or the service is busy.
+pub(in crate::checks) async fn own_addresses(probe: &Probe<'_>) -> Vec<String> {
+    let candidates: Vec<String> = candidates().map(|address| address.to_string()).collect();
+    let mut own = Vec::new();
+    for asked in candidates.chunks(probe.contract().search.distinct_items) {
+        match held(probe, asked).await {
+            Some(held) => own.extend(held),
+            None => break,
+        }
+    }
+    own
+}
+
+fn candidates() -> impl Iterator<Item = IpAddr> {
+    let of_block =
+        |[a, b, c]: [u8; 3]| (1..=OF_EACH_BLOCK).map(move |d| IpAddr::from(Ipv4Addr::new(a, b, c, d)));
+    let of_ipv6 = (1..=u16::from(OF_EACH_BLOCK))
+        .map(|last| IpAddr::from(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, last)));
+    RESERVED_BLOCKS.into_iter().flat_map(of_block).chain(of_ipv6)
+}
+
+/// Those of the addresses that have an instance. None when the search is not accepted.
+async fn held(probe: &Probe<'_>, asked: &[String]) -> Option<Vec<String>> {
+    let size = &probe.contract().search.page_size;
+    let request =
+        probe.search(asked.iter().cloned()).field(&size.name, *probe.contract().search.page_sizes.end());
+    let (exchange, class) = probe.send_once(&request).await.ok()?;
+    let response = exchange.result.as_ref().ok().filter(|_| class == ResponseClass::Accepted)?;
+    let items = response.at("/data/items").and_then(Value::as_array)?;
+    // Other checks judge the other fields.
+    let shown: HashSet<IpAddr> = items.iter().filter_map(|item| item["ip"].as_str()?.parse().ok()).collect();
+    Some(asked.iter().filter(|ip| ip.parse().is_ok_and(|ip| shown.contains(&ip))).cloned().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_candidate_belongs_to_anybody() {
+        let all: HashSet<_> = candidates().collect();
+        assert_eq!(all.len(), 6 * usize::from(OF_EACH_BLOCK));
+        for address in all {
+            let reserved = match address {
+                IpAddr::V4(ip) => ip.is_documentation() || ip.is_private() || ip.octets()[..2] == [198, 18],
+                IpAddr::V6(ip) => ip.segments()[..2] == [0x2001, 0xdb8],
+            };
+            assert!(reserved, "{address}");
+        }
+    }
+}
