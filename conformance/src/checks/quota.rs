@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Requests as _;
+use super::extract::default_of;
 use crate::check::{Decision, Finding, Probe, Severity};
 use crate::wire::RecordedExchange;
 
@@ -29,7 +30,7 @@ pub(crate) async fn has_run_out(
     }
     let response = exchange.result.as_ref().ok()?;
     let now = (response.status, response.at("/code").map(Value::to_string));
-    if !rejections.contains(&now) || is_served_by_more(probe).await {
+    if !rejections.contains(&now) || is_served_otherwise(probe).await {
         return None;
     }
     Some(format!(
@@ -38,13 +39,21 @@ pub(crate) async fn has_run_out(
     ))
 }
 
-/// Whether an extraction of one gateway more is served: then the plain one is not rejected for a quota. Takes two gateways.
-async fn is_served_by_more(probe: &Probe<'_>) -> bool {
+/// Whether an extraction of one gateway more is served that names the defaults of the optional parameters: then the plain one is
+/// not rejected for a quota. Takes two gateways.
+async fn is_served_otherwise(probe: &Probe<'_>) -> bool {
     let extract = &probe.contract().extract;
     let more = extract.num_range.start() + 1;
     let request = probe.extract().query(&extract.num.name, more);
+    let named =
+        [&extract.regions, &extract.protocol].into_iter().fold(request, |request, parameter| {
+            match (request.query_value(&parameter.name), default_of(parameter)) {
+                (None, default) if !default.is_empty() => request.query(&parameter.name, default),
+                _ => request,
+            }
+        });
     extract.num_range.contains(&more)
-        && probe.send(&request).await.is_ok_and(|(_, class)| class.decision() == Decision::Accepted)
+        && probe.send(&named).await.is_ok_and(|(_, class)| class.decision() == Decision::Accepted)
 }
 
 /// The rejections of the extractions that failures cite.

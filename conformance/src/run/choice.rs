@@ -104,10 +104,36 @@ pub(super) fn choose_more(
     allowance: Allowance<'_>,
     has_result: &dyn Fn(&str, &str) -> bool,
 ) -> Vec<(usize, usize)> {
-    let mut candidates = Candidates::of(planned, matrix, PlannedCase::is_left_out);
-    let ran = Candidates::of(planned, matrix, |case| case.skipped.is_none()).all.into_iter();
-    candidates.ran = ran.filter(|ran| has_result(ran.check.id, ran.case.label())).collect();
-    candidates.best(allowance.plannable(), None).into_iter().map(|number| candidates.all[number].at).collect()
+    let failed = failed_controls(planned, has_result);
+    let has_own_controls = |case: &Case| case.controls_in_run().next().is_none() && case.cost().gateways > 0;
+    let has_failed =
+        |case: &Case| case.controls_in_run().any(|shared| failed.contains(shared.label.as_ref()));
+    let chosen = |may: &dyn Fn(&Case) -> bool| -> Vec<(usize, usize)> {
+        let mut candidates = Candidates::of(planned, matrix, |case| case.is_left_out() && may(&case.case));
+        let ran = Candidates::of(planned, matrix, |case| case.skipped.is_none()).all.into_iter();
+        candidates.ran = ran.filter(|ran| has_result(ran.check.id, ran.case.label())).collect();
+        let taken = candidates.best(allowance.plannable(), None);
+        taken.into_iter().map(|number| candidates.all[number].at).collect()
+    };
+    // Where valid extractions are rejected, those that are compared with a control request of their own may tell why.
+    let telling = if failed.is_empty() { Vec::new() } else { chosen(&has_own_controls) };
+    if telling.is_empty() { chosen(&|case| !has_failed(case)) } else { telling }
+}
+
+/// The labels of the shared control requests with which no case had a result: they were probably not accepted.
+fn failed_controls<'a>(
+    planned: &'a [PlannedCheck],
+    has_result: &dyn Fn(&str, &str) -> bool,
+) -> BTreeSet<&'a str> {
+    let (mut with_result, mut without) = (BTreeSet::new(), BTreeSet::new());
+    for planned in planned {
+        for case in planned.cases.iter().filter(|case| case.skipped.is_none()) {
+            let has_result = has_result(planned.check.id, case.case.label());
+            let controls = if has_result { &mut with_result } else { &mut without };
+            controls.extend(case.case.controls_in_run().map(|control| control.label.as_ref()));
+        }
+    }
+    &without - &with_result
 }
 
 struct Candidate<'a> {

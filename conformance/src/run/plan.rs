@@ -44,9 +44,9 @@ impl Plan {
         Self { planned, is_all }
     }
 
-    /// The checks with the cases that it left out and that what is left of the budget covers, after these results.
-    pub(super) fn more(
-        &self,
+    /// Takes cases that it left out and that what is left of the budget covers, after these results. Returns their checks.
+    pub(super) fn take_more(
+        &mut self,
         results: &[CheckResult],
         matrix: &Matrix,
         allowance: Allowance<'_>,
@@ -61,7 +61,11 @@ impl Plan {
         for (check, case) in choice::choose_more(&self.planned, matrix, allowance, &has_result) {
             chosen.entry(check).or_default().insert(case);
         }
-        chosen.into_iter().map(|(check, cases)| self.planned[check].only(&cases)).collect()
+        let more = chosen.iter().map(|(check, cases)| self.planned[*check].only(cases)).collect();
+        for (check, cases) in chosen {
+            cases.into_iter().for_each(|case| self.planned[check].cases[case].take_in());
+        }
+        more
     }
 
     /// Whether the budget does not cover all of its cases.
@@ -219,6 +223,13 @@ mod tests {
 
     static SHARING_TOO: Check = Check { id: "extract.d.d", ..SHARING };
 
+    static WITH_ITS_OWN: Check = Check {
+        id: "extract.e.e",
+        clauses: &[Clause::ExtractPartial],
+        run: Run::Cases(|_| nothing(Cost::extraction(3, 2), &["one", "two"])),
+        ..TEMPLATE
+    };
+
     #[test]
     fn a_shared_control_counts_once() {
         let once = plan(&[&SHARING], 3);
@@ -293,14 +304,41 @@ mod tests {
         let more = |gateways: u64| -> Vec<String> {
             let used = Usage { requests: 2, gateways, bytes: 0 };
             let allowance = Allowance { budget: &budget, used };
-            let planned = plan.more(std::slice::from_ref(&result), &matrix, allowance);
+            let planned = plan.clone().take_more(std::slice::from_ref(&result), &matrix, allowance);
             planned.iter().flat_map(PlannedCheck::running).map(|case| case.label().to_owned()).collect()
         };
         assert_eq!(more(4), Vec::<String>::new());
         assert_eq!(more(3), Vec::<String>::new());
         assert_eq!(more(2), ["one"]);
-        let all = within(&[&CHEAP], &Budget::default(), &matrix);
-        assert!(all.more(&[], &matrix, unused(&Budget::default())).is_empty());
+        let mut all = within(&[&CHEAP], &Budget::default(), &matrix);
+        assert!(all.take_more(&[], &matrix, unused(&Budget::default())).is_empty());
+    }
+
+    #[test]
+    fn after_a_rejected_control_cases_with_their_own_come_first() {
+        let mut matrix = Matrix::default();
+        for (check, faults) in [(&SHARING, 3), (&SHARING_TOO, 2), (&WITH_ITS_OWN, 1)] {
+            let case = matrix.add_case(check.id, "one");
+            (0..faults)
+                .for_each(|number| matrix.add_fault(fault(&format!("{} {number}", check.id), check, case)));
+        }
+        let budget = Budget { requests: 1_000, gateways: 3, ..Budget::default() };
+        let mut plan = within(&[&WITH_ITS_OWN, &SHARING, &SHARING_TOO], &budget, &matrix);
+        let ids = |planned: &[PlannedCheck]| -> Vec<&str> {
+            planned
+                .iter()
+                .filter(|planned| planned.running().count() > 0)
+                .map(|planned| planned.check.id)
+                .collect()
+        };
+        assert_eq!(ids(plan.planned()), [SHARING.id]);
+        let result = CheckResult::not_run(&SHARING, Outcome::Inconclusive("rejected".to_owned()));
+        let mut more = || {
+            let used = Usage { requests: 2, ..Usage::default() };
+            ids(&plan.take_more(std::slice::from_ref(&result), &matrix, Allowance { budget: &budget, used }))
+        };
+        assert_eq!(more(), [WITH_ITS_OWN.id]);
+        assert_eq!(more(), [WITH_ITS_OWN.id], "the next of its cases");
     }
 
     /// Every second known fault, starting with number `first`.

@@ -33,6 +33,11 @@ impl PlannedCase {
         (self.skipped, self.is_left_out) = (Some(reason), true);
     }
 
+    /// Runs it after all.
+    pub(super) fn take_in(&mut self) {
+        (self.skipped, self.is_left_out) = (None, false);
+    }
+
     /// Whether it is skipped for the budget alone.
     pub(super) const fn is_left_out(&self) -> bool {
         self.is_left_out

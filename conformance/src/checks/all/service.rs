@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Stop};
 use crate::checks::Requests;
+use crate::checks::extract::{self, Context};
 use crate::checks::generic::{skip_changes, token_for, valid_request, with_token, without_token};
 use crate::checks::token::WrongToken;
 use crate::contract::{Clause, Contract, OperationId, OtherId, Unspecified};
@@ -199,6 +200,15 @@ impl ValidRequest {
         }
     }
 
+    /// The form of an extraction, whose control request other checks share.
+    const fn form(self) -> Option<Context> {
+        match self {
+            Self::Extract => Some(Context::PLAIN),
+            Self::ExtractText => Some(Context::TEXT),
+            Self::Groups | Self::Search | Self::Other(_) => None,
+        }
+    }
+
     /// The request, and the same with another token or without one.
     fn requests(self, probe: &Probe<'_>, token: Option<&str>) -> (Request, Request) {
         let contract = probe.contract();
@@ -229,12 +239,18 @@ impl ValidRequest {
 
     /// The case, which needs the valid request as its control.
     fn share(self, case: Case) -> Case {
-        let gateways = u32::from(matches!(self, Self::Extract | Self::ExtractText));
-        case.sharing(self.label(), Cost::extraction(1, gateways))
+        match self.form() {
+            Some(form) => form.share(case),
+            None => case.sharing(self.label(), Cost::requests(1)),
+        }
     }
 
     async fn rejects(self, probe: &Probe<'_>, why: &str, token: Option<&str>) -> Result<(), Stop> {
         let (good, invalid) = self.requests(probe, token);
+        if let Some(form) = self.form() {
+            form.control(probe).await?;
+            return extract::rejects(probe, Clause::AllTokenRequired, why, &invalid).await;
+        }
         if let Self::Other(id) = self {
             let other = probe.contract().other(id);
             if skip_changes(probe, other).is_err() {
@@ -260,15 +276,15 @@ pub(super) static TOKEN_MISSING: Check = Check {
             !matches!(called, ValidRequest::Other(_)) || *wrong != Some(WrongToken::BehindNul)
         };
         let wrong = || [None].into_iter().chain(WrongToken::all().map(Some));
-        let case = |data: (ValidRequest, Option<WrongToken>)| {
-            let label = format!("{}/{}", data.0.label(), data.1.map_or("absent", WrongToken::label));
-            data.0.share(Case::for_data(label, Cost::requests(1), data, without))
+        // Each operation may forget to ask for a token.
+        let cases = |(operation, called): (usize, ValidRequest)| {
+            wrong().filter(move |wrong| fits(&called, wrong)).map(move |wrong| {
+                let label = format!("{}/{}", called.label(), wrong.map_or("absent", WrongToken::label));
+                let case = Case::for_data(label, Cost::requests(1), (called, wrong), without);
+                called.share(case).about(operation)
+            })
         };
-        ValidRequest::all(scope.contract)
-            .flat_map(|called| wrong().map(move |wrong| (called, wrong)))
-            .filter(|(called, wrong)| fits(called, wrong))
-            .map(case)
-            .collect()
+        ValidRequest::all(scope.contract).enumerate().flat_map(cases).collect()
     }),
 };
 

@@ -38,7 +38,7 @@ impl ExtraParameter {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Context {
+pub(in crate::checks) struct Context {
     pub(super) extra: ExtraParameter,
     pub(super) is_text: bool,
     pub(super) transport: Transport,
@@ -74,10 +74,10 @@ impl Transport {
 }
 
 impl Context {
-    pub(super) const PLAIN: Self =
+    pub(in crate::checks) const PLAIN: Self =
         Self { extra: ExtraParameter::NOTHING, is_text: false, transport: Transport::Query };
 
-    pub(super) const TEXT: Self =
+    pub(in crate::checks) const TEXT: Self =
         Self { extra: ExtraParameter::NOTHING, is_text: true, transport: Transport::Query };
 
     pub(super) const fn by(transport: Transport) -> Self {
@@ -253,7 +253,7 @@ impl Context {
     /// # Errors
     /// Skip when it is not accepted, which may have a reason of its own, such as a missing entitlement for its protocol. For
     /// the plain form it is inconclusive.
-    pub(super) async fn control(&self, probe: &Probe<'_>) -> Result<(), Stop> {
+    pub(in crate::checks) async fn control(&self, probe: &Probe<'_>) -> Result<(), Stop> {
         self.control_with(probe, "", Clone::clone).await
     }
 
@@ -294,7 +294,7 @@ impl Context {
     }
 
     /// The case, which needs [`Context::control`].
-    pub(super) fn share(&self, case: Case) -> Case {
+    pub(in crate::checks) fn share(&self, case: Case) -> Case {
         self.share_with(case, "", 1)
     }
 
@@ -357,7 +357,7 @@ impl Context {
 
 /// Sends a request that must be rejected, after its control. A rejection in plain text with the status of a success counts as a
 /// rejection; `extract.error-envelope.watched` reports that it has no envelope.
-pub(super) async fn rejects(
+pub(in crate::checks) async fn rejects(
     probe: &Probe<'_>,
     clause: Clause,
     why: &str,
@@ -408,7 +408,7 @@ pub(super) fn other_protocols(extract: &Extract) -> impl Iterator<Item = String>
 }
 
 /// The default value of a parameter; empty when it has none.
-pub(super) fn default_of(parameter: &Parameter) -> String {
+pub(in crate::checks) fn default_of(parameter: &Parameter) -> String {
     parameter.schema.default.as_ref().and_then(|default| default.as_str()).unwrap_or_default().to_owned()
 }
 

@@ -4,8 +4,10 @@ use super::EXTRACT;
 use super::content;
 use super::forms::{Context, default_of};
 use super::separator_input::invalid_beside_custom;
+use super::supply::has_retry_after;
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
+use crate::checks::token::rejected_alike;
 use crate::contract::Clause;
 use crate::grammar::integer_texts;
 use crate::target::Fact;
@@ -121,15 +123,21 @@ pub(super) static MAXIMUM: Check = Check {
     title: "the largest `num` is accepted and never exceeded",
     why: "A limit below the documented one breaks callers that extract in full batches.",
     clauses: &[Clause::ExtractCount, Clause::ExtractNumRange],
-    needs: &[Fact::PlentifulRegion],
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
         let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
         let form =
             |context: &Context| matches!(context.label().as_str(), "json" | "text") || context.is_combined();
-        let case =
-            |context: Context| Case::for_data(context.label(), Cost::extraction(1, max), context, maximum);
-        Context::all(extract).into_iter().filter(form).map(case).collect()
+        let case = |context: Context| {
+            let case = Case::for_data(context.label(), Cost::extraction(1, max), context, maximum);
+            case.needs([Fact::PlentifulRegion])
+        };
+        let of_default = |context: Context| {
+            let label = format!("{}/default region", context.label());
+            Case::for_data(label, Cost::extraction(2, max), context, maximum_of_default)
+        };
+        let in_default = [Context::PLAIN, Context::TEXT].map(of_default);
+        Context::all(extract).into_iter().filter(form).map(case).chain(in_default).collect()
     }),
     ..EXTRACT
 };
@@ -152,6 +160,34 @@ async fn maximum(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     context.control(probe).await?;
     let expected = format!("accepted: {}={max}, the largest value, {}", extract.num.name, context.name());
     probe.finding(Clause::ExtractNumRange, &expected, class.description(), &[&exchange]);
+    Ok(())
+}
+
+/// The default region may have too few gateways, and no fact says otherwise. But then the response says when to try again, and
+/// differs from the one to a number beyond the range.
+async fn maximum_of_default(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let max = *extract.num_range.end();
+    let base = context.request(probe).without_query(&extract.regions.name);
+    let (exchange, class) = probe.send_briefly(&base.clone().query(&extract.num.name, max)).await?;
+    if let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) {
+        content::judge_count(probe, &exchange, response, max);
+        return Ok(());
+    }
+    if class.decision() != Decision::Rejected || has_retry_after(&exchange) {
+        return Err(probe.skip("the default region has fewer gateways than the maximum"));
+    }
+    let (beyond, _) = probe.send_once(&base.query(&extract.num.name, max + 1)).await?;
+    if !rejected_alike(&exchange, &beyond) {
+        return Err(
+            probe.skip("the maximum of the default region is rejected for another reason than its size")
+        );
+    }
+    context.control(probe).await?;
+    let (num, name) = (&extract.num.name, context.name());
+    let expected = format!("accepted: {num}={max}, the largest value, in the default region, {name}");
+    let actual = format!("{}, as for {num}={}", class.description(), max + 1);
+    probe.finding(Clause::ExtractNumRange, &expected, &actual, &[&exchange, &beyond]);
     Ok(())
 }
 

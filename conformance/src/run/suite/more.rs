@@ -8,6 +8,9 @@ use super::rerun::merge;
 use crate::check::{Case, Outcome, ProbeContext};
 use crate::run::{CheckResult, Observer, PlannedCheck};
 
+/// How often a run chooses further cases. Those of a control request that is not accepted cost nothing, so that others fit.
+const ROUNDS: usize = 4;
+
 impl Suite<'_> {
     /// Runs cases that the plan left out and that what is left covers.
     pub(super) async fn run_more(
@@ -17,19 +20,24 @@ impl Suite<'_> {
         results: &mut Vec<CheckResult>,
     ) -> Duration {
         let mut busy = Duration::ZERO;
-        if self.stopper.reason().is_some() || !self.plan.is_limited() {
-            return busy;
-        }
-        for planned in self.plan.more(results, self.matrix, self.allowance()) {
-            if self.stopper.reason().is_some() || self.meter.pace().is_throttling_everything() {
+        let ends = || self.stopper.reason().is_some() || self.meter.pace().is_throttling_everything();
+        let mut plan = self.plan.clone();
+        for _ in 0..ROUNDS {
+            if ends() || !plan.is_limited() {
                 break;
             }
-            let Some(at) = results.iter().position(|result| result.id == planned.check.id) else { continue };
-            observer.check_begun(planned.check);
-            let before = results.swap_remove(at);
-            let (result, busy_here) = self.run_more_of(before, &planned, context).await;
-            busy += busy_here;
-            self.check_ended(result, observer, results);
+            for planned in plan.take_more(results, self.matrix, self.allowance()) {
+                if ends() {
+                    break;
+                }
+                let id = planned.check.id;
+                let Some(at) = results.iter().position(|result| result.id == id) else { continue };
+                observer.check_begun(planned.check);
+                let before = results.swap_remove(at);
+                let (result, busy_here) = self.run_more_of(before, &planned, context).await;
+                busy += busy_here;
+                self.check_ended(result, observer, results);
+            }
         }
         busy
     }
