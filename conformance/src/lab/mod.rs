@@ -25,34 +25,32 @@
 //! # }
 //! ```
 
-/// Faults whose ids begin with the same text, which the rows leave out: `success("code-null", …)` below `"groups.envelope/"` is the
-/// fault `groups.envelope/code-null`, made by `Fault::success`. A row may also call a function or a closure of its module.
+/// Faults whose ids begin with the same text, which the rows leave out: `fault("code-null", …)` below `"groups.envelope/"` is the
+/// fault `groups.envelope/code-null`. A row begins with `fault`, with `reject`, or with a function or closure of its module.
 macro_rules! faults_of {
-    ($($table:tt)*) => { rows!(Fault; $($table)*) };
+    ($($table:tt)*) => { rows!($($table)*) };
 }
 
 /// The same for variations. Those about some operations leave the requests of others alone.
 macro_rules! variations_of {
     [$prefix:literal, $($kind:ident $arguments:tt $(.$method:ident $value:tt)*),+ $(,)?] => {
-        rows!(Variation; $prefix, $($kind $arguments .limited() $(.$method $value)*),+)
+        rows!($prefix, $($kind $arguments .limited() $(.$method $value)*),+)
     };
 }
 
 macro_rules! rows {
-    ($type:ident; $prefix:literal,
+    ($prefix:literal,
      $($kind:ident($id:literal $(, $argument:expr)+ $(,)?) $(.$method:ident($($value:expr),*))*),+ $(,)?) => {
-        vec![$(rows!(@$type $kind (concat!($prefix, $id) $(, $argument)+)) $(.$method($($value),*))*),+]
+        vec![$(rows!(@$kind (concat!($prefix, $id) $(, $argument)+)) $(.$method($($value),*))*),+]
     };
-    (@$type:ident request $arguments:tt) => { $crate::lab::$type::request $arguments };
-    (@$type:ident reject $arguments:tt) => { $crate::lab::$type::reject $arguments };
-    (@$type:ident reply $arguments:tt) => { $crate::lab::$type::reply $arguments };
-    (@$type:ident success $arguments:tt) => { $crate::lab::$type::success $arguments };
-    (@$type:ident rejection $arguments:tt) => { $crate::lab::$type::rejection $arguments };
-    (@$type:ident serve $arguments:tt) => { $crate::lab::$type::serve $arguments };
-    (@$type:ident $function:ident $arguments:tt) => { $function $arguments };
+    (@fault $arguments:tt) => { $crate::lab::Fault::new $arguments };
+    (@reject $arguments:tt) => { $crate::lab::Fault::reject $arguments };
+    (@variation $arguments:tt) => { $crate::lab::Variation::new $arguments };
+    (@$function:ident $arguments:tt) => { $function $arguments };
 }
 
 mod backend;
+mod call;
 mod context;
 mod control;
 mod exchange;
@@ -72,6 +70,7 @@ mod variation;
 mod variations;
 
 pub use backend::Backend;
+pub use call::Call;
 pub use context::{Context, Memory};
 pub use control::Control;
 pub use exchange::{Framing, ProxiedRequest, Reply};

@@ -8,8 +8,8 @@ use hyper::header::{HeaderValue, RETRY_AFTER};
 use serde_json::{Value, json};
 
 use super::condition::{by_bearer, by_header, in_text, request_id};
-use crate::lab::exchange::{ProxiedRequest, Reply};
-use crate::lab::{Context, Fault};
+use crate::lab::exchange::Reply;
+use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
     [prefix(), tokens(), accounts(), throttling()].into_iter().flatten().collect()
@@ -17,15 +17,14 @@ pub(crate) fn faults() -> Vec<Fault> {
 
 fn prefix() -> Vec<Fault> {
     let elsewhere = |id, breaks, operation| {
-        Fault::serve(id, breaks, move |context, seen| {
+        Fault::new(id, breaks).only(operation).serve(move |call| {
             Box::pin(async move {
-                if context.operation(&seen) == Some(operation) {
+                if call.operation() == Some(operation) {
                     return Reply::json_with(404, &json!({"message": "no such path"}));
                 }
-                context.upstream.call(&seen).await
+                call.send().await
             })
         })
-        .only(operation)
     };
     faults_of![
         "all.prefix/",
@@ -36,36 +35,34 @@ fn prefix() -> Vec<Fault> {
 }
 
 fn tokens() -> Vec<Fault> {
-    let served = |id, breaks, operation: OperationId, bad: fn(&Context, &[String]) -> bool| {
-        Fault::request(id, breaks, move |context, seen| {
-            if context.operation(seen) == Some(operation) && bad(context, &credentials(context, seen)) {
-                context.as_main(seen);
+    let served = |id, breaks, operation: OperationId, bad: fn(&Call<'_>, &[String]) -> bool| {
+        Fault::new(id, breaks).only(operation).request(move |call| {
+            if call.operation() == Some(operation) && bad(call, &credentials(call)) {
+                call.as_main();
             }
         })
-        .only(operation)
     };
-    let absent = |_: &Context, sent: &[String]| sent.is_empty();
-    let empty = |_: &Context, sent: &[String]| sent == [""];
-    let unknown = |context: &Context, sent: &[String]| {
-        sent.len() == 1 && !sent[0].is_empty() && !known(context, &sent[0])
-    };
-    let shortened = |context: &Context, sent: &[String]| {
+    let absent = |_: &Call<'_>, sent: &[String]| sent.is_empty();
+    let empty = |_: &Call<'_>, sent: &[String]| sent == [""];
+    let unknown =
+        |call: &Call<'_>, sent: &[String]| sent.len() == 1 && !sent[0].is_empty() && !known(call, &sent[0]);
+    let shortened = |call: &Call<'_>, sent: &[String]| {
         sent.len() == 1
-            && sent[0].len() + 1 == context.token.expose().len()
-            && context.token.expose().starts_with(&sent[0])
+            && sent[0].len() + 1 == call.token.expose().len()
+            && call.token.expose().starts_with(&sent[0])
     };
-    let lengthened = |context: &Context, sent: &[String]| {
-        sent.len() == 1 && sent[0] != context.token.expose() && sent[0].starts_with(context.token.expose())
+    let lengthened = |call: &Call<'_>, sent: &[String]| {
+        sent.len() == 1 && sent[0] != call.token.expose() && sent[0].starts_with(call.token.expose())
     };
-    let other_beginning = |context: &Context, sent: &[String]| {
-        let end = context.token.without_first_character();
-        sent.len() == 1 && sent[0] != context.token.expose() && sent[0].ends_with(end)
+    let other_beginning = |call: &Call<'_>, sent: &[String]| {
+        let end = call.token.without_first_character();
+        sent.len() == 1 && sent[0] != call.token.expose() && sent[0].ends_with(end)
     };
-    let revoked = |context: &Context, sent: &[String]| {
-        context.facts.revoked_token.as_ref().is_some_and(|token| sent == [token.expose()])
+    let revoked = |call: &Call<'_>, sent: &[String]| {
+        call.facts.revoked_token.as_ref().is_some_and(|token| sent == [token.expose()])
     };
-    let expired = |context: &Context, sent: &[String]| {
-        context.facts.rejected_tokens.iter().any(|rejected| sent == [rejected.token.expose()])
+    let expired = |call: &Call<'_>, sent: &[String]| {
+        call.facts.rejected_tokens.iter().any(|rejected| sent == [rejected.token.expose()])
     };
     use OperationId::{Extract, Groups, Search};
     macro_rules! each {
@@ -92,19 +89,22 @@ fn tokens() -> Vec<Fault> {
             ]
         };
     }
-    let one_token = |context: &Context, seen: &ProxiedRequest| credentials(context, seen).len() == 1;
-    let no_token = |context: &Context, seen: &ProxiedRequest| credentials(context, seen).is_empty();
+    let one_token = |call: &Call<'_>| credentials(call).len() == 1;
+    let no_token = |call: &Call<'_>| credentials(call).is_empty();
     let mut faults = faults_of![
         "all.token-required/",
-        request("extract-unknown-header", "Any token is accepted in X-API-Key.", Context::as_main)
+        fault("extract-unknown-header", "Any token is accepted in X-API-Key.")
             .when(by_header)
-            .when(one_token),
-        request("extract-unknown-bearer", "Any token is accepted in Authorization.", Context::as_main)
+            .when(one_token)
+            .request(|call| call.as_main()),
+        fault("extract-unknown-bearer", "Any token is accepted in Authorization.")
             .when(by_bearer)
-            .when(one_token),
-        request("extract-absent-text", "A plain-text extraction needs no token.", Context::as_main)
+            .when(one_token)
+            .request(|call| call.as_main()),
+        fault("extract-absent-text", "A plain-text extraction needs no token.")
             .when(in_text)
-            .when(no_token),
+            .when(no_token)
+            .request(|call| call.as_main()),
     ];
     faults.extend(each!("expired", "accepts an expired token.", expired));
     faults.extend(each!("absent", "needs no token.", absent));
@@ -120,24 +120,24 @@ fn tokens() -> Vec<Fault> {
 fn accounts() -> Vec<Fault> {
     faults_of![
         "",
-        reply(
+        fault(
             "all.own-account/earlier-extraction-in-text",
-            "In text a request id of another account gives the gateways of that account.",
-            |context, seen, reply| {
-                let Some(id) = request_id(context, seen).filter(|_| in_text(context, seen)) else { return };
-                if context.accepted(seen, reply) {
-                    context.memory.repeat_first(&id, reply);
-                }
-            }
+            "In text a request id of another account gives the gateways of that account."
         )
-        .only(OperationId::Extract),
+        .only(OperationId::Extract)
+        .reply(|call, reply| {
+            let Some(id) = request_id(call).filter(|_| in_text(call)) else { return };
+            if call.accepted(reply) {
+                call.memory.repeat_first(&id, reply);
+            }
+        }),
         after(
             "all.own-account/groups-of-second-added",
             "A listing holds the groups of another account too.",
             OperationId::Groups,
-            |context, seen, reply| {
+            |call, reply| {
                 Box::pin(async move {
-                    let others = as_second(context, seen).await.json();
+                    let others = as_second(call).await.json();
                     merge(reply, others["data"]["items"].as_array(), "groupId");
                 })
             }
@@ -146,9 +146,9 @@ fn accounts() -> Vec<Fault> {
             "all.own-account/one-foreign-group",
             "A listing holds one group of another account.",
             OperationId::Groups,
-            |context, seen, reply| {
+            |call, reply| {
                 Box::pin(async move {
-                    let others = as_second(context, seen).await.json();
+                    let others = as_second(call).await.json();
                     let one = others["data"]["items"]
                         .as_array()
                         .map(|items| items.iter().take(1).cloned().collect());
@@ -156,12 +156,10 @@ fn accounts() -> Vec<Fault> {
                 })
             }
         ),
-        reply(
-            "all.own-account/groups-cached",
-            "The first listing is given to every account.",
-            |context, seen, reply| {
-                if context.operation(seen) == Some(OperationId::Groups) && context.accepted(seen, reply) {
-                    context.memory.repeat_first("groups", reply);
+        fault("all.own-account/groups-cached", "The first listing is given to every account.").reply(
+            |call, reply| {
+                if call.operation() == Some(OperationId::Groups) && call.accepted(reply) {
+                    call.memory.repeat_first("groups", reply);
                 }
             }
         ),
@@ -177,115 +175,114 @@ fn accounts() -> Vec<Fault> {
             OperationId::Search,
             add_second
         )
-        .when(|context, seen| {
-            let shared = context.facts.shared_address.as_deref().unwrap_or_default();
-            seen.json()["ips"].as_array().is_some_and(|ips| ips.iter().any(|ip| ip == shared))
+        .when(|call| {
+            let shared = call.facts.shared_address.as_deref().unwrap_or_default();
+            call.json()["ips"].as_array().is_some_and(|ips| ips.iter().any(|ip| ip == shared))
         }),
-        serve(
+        fault(
             "all.own-account/simultaneous-listings",
-            "Listings at the same time share one response, whatever their tokens.",
-            |context, seen| Box::pin(shared_listing(context, seen))
-        ),
-        request(
+            "Listings at the same time share one response, whatever their tokens."
+        )
+        .serve(|call| Box::pin(shared_listing(call))),
+        fault(
             "all.own-account/empty-account-sees-main",
-            "An account without instances finds those of another.",
-            |context, seen| {
-                let empty = context.facts.empty_token.as_ref().map(|token| token.expose().to_owned());
-                if context.operation(seen) == Some(OperationId::Search)
-                    && empty.is_some()
-                    && seen.param(api_key(context)) == empty
-                {
-                    context.as_main(seen);
-                }
+            "An account without instances finds those of another."
+        )
+        .request(|call| {
+            let empty = call.facts.empty_token.as_ref().map(|token| token.expose().to_owned());
+            if call.operation() == Some(OperationId::Search)
+                && empty.is_some()
+                && call.param(api_key(call)) == empty
+            {
+                call.as_main();
             }
-        ),
-        request(
+        }),
+        fault(
             "all.own-account/foreign-group-lifts-the-account",
-            "Filtering by a group of another account searches that account.",
-            |context, seen| {
-                let Some(group) = context.facts.foreign_group else { return };
-                if context.operation(seen) == Some(OperationId::Search)
-                    && seen.json()["groupId"] == json!(group)
-                {
-                    act_as_second(context, seen);
-                }
+            "Filtering by a group of another account searches that account."
+        )
+        .request(|call| {
+            let Some(group) = call.facts.foreign_group else { return };
+            if call.operation() == Some(OperationId::Search) && call.json()["groupId"] == json!(group) {
+                act_as_second(call);
             }
-        ),
-        request(
+        }),
+        fault(
             "all.own-account/foreign-order-lifts-the-account",
-            "Filtering by an order of another account searches that account.",
-            |context, seen| {
-                let Some(order) = &context.facts.foreign_order else { return };
-                if context.operation(seen) == Some(OperationId::Search) && seen.json()["orderNo"] == *order {
-                    act_as_second(context, seen);
-                }
+            "Filtering by an order of another account searches that account."
+        )
+        .request(|call| {
+            let Some(order) = &call.facts.foreign_order else { return };
+            if call.operation() == Some(OperationId::Search) && call.json()["orderNo"] == *order {
+                act_as_second(call);
             }
-        ),
-        request(
+        }),
+        fault(
             "all.own-account/last-account-sticks",
-            "A token of another account goes on working with the data of the one before.",
-            |context, seen| {
-                let second = context.facts.second_token.as_ref().map(|token| token.expose().to_owned());
-                if context.operation(seen) != Some(OperationId::Extract)
-                    && second.is_some()
-                    && seen.param(api_key(context)) == second
-                {
-                    context.as_main(seen);
-                }
+            "A token of another account goes on working with the data of the one before."
+        )
+        .request(|call| {
+            let second = call.facts.second_token.as_ref().map(|token| token.expose().to_owned());
+            if call.operation() != Some(OperationId::Extract)
+                && second.is_some()
+                && call.param(api_key(call)) == second
+            {
+                call.as_main();
             }
-        ),
-        request(
+        }),
+        fault(
             "extract.idempotent/shared-by-accounts",
-            "A request id of one account gives another account its extraction.",
-            |context, seen| {
-                let extract = &context.contract.extract;
-                let second = context.facts.second_token.as_ref().map(|token| token.expose().to_owned());
-                let has_id = seen.param(&extract.request_id.name).is_some()
-                    || seen.headers.contains_key(extract.request_id_header.name.as_str());
-                if context.operation(seen) == Some(OperationId::Extract)
-                    && has_id
-                    && second.is_some()
-                    && seen.param(api_key(context)) == second
-                {
-                    context.as_main(seen);
-                }
+            "A request id of one account gives another account its extraction."
+        )
+        .request(|call| {
+            let extract = &call.contract.extract;
+            let second = call.facts.second_token.as_ref().map(|token| token.expose().to_owned());
+            let has_id = call.param(&extract.request_id.name).is_some()
+                || call.headers.contains_key(extract.request_id_header.name.as_str());
+            if call.operation() == Some(OperationId::Extract)
+                && has_id
+                && second.is_some()
+                && call.param(api_key(call)) == second
+            {
+                call.as_main();
             }
-        ),
+        }),
     ]
 }
 
 /// Whoever comes while another listing is under way gets the response of that one.
-async fn shared_listing(context: &Context, seen: ProxiedRequest) -> Reply {
+async fn shared_listing(call: Call<'_>) -> Reply {
     const OVERLAP: Duration = Duration::from_millis(15);
-    if context.operation(&seen) != Some(OperationId::Groups) {
-        return context.upstream.call(&seen).await;
+    if call.operation() != Some(OperationId::Groups) {
+        return call.send().await;
     }
-    let begun = context.memory.calls_of("begun") + 1;
-    let is_alone = begun == context.memory.count("ended") + 1;
+    let begun = call.memory.calls_of("begun") + 1;
+    let is_alone = begun == call.memory.count("ended") + 1;
     tokio::time::sleep(if is_alone { OVERLAP } else { 2 * OVERLAP }).await;
-    let reply = match context.memory.recall("shared").filter(|_| !is_alone) {
+    let reply = match call.memory.recall("shared").filter(|_| !is_alone) {
         Some(shared) => shared,
-        None => context.upstream.call(&seen).await,
+        None => call.send().await,
     };
-    context.memory.keep("shared", &reply);
-    context.memory.calls_of("ended");
+    call.memory.keep("shared", &reply);
+    call.memory.calls_of("ended");
     reply
 }
 
 fn throttling() -> Vec<Fault> {
     let throttle = |id, breaks, operation: OperationId, retry_after: Option<&'static str>| {
-        Fault::reply(id, breaks, move |_, _, reply| {
-            *reply = Reply::json_with(429, &json!({"code": 42900, "message": "slow down"}));
-            if let Some(value) = retry_after {
-                reply.headers.insert(RETRY_AFTER, HeaderValue::from_static(value));
-            }
-        })
-        .when(move |context, seen| {
-            // The suite's first listing only asks whether anybody is there.
-            let spared = u64::from(operation == OperationId::Groups);
-            context.operation(seen) == Some(operation) && context.memory.calls() == spared
-        })
-        .only(operation)
+        Fault::new(id, breaks)
+            .when(move |call| {
+                // The suite's first listing only asks whether anybody is there.
+                let spared = u64::from(operation == OperationId::Groups);
+                call.operation() == Some(operation) && call.memory.calls() == spared
+            })
+            .only(operation)
+            .reply(move |_, reply| {
+                *reply = Reply::json_with(429, &json!({"code": 42900, "message": "slow down"}));
+                if let Some(value) = retry_after {
+                    reply.headers.insert(RETRY_AFTER, HeaderValue::from_static(value));
+                }
+            })
     };
     use OperationId::{Extract, Groups, Search};
     faults_of![
@@ -299,93 +296,94 @@ fn throttling() -> Vec<Fault> {
         throttle("unit", "Retry-After has a unit.", Search, Some("1s")),
         throttle("iso-date", "Retry-After is an RFC 3339 time.", Groups, Some("2026-01-01T00:00:00Z")),
         throttle("empty", "Retry-After is empty.", Search, Some("")),
-        reply("other-header", "A throttled call says how long to wait in another header.", |_, _, reply| {
-            *reply = Reply::json_with(429, &json!({"code": 42900, "message": "slow down"}));
-            reply.headers.insert("x-ratelimit-reset", HeaderValue::from_static("1"));
-        })
-        .when(|context, _| context.memory.calls() == 3),
+        fault("other-header", "A throttled call says how long to wait in another header.")
+            .when(|call| call.memory.calls() == 3)
+            .reply(|_, reply| {
+                *reply = Reply::json_with(429, &json!({"code": 42900, "message": "slow down"}));
+                reply.headers.insert("x-ratelimit-reset", HeaderValue::from_static("1"));
+            }),
     ]
 }
 
 /// Every token that a request carries, in whatever way.
-pub(crate) fn credentials(context: &Context, seen: &ProxiedRequest) -> Vec<String> {
-    let extract = &context.contract.extract;
+pub(crate) fn credentials(call: &Call<'_>) -> Vec<String> {
+    let extract = &call.contract.extract;
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    let header = seen.headers.get_all(extract.api_key_header.as_str()).iter().map(text);
-    let bearer = seen.headers.get_all(hyper::header::AUTHORIZATION).iter().map(text);
+    let header = call.headers.get_all(extract.api_key_header.as_str()).iter().map(text);
+    let bearer = call.headers.get_all(hyper::header::AUTHORIZATION).iter().map(text);
     let bearer = bearer.map(|value| value.trim_start_matches("Bearer").trim_start().to_owned());
-    query_tokens(context, seen).into_iter().chain(header).chain(bearer).collect()
+    query_tokens(call).into_iter().chain(header).chain(bearer).collect()
 }
 
 /// The tokens of the query.
-pub(super) fn query_tokens(context: &Context, seen: &ProxiedRequest) -> Vec<String> {
-    seen.params().into_iter().filter(|(key, _)| key == api_key(context)).map(|(_, value)| value).collect()
+pub(super) fn query_tokens(call: &Call<'_>) -> Vec<String> {
+    call.params().into_iter().filter(|(key, _)| key == api_key(call)).map(|(_, value)| value).collect()
 }
 
 // Which requests are served although the token of the query is missing or ambiguous.
 
-pub(super) fn without_token(context: &Context, seen: &mut ProxiedRequest) {
-    if query_tokens(context, seen).is_empty() {
-        context.as_main(seen);
+pub(super) fn without_token(call: &mut Call<'_>) {
+    if query_tokens(call).is_empty() {
+        call.as_main();
     }
 }
 
-pub(super) fn empty_token(context: &Context, seen: &mut ProxiedRequest) {
-    if query_tokens(context, seen) == [""] {
-        context.as_main(seen);
+pub(super) fn empty_token(call: &mut Call<'_>) {
+    if query_tokens(call) == [""] {
+        call.as_main();
     }
 }
 
-pub(super) fn first_of_two_tokens(context: &Context, seen: &mut ProxiedRequest) {
-    if let [first, _, ..] = &query_tokens(context, seen)[..] {
-        context.act_as(seen, first);
+pub(super) fn first_of_two_tokens(call: &mut Call<'_>) {
+    if let [first, _, ..] = &query_tokens(call)[..] {
+        call.act_as(first);
     }
 }
 
-pub(super) fn last_of_two_tokens(context: &Context, seen: &mut ProxiedRequest) {
-    if let [_, .., last] = &query_tokens(context, seen)[..] {
-        context.act_as(seen, last);
+pub(super) fn last_of_two_tokens(call: &mut Call<'_>) {
+    if let [_, .., last] = &query_tokens(call)[..] {
+        call.act_as(last);
     }
 }
 
-pub(super) fn any_of_two_tokens(context: &Context, seen: &mut ProxiedRequest) {
-    let tokens = query_tokens(context, seen);
-    if tokens.len() > 1 && tokens.iter().any(|token| token == context.token.expose()) {
-        context.as_main(seen);
+pub(super) fn any_of_two_tokens(call: &mut Call<'_>) {
+    let tokens = query_tokens(call);
+    if tokens.len() > 1 && tokens.iter().any(|token| token == call.token.expose()) {
+        call.as_main();
     }
 }
 
-fn known(context: &Context, token: &str) -> bool {
-    token == context.token.expose() || context.facts.secrets().any(|secret| secret.expose() == token)
+fn known(call: &Call<'_>, token: &str) -> bool {
+    token == call.token.expose() || call.facts.secrets().any(|secret| secret.expose() == token)
 }
 
-fn api_key(context: &Context) -> &str {
-    &context.contract.extract.api_key.name
+fn api_key<'a>(call: &Call<'a>) -> &'a str {
+    &call.contract.extract.api_key.name
 }
 
-pub(super) fn act_as_second(context: &Context, seen: &mut ProxiedRequest) {
-    if let Some(second) = &context.facts.second_token {
-        context.act_as(seen, second.expose());
+pub(super) fn act_as_second(call: &mut Call<'_>) {
+    if let Some(second) = &call.facts.second_token {
+        call.act_as(second.expose());
     }
 }
 
-async fn as_second(context: &Context, seen: &ProxiedRequest) -> Reply {
-    let mut seen = seen.clone();
-    act_as_second(context, &mut seen);
-    context.upstream.call(&seen).await
+async fn as_second(call: &Call<'_>) -> Reply {
+    let mut other = call.clone();
+    act_as_second(&mut other);
+    other.send().await
 }
 
 /// A change of a response that sends requests of its own.
-type LaterChange = for<'a> fn(&'a Context, &'a ProxiedRequest, &'a mut Reply) -> BoxFuture<'a, ()>;
+type LaterChange = for<'a> fn(&'a Call<'_>, &'a mut Reply) -> BoxFuture<'a, ()>;
 
 /// Changes the successes of an operation, by what the second account gets.
 fn after(id: &'static str, breaks: &'static str, operation: OperationId, change: LaterChange) -> Fault {
-    Fault::serve(id, breaks, move |context, seen| {
+    Fault::new(id, breaks).serve(move |call| {
         Box::pin(async move {
-            let mut reply = context.upstream.call(&seen).await;
-            let has_second = context.facts.second_token.is_some();
-            if has_second && context.operation(&seen) == Some(operation) && context.accepted(&seen, &reply) {
-                change(context, &seen, &mut reply).await;
+            let mut reply = call.send().await;
+            let has_second = call.facts.second_token.is_some();
+            if has_second && call.operation() == Some(operation) && call.accepted(&reply) {
+                change(&call, &mut reply).await;
             }
             reply
         })
@@ -393,9 +391,9 @@ fn after(id: &'static str, breaks: &'static str, operation: OperationId, change:
 }
 
 /// Adds what the second account would have found.
-fn add_second<'a>(context: &'a Context, seen: &'a ProxiedRequest, reply: &'a mut Reply) -> BoxFuture<'a, ()> {
+fn add_second<'a>(call: &'a Call<'_>, reply: &'a mut Reply) -> BoxFuture<'a, ()> {
     Box::pin(async move {
-        let others = as_second(context, seen).await.json();
+        let others = as_second(call).await.json();
         merge(reply, others["data"]["items"].as_array(), "instanceId");
         let more = others["data"]["total"].as_u64().unwrap_or_default();
         reply.edit(|body| {

@@ -6,28 +6,27 @@ use serde_json::json;
 use super::condition::{COUNTRY, LB, SB, at_maximum, by_bearer, num, of_scarce_region, request_id, with};
 use super::edit::put;
 use super::extract_access::{NOT_ENTITLED, NOT_VERIFIED, NOT_WHITELISTED, carries, served};
-use crate::lab::exchange::ProxiedRequest;
-use crate::lab::{Context, Fault};
+use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
     [access(), request_ip(), identity(), text()].into_iter().flatten().collect()
 }
 
 /// The first address that a header names, when it names one.
-fn claimed(seen: &ProxiedRequest, header: &str) -> Option<String> {
-    let text = seen.headers.get(header)?.to_str().ok()?;
+fn claimed(call: &Call<'_>, header: &str) -> Option<String> {
+    let text = call.headers.get(header)?.to_str().ok()?;
     text.split(',').next().map(|first| first.trim().to_owned()).filter(|first| !first.is_empty())
 }
 
 fn access() -> Vec<Fault> {
-    let by_name = |context: &Context, seen: &ProxiedRequest| {
-        let extract = &context.contract.extract;
-        seen.param(&extract.return_type.name).as_ref() == Some(&extract.json)
+    let by_name = |call: &Call<'_>| {
+        let extract = &call.contract.extract;
+        call.param(&extract.return_type.name).as_ref() == Some(&extract.json)
     };
-    let many = |context: &Context, seen: &ProxiedRequest| num(context, seen).is_some_and(|num| num > 10);
+    let many = |call: &Call<'_>| num(call).is_some_and(|num| num > 10);
     let denied = |id, breaks, fits: fn(&str) -> bool| {
-        Fault::reject(id, breaks).when(move |_, seen| {
-            let header = seen.headers.get("x-forwarded-for").and_then(|value| value.to_str().ok());
+        Fault::reject(id, breaks).when(move |call| {
+            let header = call.headers.get("x-forwarded-for").and_then(|value| value.to_str().ok());
             header.is_some_and(fits)
         })
     };
@@ -52,7 +51,7 @@ fn access() -> Vec<Fault> {
             "Whoever claims to be this machine in Client-IP passes the whitelist.",
             NOT_WHITELISTED
         )
-        .when(|_, seen| claimed(seen, "client-ip").as_deref() == Some("127.0.0.1")),
+        .when(|call| claimed(call, "client-ip").as_deref() == Some("127.0.0.1")),
         served(
             "whitelist/not-for-the-most",
             "The whitelist is ignored when as many gateways are asked for as there may be.",
@@ -64,21 +63,21 @@ fn access() -> Vec<Fault> {
             "Whoever claims this machine as the second address of X-Forwarded-For passes the whitelist.",
             NOT_WHITELISTED
         )
-        .when(|_, seen| {
-            let header = seen.headers.get("x-forwarded-for").and_then(|value| value.to_str().ok());
+        .when(|call| {
+            let header = call.headers.get("x-forwarded-for").and_then(|value| value.to_str().ok());
             header.is_some_and(|text| text.ends_with(", 127.0.0.1"))
         }),
         // The service behind the fault may reject parameters that it does not know.
-        request(
+        fault(
             "whitelist/not-for-a-parameter",
-            "Whoever claims to be this machine in the parameter ip passes the whitelist.",
-            |context, seen| {
-                Context::as_main(context, seen);
-                ["ip", "client_ip", "request_ip"].into_iter().for_each(|name| seen.drop_param(name));
-            }
+            "Whoever claims to be this machine in the parameter ip passes the whitelist."
         )
         .when(carries(NOT_WHITELISTED))
-        .when(|_, seen| seen.param("ip").as_deref() == Some("127.0.0.1")),
+        .when(|call| call.param("ip").as_deref() == Some("127.0.0.1"))
+        .request(|call| {
+            call.as_main();
+            ["ip", "client_ip", "request_ip"].into_iter().for_each(|name| call.drop_param(name));
+        }),
         served("entitlement/not-with-return-type", "JSON by name needs no entitlement.", NOT_ENTITLED)
             .when(by_name),
         served(
@@ -105,15 +104,18 @@ fn access() -> Vec<Fault> {
             "A private address in X-Forwarded-For is looked up in the whitelist.",
             |header| header.starts_with("10.")
         ),
-        reject("whitelist/denied-for-rare", "Client-IP is looked up in the whitelist.")
-            .when(|_, seen| claimed(seen, "client-ip").is_some_and(|address| address != "127.0.0.1")),
+        reject("whitelist/denied-for-rare", "Client-IP is looked up in the whitelist.").when(|call| claimed(
+            call,
+            "client-ip"
+        )
+        .is_some_and(|address| address != "127.0.0.1")),
     ]
 }
 
 fn request_ip() -> Vec<Fault> {
     let from = |id, breaks, header: &'static str, fits: fn(&str) -> bool| {
-        Fault::success(id, breaks, move |_, seen, body| {
-            if let Some(address) = claimed(seen, header).filter(|address| fits(address)) {
+        Fault::new(id, breaks).success(move |call, body| {
+            if let Some(address) = claimed(call, header).filter(|address| fits(address)) {
                 put(body, "/request_ip", &json!(address));
             }
         })
@@ -141,11 +143,11 @@ fn request_ip() -> Vec<Fault> {
 
 fn identity() -> Vec<Fault> {
     let respelt = |id, breaks, how: fn(&str) -> String| {
-        Fault::request(id, breaks, move |context, seen| {
-            if let Some(sent) = request_id(context, seen) {
-                let extract = &context.contract.extract;
-                seen.headers.remove(extract.request_id_header.name.as_str());
-                seen.set_param(&extract.request_id.name, &how(&sent));
+        Fault::new(id, breaks).request(move |call| {
+            if let Some(sent) = request_id(call) {
+                let extract = &call.contract.extract;
+                call.headers.remove(extract.request_id_header.name.as_str());
+                call.set_param(&extract.request_id.name, &how(&sent));
             }
         })
     };
@@ -160,11 +162,11 @@ fn identity() -> Vec<Fault> {
             .chars()
             .take(100)
             .collect()),
-        request("ascii-alone", "A request id that is not ASCII is ignored.", |context, seen| {
-            let extract = &context.contract.extract;
-            if request_id(context, seen).is_some_and(|id| !id.is_ascii()) {
-                seen.headers.remove(extract.request_id_header.name.as_str());
-                seen.drop_param(&extract.request_id.name);
+        fault("ascii-alone", "A request id that is not ASCII is ignored.").request(|call| {
+            let extract = &call.contract.extract;
+            if request_id(call).is_some_and(|id| !id.is_ascii()) {
+                call.headers.remove(extract.request_id_header.name.as_str());
+                call.drop_param(&extract.request_id.name);
             }
         }),
     ]
@@ -172,13 +174,13 @@ fn identity() -> Vec<Fault> {
 
 fn text() -> Vec<Fault> {
     let respelt = |id, breaks, how: fn(&str) -> String| {
-        Fault::request(id, breaks, move |context, seen| {
-            let name = &context.contract.extract.sb.name;
-            if let Some(separator) = seen.param(name) {
+        Fault::new(id, breaks).request(move |call| {
+            let name = &call.contract.extract.sb.name;
+            if let Some(separator) = call.param(name) {
                 let how = how(&separator);
                 // A separator that is empty would be rejected, which shows something else.
                 if !how.is_empty() {
-                    seen.set_param(name, &how);
+                    call.set_param(name, &how);
                 }
             }
         })
@@ -195,8 +197,8 @@ fn text() -> Vec<Fault> {
         respelt("without-width", "Characters of sb without width are left out.", |text| {
             text.replace(['\u{200b}', '\u{feff}'], "")
         }),
-        reject("tab-rejected", "A tab within sb is rejected.").when(|context, seen| {
-            let separator = seen.param(&context.contract.extract.sb.name);
+        reject("tab-rejected", "A tab within sb is rejected.").when(|call| {
+            let separator = call.param(&call.contract.extract.sb.name);
             separator.is_some_and(|text| text.len() > 1 && text.contains('\t'))
         }),
     ]

@@ -32,8 +32,7 @@ mod secrets;
 
 pub(crate) use all::credentials;
 
-use crate::lab::exchange::ProxiedRequest;
-use crate::lab::{Context, Fault};
+use crate::lab::{Call, Fault};
 
 pub(crate) fn all() -> Vec<Fault> {
     let tables = [
@@ -68,11 +67,11 @@ pub(crate) fn all() -> Vec<Fault> {
 }
 
 /// What separates the entries of a plain-text response.
-pub(crate) fn separator(context: &Context, seen: &ProxiedRequest) -> String {
-    let extract = &context.contract.extract;
+pub(crate) fn separator(call: &Call<'_>) -> String {
+    let extract = &call.contract.extract;
     let default = extract.lb.schema.default.as_ref().and_then(|default| default.as_str());
-    let code = seen.param(&extract.lb.name).unwrap_or_else(|| default.unwrap_or_default().to_owned());
+    let code = call.param(&extract.lb.name).unwrap_or_else(|| default.unwrap_or_default().to_owned());
     let named = extract.separators.iter().find(|separator| separator.code == code);
-    let custom = || seen.param(&extract.sb.name).unwrap_or_default();
+    let custom = || call.param(&extract.sb.name).unwrap_or_default();
     named.map_or_else(custom, |separator| separator.text.clone())
 }

@@ -6,8 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use crate::contract::{Property, Search};
 use serde_json::{Map, Value, json};
 
-use crate::lab::Context;
-use crate::lab::exchange::ProxiedRequest;
+use crate::lab::Call;
 
 /// A property of the body.
 pub(crate) type PropertyGetter = fn(&Search) -> &Property;
@@ -26,15 +25,15 @@ pub(crate) const TO: PropertyGetter = |search| &search.activated_to;
 pub(crate) const NOBODY: &str = "203.0.113.251";
 
 /// The items of `ips` that are texts.
-pub(crate) fn ips(context: &Context, seen: &ProxiedRequest) -> Vec<String> {
-    let ips = seen.json()[&context.contract.search.ips.name].clone();
+pub(crate) fn ips(call: &Call<'_>) -> Vec<String> {
+    let ips = call.json()[&call.contract.search.ips.name].clone();
     ips.as_array().into_iter().flatten().filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
 /// Changes the items of `ips`, when it is a list.
-pub(crate) fn edit_ips(context: &Context, seen: &mut ProxiedRequest, how: impl FnOnce(&mut Vec<Value>)) {
-    let name = &context.contract.search.ips.name;
-    seen.edit(|body| {
+pub(crate) fn edit_ips(call: &mut Call<'_>, how: impl FnOnce(&mut Vec<Value>)) {
+    let name = &call.contract.search.ips.name;
+    call.edit(|body| {
         if let Some(Value::Array(items)) = body.get_mut(name) {
             how(items);
         }
@@ -42,8 +41,8 @@ pub(crate) fn edit_ips(context: &Context, seen: &mut ProxiedRequest, how: impl F
 }
 
 /// Replaces each item that is a text by what `how` makes of it and its place.
-pub(crate) fn map_ips(context: &Context, seen: &mut ProxiedRequest, how: impl Fn(usize, &str) -> String) {
-    edit_ips(context, seen, |items| {
+pub(crate) fn map_ips(call: &mut Call<'_>, how: impl Fn(usize, &str) -> String) {
+    edit_ips(call, |items| {
         for (place, item) in items.iter_mut().enumerate() {
             if let Some(text) = item.as_str() {
                 *item = how(place, text).into();
@@ -53,13 +52,13 @@ pub(crate) fn map_ips(context: &Context, seen: &mut ProxiedRequest, how: impl Fn
 }
 
 /// How many items there are.
-pub(crate) fn count(context: &Context, seen: &ProxiedRequest) -> usize {
-    seen.json()[&context.contract.search.ips.name].as_array().map_or(0, Vec::len)
+pub(crate) fn count(call: &Call<'_>) -> usize {
+    call.json()[&call.contract.search.ips.name].as_array().map_or(0, Vec::len)
 }
 
 /// How many different items there are, by text.
-pub(crate) fn distinct(context: &Context, seen: &ProxiedRequest) -> usize {
-    ips(context, seen).into_iter().collect::<HashSet<_>>().len()
+pub(crate) fn distinct(call: &Call<'_>) -> usize {
+    ips(call).into_iter().collect::<HashSet<_>>().len()
 }
 
 /// An item without its port, when it has one.
@@ -73,23 +72,23 @@ pub(crate) fn has_port(item: &str) -> bool {
 }
 
 /// All items have a port.
-pub(crate) fn all_with_ports(context: &Context, seen: &ProxiedRequest) -> bool {
-    ips(context, seen).iter().all(|item| has_port(item))
+pub(crate) fn all_with_ports(call: &Call<'_>) -> bool {
+    ips(call).iter().all(|item| has_port(item))
 }
 
 /// No item has a port.
-pub(crate) fn without_ports(context: &Context, seen: &ProxiedRequest) -> bool {
-    ips(context, seen).iter().all(|item| !has_port(item))
+pub(crate) fn without_ports(call: &Call<'_>) -> bool {
+    ips(call).iter().all(|item| !has_port(item))
 }
 
 /// `ips` is an empty list.
-pub(crate) fn with_empty_ips(context: &Context, seen: &ProxiedRequest) -> bool {
-    seen.json()[&context.contract.search.ips.name] == json!([])
+pub(crate) fn with_empty_ips(call: &Call<'_>) -> bool {
+    call.json()[&call.contract.search.ips.name] == json!([])
 }
 
 /// An item is repeated.
-pub(crate) fn with_duplicates(context: &Context, seen: &ProxiedRequest) -> bool {
-    distinct(context, seen) < count(context, seen)
+pub(crate) fn with_duplicates(call: &Call<'_>) -> bool {
+    distinct(call) < count(call)
 }
 
 /// Whether an item is an IPv6 address, with or without port.
@@ -98,87 +97,82 @@ pub(crate) fn is_v6(item: &str) -> bool {
 }
 
 /// The value of a property, when it is sent and not null.
-pub(crate) fn value(context: &Context, seen: &ProxiedRequest, which: PropertyGetter) -> Option<Value> {
-    let value = seen.json().get(&which(&context.contract.search).name).cloned();
+pub(crate) fn value(call: &Call<'_>, which: PropertyGetter) -> Option<Value> {
+    let value = call.json().get(&which(&call.contract.search).name).cloned();
     value.filter(|value| !value.is_null())
 }
 
 /// The value of a property that is a text.
-pub(crate) fn text(context: &Context, seen: &ProxiedRequest, which: PropertyGetter) -> Option<String> {
-    value(context, seen, which)?.as_str().map(str::to_owned)
+pub(crate) fn text(call: &Call<'_>, which: PropertyGetter) -> Option<String> {
+    value(call, which)?.as_str().map(str::to_owned)
 }
 
 /// A property is sent and not null.
-pub(crate) fn asks(which: PropertyGetter) -> impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync {
-    move |context, seen| value(context, seen, which).is_some()
+pub(crate) fn asks(which: PropertyGetter) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| value(call, which).is_some()
 }
 
 /// A property is sent and its value fits.
 pub(crate) fn has(
     which: PropertyGetter,
     fits: impl Fn(&Value) -> bool + Send + Sync,
-) -> impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync {
-    move |context, seen| value(context, seen, which).is_some_and(|value| fits(&value))
+) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| value(call, which).is_some_and(|value| fits(&value))
 }
 
 /// A property is absent or null.
-pub(crate) fn lacks(which: PropertyGetter) -> impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync {
-    move |context, seen| value(context, seen, which).is_none()
+pub(crate) fn lacks(which: PropertyGetter) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| value(call, which).is_none()
 }
 
 /// Takes a property out of the request.
-pub(crate) fn ignore(which: PropertyGetter) -> impl Fn(&Context, &mut ProxiedRequest) + Send + Sync {
-    move |context, seen| {
-        let name = &which(&context.contract.search).name;
-        seen.edit(|body| {
+pub(crate) fn ignore(which: PropertyGetter) -> impl Fn(&mut Call<'_>) + Send + Sync {
+    move |call| {
+        let name = &which(&call.contract.search).name;
+        call.edit(|body| {
             body.shift_remove(name);
         });
     }
 }
 
 /// Gives a property another value.
-pub(crate) fn put(
-    context: &Context,
-    seen: &mut ProxiedRequest,
-    which: PropertyGetter,
-    value: impl Into<Value>,
-) {
-    let name = which(&context.contract.search).name.clone();
-    seen.edit(|body| {
+pub(crate) fn put(call: &mut Call<'_>, which: PropertyGetter, value: impl Into<Value>) {
+    let name = which(&call.contract.search).name.clone();
+    call.edit(|body| {
         body.insert(name, value.into());
     });
 }
 
 /// How many filters are sent.
-pub(crate) fn filters(context: &Context, seen: &ProxiedRequest) -> usize {
-    Search::FILTERS.iter().filter(|which| value(context, seen, **which).is_some()).count()
+pub(crate) fn filters(call: &Call<'_>) -> usize {
+    Search::FILTERS.iter().filter(|which| value(call, **which).is_some()).count()
 }
 
 /// There is a filter.
-pub(crate) fn filtered(context: &Context, seen: &ProxiedRequest) -> bool {
-    filters(context, seen) > 0
+pub(crate) fn filtered(call: &Call<'_>) -> bool {
+    filters(call) > 0
 }
 
 /// There are this many filters.
-pub(crate) fn with_filters(count: usize) -> impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync {
-    move |context, seen| filters(context, seen) == count
+pub(crate) fn with_filters(count: usize) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| filters(call) == count
 }
 
 /// The page that is asked for.
-pub(crate) fn page(context: &Context, seen: &ProxiedRequest) -> i64 {
-    let search = &context.contract.search;
-    value(context, seen, PAGE).and_then(|page| page.as_i64()).unwrap_or(search.default_page)
+pub(crate) fn page(call: &Call<'_>) -> i64 {
+    let search = &call.contract.search;
+    value(call, PAGE).and_then(|page| page.as_i64()).unwrap_or(search.default_page)
 }
 
 /// The page size that is asked for.
-pub(crate) fn page_size(context: &Context, seen: &ProxiedRequest) -> i64 {
-    let size = value(context, seen, SIZE).and_then(|size| size.as_i64());
-    size.unwrap_or(context.contract.search.default_page_size)
+pub(crate) fn page_size(call: &Call<'_>) -> i64 {
+    let size = value(call, SIZE).and_then(|size| size.as_i64());
+    size.unwrap_or(call.contract.search.default_page_size)
 }
 
 /// A page after the first is asked for.
-pub(crate) fn later_page(context: &Context, seen: &ProxiedRequest) -> bool {
-    page(context, seen) > *context.contract.search.pages.start()
+pub(crate) fn later_page(call: &Call<'_>) -> bool {
+    page(call) > *call.contract.search.pages.start()
 }
 
 /// The instances of a response.
@@ -193,9 +187,9 @@ pub(crate) fn total(body: &Value) -> i64 {
 
 /// Loses instances, and does not count them either.
 pub(crate) fn lose(
-    lost: impl Fn(&Context, &ProxiedRequest, &Value) -> bool + Send + Sync,
-) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
-    move |context, seen, body| lose_where(body, |item| lost(context, seen, item))
+    lost: impl Fn(&Call<'_>, &Value) -> bool + Send + Sync,
+) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+    move |call, body| lose_where(body, |item| lost(call, item))
 }
 
 /// The same, in passing.
@@ -208,10 +202,8 @@ pub(crate) fn lose_where(body: &mut Value, mut lost: impl FnMut(&Value) -> bool)
 }
 
 /// Changes the list of instances.
-pub(crate) fn relist(
-    how: fn(&mut Vec<Value>),
-) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
-    move |_, _, body| {
+pub(crate) fn relist(how: fn(&mut Vec<Value>)) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+    move |_, body| {
         if let Some(items) = items(body) {
             how(items);
         }
@@ -220,13 +212,13 @@ pub(crate) fn relist(
 
 /// Changes the total by means of the request and what came.
 pub(crate) fn recount(
-    how: impl Fn(&Context, &ProxiedRequest, i64, i64) -> i64 + Send + Sync,
-) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
-    move |context, seen, body| {
+    how: impl Fn(&Call<'_>, i64, i64) -> i64 + Send + Sync,
+) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+    move |call, body| {
         // A fault of all operations meets extractions too, whose data is a list.
         let Some(came) = items(body).map(|items| items.len()) else { return };
         let came = i64::try_from(came).unwrap_or_default();
-        body["data"]["total"] = json!(how(context, seen, total(body), came));
+        body["data"]["total"] = json!(how(call, total(body), came));
     }
 }
 
@@ -236,8 +228,8 @@ pub(crate) fn of_v6(item: &Value) -> bool {
 }
 
 /// A body that is in order and finds nothing.
-pub(crate) fn plain(context: &Context) -> Value {
+pub(crate) fn plain(call: &Call<'_>) -> Value {
     let mut body = Map::new();
-    body.insert(context.contract.search.ips.name.clone(), json!([NOBODY]));
+    body.insert(call.contract.search.ips.name.clone(), json!([NOBODY]));
     Value::Object(body)
 }

@@ -8,44 +8,36 @@ use super::search::{
     GROUP, NOBODY, STATUS, all_with_ports, asks, bare, count, distinct, edit_ips, filters, ips, is_v6, items,
     lose_where, map_ips, total,
 };
-use crate::lab::exchange::{ProxiedRequest, Reply};
-use crate::lab::{Context, Fault};
+use crate::lab::exchange::Reply;
+use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
     [disclosures(), shown(), changed(), limited()].into_iter().flatten().collect()
 }
 
 /// An item is the address of another account alone.
-fn is_foreign(context: &Context, item: &str) -> bool {
-    context.facts.foreign_addresses.iter().any(|foreign| bare(foreign) == bare(item))
+fn is_foreign(call: &Call<'_>, item: &str) -> bool {
+    call.facts.foreign_addresses.iter().any(|foreign| bare(foreign) == bare(item))
 }
 
-fn any_foreign(context: &Context, seen: &ProxiedRequest) -> bool {
-    context.operation(seen).is_some() && ips(context, seen).iter().any(|item| is_foreign(context, item))
+fn any_foreign(call: &Call<'_>) -> bool {
+    call.operation().is_some() && ips(call).iter().any(|item| is_foreign(call, item))
 }
 
 fn disclosures() -> Vec<Fault> {
     let foreign = |id, breaks, change: fn(&mut Value)| {
-        Fault::success(id, breaks, move |_, _, body| change(body)).when(any_foreign)
+        Fault::new(id, breaks).when(any_foreign).success(move |_, body| change(body))
     };
     let count_one_more = |body: &mut Value| body["data"]["total"] = json!(total(body) + 1);
-    let batch_of_two = |context: &Context, seen: &ProxiedRequest| count(context, seen) == 2;
+    let batch_of_two = |call: &Call<'_>| count(call) == 2;
     faults_of![
         "search.no-reveal/",
-        reply(
-            "forbidden",
-            "A foreign address is forbidden.",
-            respond(403, json!({"code": 403, "message": "not yours", "requestId": "r"}))
-        )
-        .when(any_foreign),
-        reply(
-            "not-found",
-            "An unknown address is not found, a foreign one finds nothing.",
-            respond(404, json!({"code": 404, "message": "no such address", "requestId": "r"}))
-        )
-        .when(|context, seen| {
-            !any_foreign(context, seen) && ips(context, seen).iter().any(|item| item.ends_with("249"))
-        }),
+        fault("forbidden", "A foreign address is forbidden.")
+            .when(any_foreign)
+            .reply(respond(403, json!({"code": 403, "message": "not yours", "requestId": "r"}))),
+        fault("not-found", "An unknown address is not found, a foreign one finds nothing.")
+            .when(|call| { !any_foreign(call) && ips(call).iter().any(|item| item.ends_with("249")) })
+            .reply(respond(404, json!({"code": 404, "message": "no such address", "requestId": "r"}))),
         foreign("message", "The message tells of a foreign address.", |body| body["message"] =
             json!("held by another account")),
         foreign(
@@ -70,48 +62,44 @@ fn disclosures() -> Vec<Fault> {
         .when(asks(GROUP)),
         foreign("ipv6-message", "The message tells of a foreign IPv6 address.", |body| body["message"] =
             json!(""))
-        .when(|context, seen| ips(context, seen).iter().all(|item| is_v6(item))),
-        reply("header", "A header tells of a foreign address.", with_header("x-matched-accounts", "1"))
-            .when(any_foreign),
-        reply(
-            "header-gone",
-            "A response on a foreign address may be stored.",
-            with_header("cache-control", "private, no-store")
-        )
-        .when(any_foreign),
-        reply("rejection", "A rejection tells of a foreign address.", |_, _, reply| reply
-            .edit(|body| body["message"] = json!("a bad item, and one that is not yours")))
-        .when(any_foreign)
-        .when(batch_of_two),
-        reply(
-            "rejection-status",
-            "A rejection has another status beside a foreign address.",
-            |_, _, reply| reply.status = StatusCode::FORBIDDEN
-        )
-        .when(any_foreign)
-        .when(batch_of_two),
+        .when(|call| ips(call).iter().all(|item| is_v6(item))),
+        fault("header", "A header tells of a foreign address.")
+            .when(any_foreign)
+            .reply(with_header("x-matched-accounts", "1")),
+        fault("header-gone", "A response on a foreign address may be stored.")
+            .when(any_foreign)
+            .reply(with_header("cache-control", "private, no-store")),
+        fault("rejection", "A rejection tells of a foreign address.")
+            .when(any_foreign)
+            .when(batch_of_two)
+            .reply(|_, reply| reply
+                .edit(|body| body["message"] = json!("a bad item, and one that is not yours"))),
+        fault("rejection-status", "A rejection has another status beside a foreign address.")
+            .when(any_foreign)
+            .when(batch_of_two)
+            .reply(|_, reply| reply.status = StatusCode::FORBIDDEN),
     ]
 }
 
 /// The address of two accounts is asked for alone.
-fn of_shared(context: &Context, seen: &ProxiedRequest) -> bool {
-    let shared = context.facts.shared_address.as_ref();
-    shared.is_some_and(|shared| ips(context, seen) == [shared.as_str()])
+fn of_shared(call: &Call<'_>) -> bool {
+    let shared = call.facts.shared_address.as_ref();
+    shared.is_some_and(|shared| ips(call) == [shared.as_str()])
 }
 
 fn shown() -> Vec<Fault> {
     // Adds what the second account finds.
     let merged = |id, breaks| {
-        Fault::serve(id, breaks, move |context, seen| {
+        Fault::new(id, breaks).serve(move |call| {
             Box::pin(async move {
-                let mut reply = context.upstream.call(&seen).await;
-                let Some(second) = &context.facts.second_token else { return reply };
-                if context.operation(&seen).is_none() || !context.accepted(&seen, &reply) {
+                let mut reply = call.send().await;
+                let Some(second) = &call.facts.second_token else { return reply };
+                if call.operation().is_none() || !call.accepted(&reply) {
                     return reply;
                 }
-                let mut other = seen.clone();
-                context.act_as(&mut other, second.expose());
-                let theirs = context.upstream.call(&other).await.json();
+                let mut other = call.clone();
+                other.act_as(second.expose());
+                let theirs = other.send().await.json();
                 reply.edit(|body| {
                     body["data"]["total"] = json!(total(body) + total(&theirs));
                     if let Some(items) = items(body) {
@@ -130,17 +118,18 @@ fn shown() -> Vec<Fault> {
             .when(all_with_ports),
         merged("instances-among-own", "In a large batch the instances of another account are shown.")
             .when(any_foreign)
-            .when(|context, seen| count(context, seen) > 300),
+            .when(|call| count(call) > 300),
         merged("shared", "A shared address shows the instances of both accounts.").when(of_shared).when(
-            |context, seen| {
-                let token = seen.param(&context.contract.search.api_key.name);
-                token.as_deref() == Some(context.token.expose())
+            |call| {
+                let token = call.param(&call.contract.search.api_key.name);
+                token.as_deref() == Some(call.token.expose())
             }
         ),
-        success("shared-counted", "A shared address counts the instances of both accounts.", |_, _, body| {
-            body["data"]["total"] = json!(total(body) + 1);
-        })
-        .when(of_shared),
+        fault("shared-counted", "A shared address counts the instances of both accounts.")
+            .when(of_shared)
+            .success(|_, body| {
+                body["data"]["total"] = json!(total(body) + 1);
+            }),
     ]
 }
 
@@ -148,13 +137,13 @@ fn changed() -> Vec<Fault> {
     const FILTERED: &str = "filtered searches";
     // What a request to any operation gets once so many filtered searches have been made.
     let after = |id, breaks, how: fn(u64, &mut Value)| {
-        Fault::serve(id, breaks, move |context, seen| {
+        Fault::new(id, breaks).serve(move |call| {
             Box::pin(async move {
-                if filters(context, &seen) > 0 {
-                    context.memory.calls_of(FILTERED);
+                if filters(&call) > 0 {
+                    call.memory.calls_of(FILTERED);
                 }
-                let made = context.memory.count(FILTERED);
-                let mut reply = context.upstream.call(&seen).await;
+                let made = call.memory.count(FILTERED);
+                let mut reply = call.send().await;
                 reply.edit(|body| how(made, body));
                 reply
             })
@@ -162,9 +151,9 @@ fn changed() -> Vec<Fault> {
     };
     // The response to the first search for an instance shows it unchanged.
     let after_first = |id, breaks, how: fn(&mut Value)| {
-        Fault::success(id, breaks, move |context, _, body| {
+        Fault::new(id, breaks).success(move |call, body| {
             each_instance(body, |item| {
-                if context.memory.calls_of(&item["instanceId"].to_string()) > 0 {
+                if call.memory.calls_of(&item["instanceId"].to_string()) > 0 {
                     how(item);
                 }
             });
@@ -240,15 +229,15 @@ fn limited() -> Vec<Fault> {
         items.filter(|item| item["capabilities"]["maxBatchSize"].is_number()).any(test)
     };
     let lowered = move |id, breaks, v6: bool| {
-        Fault::reply(id, breaks, move |context, seen, reply| {
-            let count = count(context, seen);
+        Fault::new(id, breaks).reply(move |call, reply| {
+            let count = count(call);
             let below = |item: &Value| {
                 let family = !v6 || item["ip"].as_str().is_some_and(is_v6);
                 family
                     && item["capabilities"]["maxBatchSize"].as_u64().is_some_and(|most| most < count as u64)
             };
-            if context.accepted(seen, reply)
-                && count >= context.contract.search.distinct_items
+            if call.accepted(reply)
+                && count >= call.contract.search.distinct_items
                 && declares(&reply.json(), &below)
             {
                 *reply =
@@ -263,37 +252,33 @@ fn limited() -> Vec<Fault> {
                 capabilities["maxBatchSize"] = size.clone();
             }
         };
-        Fault::success(id, breaks, change(path, set_size))
+        Fault::new(id, breaks).success(change(path, set_size))
     };
     faults_of![
         "search.",
         lowered("max-batch-no-effect/lowered", "A low maxBatchSize lowers the limit of a search.", false),
-        success(
+        fault(
             "max-batch-no-effect/left-out",
-            "Instances whose maxBatchSize is lower than the batch are left out.",
-            |context, seen, body| {
-                let count = count(context, seen);
-                lose_where(body, |item| {
-                    count > 400
-                        && item["capabilities"]["maxBatchSize"]
-                            .as_u64()
-                            .is_some_and(|most| most < count as u64)
-                });
-            }
-        ),
-        serve(
-            "max-batch-no-effect/raised",
-            "A high maxBatchSize raises the limit of a search.",
-            move |context, seen| {
+            "Instances whose maxBatchSize is lower than the batch are left out."
+        )
+        .success(|call, body| {
+            let count = count(call);
+            lose_where(body, |item| {
+                count > 400
+                    && item["capabilities"]["maxBatchSize"].as_u64().is_some_and(|most| most < count as u64)
+            });
+        }),
+        fault("max-batch-no-effect/raised", "A high maxBatchSize raises the limit of a search.").serve(
+            move |call| {
                 Box::pin(async move {
-                    let most = context.contract.search.distinct_items;
-                    let reply = context.upstream.call(&seen).await;
-                    if context.operation(&seen).is_none() || count(context, &seen) != most + 1 {
+                    let most = call.contract.search.distinct_items;
+                    let reply = call.send().await;
+                    if call.operation().is_none() || count(&call) != most + 1 {
                         return reply;
                     }
-                    let mut cut = seen.clone();
-                    edit_ips(context, &mut cut, |items| items.truncate(most));
-                    let other = context.upstream.call(&cut).await;
+                    let mut cut = call.clone();
+                    edit_ips(&mut cut, |items| items.truncate(most));
+                    let other = cut.send().await;
                     let above = |item: &Value| {
                         item["capabilities"]["maxBatchSize"]
                             .as_u64()
@@ -306,18 +291,15 @@ fn limited() -> Vec<Fault> {
         declared("max-batch-no-effect/negative", "A maxBatchSize is negative.", json!(-1)),
         declared("max-batch-no-effect/text", "A maxBatchSize is a text.", json!("50")),
         reject("ips-dedup-limit/lowered-by-nobody", "Two distinct items too few are the limit.").when(
-            |context, seen| {
-                distinct(context, seen) == context.contract.search.distinct_items
-                    && count(context, seen) == context.contract.search.distinct_items
+            |call| {
+                distinct(call) == call.contract.search.distinct_items
+                    && count(call) == call.contract.search.distinct_items
             }
         ),
-        request(
-            "match-any-port/own-lost-among-strangers",
-            "In a full batch the first item is not looked for.",
-            |context, seen| {
-                map_ips(context, seen, |place, item| if place == 0 { NOBODY } else { item }.to_owned());
-            }
-        )
-        .when(|context, seen| count(context, seen) == context.contract.search.distinct_items),
+        fault("match-any-port/own-lost-among-strangers", "In a full batch the first item is not looked for.")
+            .when(|call| count(call) == call.contract.search.distinct_items)
+            .request(|call| {
+                map_ips(call, |place, item| if place == 0 { NOBODY } else { item }.to_owned());
+            }),
     ]
 }

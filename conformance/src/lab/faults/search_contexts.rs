@@ -10,8 +10,8 @@ use super::search::{
     later_page, map_ips, page, value,
 };
 use crate::contract::OperationId;
-use crate::lab::exchange::{ProxiedRequest, Reply};
-use crate::lab::{Context, Fault};
+use crate::lab::exchange::Reply;
+use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
     [items_of_batches(), limits(), results(), fields(), changes(), headers()].into_iter().flatten().collect()
@@ -20,8 +20,8 @@ pub(crate) fn faults() -> Vec<Fault> {
 /// Items that a search finds nothing for, in place of rejecting them.
 fn items_of_batches() -> Vec<Fault> {
     let found = |id, breaks, is_odd: fn(&str) -> bool| {
-        Fault::request(id, breaks, move |context, seen| {
-            map_ips(context, seen, |_, item| if is_odd(item) { NOBODY } else { item }.to_owned());
+        Fault::new(id, breaks).request(move |call| {
+            map_ips(call, |_, item| if is_odd(item) { NOBODY } else { item }.to_owned());
         })
     };
     faults_of![
@@ -53,7 +53,7 @@ fn items_of_batches() -> Vec<Fault> {
 /// Fields that depend on what else a search finds.
 fn fields() -> Vec<Fault> {
     let of_next = |id, breaks, field: &'static str| {
-        Fault::success(id, breaks, move |_, _, body| {
+        Fault::new(id, breaks).success(move |_, body| {
             let items = body["data"]["items"].as_array_mut().map_or(&mut [][..], Vec::as_mut_slice);
             let mut values: Vec<_> = items.iter().map(|item| item[field].clone()).collect();
             let by = values.len().min(1);
@@ -62,7 +62,7 @@ fn fields() -> Vec<Fault> {
         })
     };
     let nulled = |id, breaks| {
-        Fault::success(id, breaks, |_, _, body| {
+        Fault::new(id, breaks).success(|_, body| {
             body["data"]["items"].as_array_mut().into_iter().flatten().for_each(|item| {
                 item["expiresAt"] = Value::Null;
             });
@@ -88,35 +88,25 @@ fn fields() -> Vec<Fault> {
 fn limits() -> Vec<Fault> {
     faults_of![
         "search.ips-all-or-nothing/",
-        request(
-            "beside-group-id",
-            "Beside the id of a group any number of items is accepted.",
-            |context, seen| {
-                let most = context.contract.search.distinct_items;
-                edit_ips(context, seen, |items| items.truncate(most));
-            }
-        )
-        .when(|context, seen| distinct(context, seen) > context.contract.search.distinct_items)
-        .when(|context, seen| {
-            value(context, seen, GROUP).and_then(|id| id.as_i64()).is_some_and(|id| id > 0)
-        }),
+        fault("beside-group-id", "Beside the id of a group any number of items is accepted.")
+            .when(|call| distinct(call) > call.contract.search.distinct_items)
+            .when(|call| { value(call, GROUP).and_then(|id| id.as_i64()).is_some_and(|id| id > 0) })
+            .request(|call| {
+                let most = call.contract.search.distinct_items;
+                edit_ips(call, |items| items.truncate(most));
+            }),
     ]
 }
 
 fn results() -> Vec<Fault> {
     faults_of![
         "search.",
-        request(
-            "intersection/country-of-many",
-            "Beside four other filters the country is ignored.",
-            ignore(COUNTRY)
-        )
-        .when(|context, seen| filters(context, seen) >= 5),
-        success(
-            "paging/tenth-page",
-            "Pages from the tenth on begin one instance late.",
-            |context, seen, body| {
-                if page(context, seen) >= 10
+        fault("intersection/country-of-many", "Beside four other filters the country is ignored.")
+            .when(|call| filters(call) >= 5)
+            .request(ignore(COUNTRY)),
+        fault("paging/tenth-page", "Pages from the tenth on begin one instance late.").success(
+            |call, body| {
+                if page(call) >= 10
                     && let Some(items) = items(body)
                     && !items.is_empty()
                 {
@@ -124,47 +114,39 @@ fn results() -> Vec<Fault> {
                 }
             }
         ),
-        request(
-            "no-reveal/of-a-time",
-            "With a lower bound the instances of all accounts are found.",
-            |context, seen| {
-                let foreign = &context.facts.foreign_addresses;
-                let asked = ips(context, seen);
+        fault("no-reveal/of-a-time", "With a lower bound the instances of all accounts are found.")
+            .when(asks(FROM))
+            .request(|call| {
+                let foreign = &call.facts.foreign_addresses;
+                let asked = ips(call);
                 if let (Some(second), true) =
-                    (&context.facts.second_token, asked.iter().any(|item| foreign.contains(item)))
+                    (&call.facts.second_token, asked.iter().any(|item| foreign.contains(item)))
                 {
-                    context.act_as(seen, second.expose());
+                    call.act_as(second.expose());
                 }
-            }
-        )
-        .when(asks(FROM)),
-        request(
-            "match-any-port/lower-half",
-            "Of an IPv6 address the lower half is compared alone.",
-            |context, seen| {
+            }),
+        fault("match-any-port/lower-half", "Of an IPv6 address the lower half is compared alone.").request(
+            |call| {
                 let own: Vec<Ipv6Addr> =
-                    context.facts.own_addresses.iter().filter_map(|item| item.parse().ok()).collect();
+                    call.facts.own_addresses.iter().filter_map(|item| item.parse().ok()).collect();
                 let low = |address: &Ipv6Addr| address.to_bits() & u128::from(u64::MAX);
-                map_ips(context, seen, |_, item| {
+                map_ips(call, |_, item| {
                     let alike = |asked: Ipv6Addr| own.iter().find(|address| low(address) == low(&asked));
                     let stored = item.parse().ok().filter(|_| is_v6(item)).and_then(alike);
                     stored.map_or_else(|| item.to_owned(), ToString::to_string)
                 });
             }
         ),
-        request(
-            "match-any-port/second-part",
-            "The last bit of the second part of an IPv4 address is ignored.",
-            |context, seen| {
-                map_ips(context, seen, |_, item| match item.parse() {
-                    Ok(IpAddr::V4(address)) if !context.facts.own_addresses.iter().any(|own| own == item) => {
+        fault("match-any-port/second-part", "The last bit of the second part of an IPv4 address is ignored.")
+            .request(|call| {
+                map_ips(call, |_, item| match item.parse() {
+                    Ok(IpAddr::V4(address)) if !call.facts.own_addresses.iter().any(|own| own == item) => {
                         let even = std::net::Ipv4Addr::from_bits(address.to_bits() ^ 0x0001_0000).to_string();
-                        if context.facts.own_addresses.contains(&even) { even } else { item.to_owned() }
+                        if call.facts.own_addresses.contains(&even) { even } else { item.to_owned() }
                     }
                     _ => item.to_owned(),
                 });
-            }
-        ),
+            }),
     ]
 }
 
@@ -172,22 +154,22 @@ fn results() -> Vec<Fault> {
 fn changes() -> Vec<Fault> {
     faults_of![
         "search.read-only/",
-        serve("group-touched", "A search by a group changes its updatedAt.", touched),
+        fault("group-touched", "A search by a group changes its updatedAt.").serve(touched),
     ]
 }
 
-fn touched(context: &Context, seen: ProxiedRequest) -> BoxFuture<'_, Reply> {
+fn touched(call: Call<'_>) -> BoxFuture<'_, Reply> {
     Box::pin(async move {
-        let operation = context.operation(&seen);
-        let group = value(context, &seen, GROUP).and_then(|id| id.as_i64());
+        let operation = call.operation();
+        let group = value(&call, GROUP).and_then(|id| id.as_i64());
         if let (Some(OperationId::Search), Some(group)) = (operation, group) {
-            context.memory.calls_of(&group.to_string());
+            call.memory.calls_of(&group.to_string());
         }
-        let mut reply = context.upstream.call(&seen).await;
-        if operation == Some(OperationId::Groups) && context.accepted(&seen, &reply) {
+        let mut reply = call.send().await;
+        if operation == Some(OperationId::Groups) && call.accepted(&reply) {
             reply.edit(|body| {
                 for group in items(body).into_iter().flatten() {
-                    if context.memory.count(&group["groupId"].to_string()) > 0 {
+                    if call.memory.count(&group["groupId"].to_string()) > 0 {
                         group["updatedAt"] = json!("2026-06-01T00:00:00Z");
                     }
                 }
@@ -199,12 +181,11 @@ fn touched(context: &Context, seen: ProxiedRequest) -> BoxFuture<'_, Reply> {
 
 fn headers() -> Vec<Fault> {
     let lost = |id, breaks| {
-        Fault::reply(id, breaks, |context, _, reply| {
-            reply.headers.remove(context.contract.extract.request_id_header.name.as_str());
-        })
-        .when(|context, seen| {
-            seen.headers.contains_key(context.contract.extract.request_id_header.name.as_str())
-        })
+        Fault::new(id, breaks)
+            .when(|call| call.headers.contains_key(call.contract.extract.request_id_header.name.as_str()))
+            .reply(|call, reply| {
+                reply.headers.remove(call.contract.extract.request_id_header.name.as_str());
+            })
     };
     faults_of![
         "",

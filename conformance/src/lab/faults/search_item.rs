@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::edit::respond;
 use super::search::{NOBODY, edit_ips, has_port, ips, is_v6, map_ips};
-use crate::lab::{Context, Fault};
+use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
     [item(), item_rejected(), port()].into_iter().flatten().collect()
@@ -12,15 +12,15 @@ pub(crate) fn faults() -> Vec<Fault> {
 
 /// Takes items that fit for ones that are in order and find nothing.
 fn lenient(id: &'static str, breaks: &'static str, fits: fn(&str) -> bool) -> Fault {
-    Fault::request(id, breaks, move |context, seen| {
-        map_ips(context, seen, |_, item| if fits(item) { NOBODY } else { item }.to_owned());
+    Fault::new(id, breaks).request(move |call| {
+        map_ips(call, |_, item| if fits(item) { NOBODY } else { item }.to_owned());
     })
 }
 
 fn item() -> Vec<Fault> {
     let typed = |id, breaks, fits: fn(&Value) -> bool| {
-        Fault::request(id, breaks, move |context, seen| {
-            edit_ips(context, seen, |items| {
+        Fault::new(id, breaks).request(move |call| {
+            edit_ips(call, |items| {
                 items.iter_mut().filter(|item| fits(item)).for_each(|item| *item = NOBODY.into())
             });
         })
@@ -67,7 +67,7 @@ fn item() -> Vec<Fault> {
 
 fn item_rejected() -> Vec<Fault> {
     let rejected = |id, breaks, fits: fn(&str) -> bool| {
-        Fault::reject(id, breaks).when(move |context, seen| ips(context, seen).iter().any(|item| fits(item)))
+        Fault::reject(id, breaks).when(move |call| ips(call).iter().any(|item| fits(item)))
     };
     faults_of![
         "search.ips-item/",
@@ -82,52 +82,49 @@ fn item_rejected() -> Vec<Fault> {
             && !has_port(item)
             && item.len() > 38),
         rejected("short-ipv6-rejected", "The shortest IPv6 addresses are rejected.", |item| item.len() == 3),
-        reply(
-            "zone-breaks",
-            "A zone identifier breaks the server.",
-            respond(500, json!({"message": "invalid address"}))
-        )
-        .when(|context, seen| ips(context, seen).iter().any(|item| item.contains('%'))),
+        fault("zone-breaks", "A zone identifier breaks the server.")
+            .when(|call| ips(call).iter().any(|item| item.contains('%')))
+            .reply(respond(500, json!({"message": "invalid address"}))),
     ]
 }
 
 fn port() -> Vec<Fault> {
     let ends = |item: &str, port: i64| item.ends_with(&format!(":{port}"));
-    let taken = move |id, breaks, wanted: fn(&Context) -> i64, v6: Option<bool>| {
-        Fault::request(id, breaks, move |context, seen| {
-            let port = wanted(context);
-            map_ips(context, seen, |_, item| {
+    let taken = move |id, breaks, wanted: fn(&Call<'_>) -> i64, v6: Option<bool>| {
+        Fault::new(id, breaks).request(move |call| {
+            let port = wanted(call);
+            map_ips(call, |_, item| {
                 let family = v6.is_none_or(|v6| item.starts_with('[') == v6);
                 if family && ends(item, port) { NOBODY } else { item }.to_owned()
             });
         })
     };
-    let rejected = move |id, breaks, wanted: fn(&Context) -> i64, v6: bool| {
-        Fault::reject(id, breaks).when(move |context, seen| {
-            ips(context, seen).iter().any(|item| item.starts_with('[') == v6 && ends(item, wanted(context)))
+    let rejected = move |id, breaks, wanted: fn(&Call<'_>) -> i64, v6: bool| {
+        Fault::reject(id, breaks).when(move |call| {
+            ips(call).iter().any(|item| item.starts_with('[') == v6 && ends(item, wanted(call)))
         })
     };
-    let least = |context: &Context| *context.contract.search.ports.start();
-    let most = |context: &Context| *context.contract.search.ports.end();
+    let least = |call: &Call<'_>| *call.contract.search.ports.start();
+    let most = |call: &Call<'_>| *call.contract.search.ports.end();
     faults_of![
         "search.ips-port/",
-        taken("zero", "Port 0 is accepted.", |context| context.contract.search.ports.start() - 1, None),
+        taken("zero", "Port 0 is accepted.", |call| call.contract.search.ports.start() - 1, None),
         taken(
             "zero-in-ipv6",
             "Port 0 is accepted after brackets.",
-            |context| context.contract.search.ports.start() - 1,
+            |call| call.contract.search.ports.start() - 1,
             Some(true)
         ),
         taken(
             "one-above",
             "One port too large is accepted.",
-            |context| context.contract.search.ports.end() + 1,
+            |call| call.contract.search.ports.end() + 1,
             None
         ),
         taken(
             "one-above-in-ipv6",
             "One port too large is accepted after brackets.",
-            |context| context.contract.search.ports.end() + 1,
+            |call| call.contract.search.ports.end() + 1,
             Some(true)
         ),
         taken("negative", "A negative port is accepted.", |_| -1, None),

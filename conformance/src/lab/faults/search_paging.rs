@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::search::{ORDER, PAGE, SIZE, asks, items, later_page, page, page_size, put, relist, total};
-use crate::lab::exchange::{ProxiedRequest, Reply};
-use crate::lab::{Context, Fault};
+use crate::lab::exchange::Reply;
+use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
     [partition(), end(), order()].into_iter().flatten().collect()
@@ -13,19 +13,19 @@ pub(crate) fn faults() -> Vec<Fault> {
 fn partition() -> Vec<Fault> {
     let shifted = |id, breaks, from: i64| {
         // The page is cut out of all instances by hand, from a wrong place.
-        Fault::serve(id, breaks, move |context, seen| {
+        Fault::new(id, breaks).serve(move |call| {
             Box::pin(async move {
-                let search = &context.contract.search;
-                let (number, size) = (page(context, &seen), page_size(context, &seen));
-                let mut all = seen.clone();
-                put(context, &mut all, PAGE, *search.pages.start());
-                put(context, &mut all, SIZE, *search.page_sizes.end());
-                let later = number > *search.pages.start() && size > 1 && context.operation(&seen).is_some();
-                let mut own = context.upstream.call(&seen).await;
-                if !later || !context.accepted(&seen, &own) {
+                let search = &call.contract.search;
+                let (number, size) = (page(&call), page_size(&call));
+                let mut all = call.clone();
+                put(&mut all, PAGE, *search.pages.start());
+                put(&mut all, SIZE, *search.page_sizes.end());
+                let later = number > *search.pages.start() && size > 1 && call.operation().is_some();
+                let mut own = call.send().await;
+                if !later || !call.accepted(&own) {
                     return own;
                 }
-                let whole = context.upstream.call(&all).await.json();
+                let whole = all.send().await.json();
                 let skipped =
                     usize::try_from((number - search.pages.start()) * size + from).unwrap_or_default();
                 let came = whole["data"]["items"].as_array().into_iter().flatten().skip(skipped);
@@ -36,22 +36,23 @@ fn partition() -> Vec<Fault> {
             })
         })
     };
-    let one_whole = |body: &mut Value, context: &Context, seen: &ProxiedRequest| {
-        let size = page_size(context, seen);
+    let one_whole = |body: &mut Value, call: &Call<'_>| {
+        let size = page_size(call);
         items(body).is_some_and(|items| i64::try_from(items.len()) == Ok(size)) && size > 1
     };
     faults_of![
         "search.paging/",
         shifted("overlap", "Later pages begin with the last instance of the one before.", -1),
         shifted("gap", "Later pages leave one instance out.", 1),
-        request("page-ignored", "Every page is the first.", |context, seen| {
-            put(context, seen, PAGE, *context.contract.search.pages.start());
-        })
-        .when(later_page)
-        .when(|context, seen| page(context, seen) <= *context.contract.search.pages.end()),
-        success("last-page-lost", "A last page that is not full is empty.", |context, seen, body| {
-            let later = later_page(context, seen);
-            let size = page_size(context, seen);
+        fault("page-ignored", "Every page is the first.")
+            .when(later_page)
+            .when(|call| page(call) <= *call.contract.search.pages.end())
+            .request(|call| {
+                put(call, PAGE, *call.contract.search.pages.start());
+            }),
+        fault("last-page-lost", "A last page that is not full is empty.").success(|call, body| {
+            let later = later_page(call);
+            let size = page_size(call);
             if let Some(items) = items(body)
                 && later
                 && i64::try_from(items.len()).is_ok_and(|came| came < size)
@@ -59,27 +60,25 @@ fn partition() -> Vec<Fault> {
                 items.clear();
             }
         }),
-        success(
-            "last-full-page-lost",
-            "A last page that is exactly full is empty.",
-            move |context, seen, body| {
-                let last = page(context, seen) * page_size(context, seen) == total(body);
-                if later_page(context, seen)
+        fault("last-full-page-lost", "A last page that is exactly full is empty.").success(
+            move |call, body| {
+                let last = page(call) * page_size(call) == total(body);
+                if later_page(call)
                     && last
-                    && one_whole(body, context, seen)
+                    && one_whole(body, call)
                     && let Some(items) = items(body)
                 {
                     items.clear();
                 }
             }
         ),
-        success("last-of-last-lost", "The last instance of the last page is lost.", |context, seen, body| {
-            if later_page(context, seen) && page(context, seen) * page_size(context, seen) >= total(body) {
+        fault("last-of-last-lost", "The last instance of the last page is lost.").success(|call, body| {
+            if later_page(call) && page(call) * page_size(call) >= total(body) {
                 drop(items(body).and_then(Vec::pop));
             }
         }),
-        success("first-repeated", "Page 2 begins with an instance twice.", |context, seen, body| {
-            let second = page(context, seen) == context.contract.search.pages.start() + 1;
+        fault("first-repeated", "Page 2 begins with an instance twice.").success(|call, body| {
+            let second = page(call) == call.contract.search.pages.start() + 1;
             if let Some(items) = items(body)
                 && second
                 && items.len() > 1
@@ -87,41 +86,36 @@ fn partition() -> Vec<Fault> {
                 items[1] = items[0].clone();
             }
         }),
-        success(
-            "odd-pages-short",
-            "A full page of odd size lacks its last instance.",
-            move |context, seen, body| {
-                if page_size(context, seen) % 2 == 1
-                    && one_whole(body, context, seen)
-                    && page_size(context, seen) < 100
-                {
+        fault("odd-pages-short", "A full page of odd size lacks its last instance.").success(
+            move |call, body| {
+                if page_size(call) % 2 == 1 && one_whole(body, call) && page_size(call) < 100 {
                     drop(items(body).and_then(Vec::pop));
                 }
             }
         ),
-        request("second-is-third", "Page 2 shows page 3.", |context, seen| {
-            let third = context.contract.search.pages.start() + 2;
-            put(context, seen, PAGE, third);
-        })
-        .when(|context, seen| page(context, seen) == context.contract.search.pages.start() + 1),
+        fault("second-is-third", "Page 2 shows page 3.")
+            .when(|call| page(call) == call.contract.search.pages.start() + 1)
+            .request(|call| {
+                let third = call.contract.search.pages.start() + 2;
+                put(call, PAGE, third);
+            }),
     ]
 }
 
 fn end() -> Vec<Fault> {
-    let past = |context: &Context, seen: &ProxiedRequest, reply: &Reply| {
-        context.accepted(seen, reply)
-            && reply.json()["data"]["items"] == json!([])
-            && later_page(context, seen)
+    let past = |call: &Call<'_>, reply: &Reply| {
+        call.accepted(reply) && reply.json()["data"]["items"] == json!([]) && later_page(call)
     };
-    let instead = move |id, breaks, number: fn(&Context, i64, i64) -> i64| {
-        Fault::serve(id, breaks, move |context, seen| {
+    let instead = move |id, breaks, number: fn(i64, i64, i64) -> i64| {
+        Fault::new(id, breaks).serve(move |call| {
             Box::pin(async move {
-                let mut reply = context.upstream.call(&seen).await;
-                if context.operation(&seen).is_some() && past(context, &seen, &reply) {
-                    let mut other = seen.clone();
-                    let number = number(context, total(&reply.json()), page_size(context, &seen));
-                    put(context, &mut other, PAGE, number);
-                    let shown = context.upstream.call(&other).await.json();
+                let mut reply = call.send().await;
+                if call.operation().is_some() && past(&call, &reply) {
+                    let mut other = call.clone();
+                    let number =
+                        number(*call.contract.search.pages.start(), total(&reply.json()), page_size(&call));
+                    put(&mut other, PAGE, number);
+                    let shown = other.send().await.json();
                     reply.edit(|body| body["data"]["items"] = shown["data"]["items"].clone());
                 }
                 reply
@@ -130,36 +124,28 @@ fn end() -> Vec<Fault> {
     };
     faults_of![
         "search.",
-        instead(
-            "paging/past-end-is-last",
-            "Past the end the last page comes.",
-            |context, total, size| context.contract.search.pages.start() + (total - 1).max(0) / size
-        ),
-        instead("paging/past-end-is-first", "Past the end the first page comes.", |context, _, _| {
-            *context.contract.search.pages.start()
+        instead("paging/past-end-is-last", "Past the end the last page comes.", |first, total, size| {
+            first + (total - 1).max(0) / size
         }),
-        reply(
-            "paging/past-end-renumbered",
-            "Past the end the response says the last page's number.",
-            move |context, seen, reply| {
-                if past(context, seen, reply) {
+        instead("paging/past-end-is-first", "Past the end the first page comes.", |first, _, _| first),
+        fault("paging/past-end-renumbered", "Past the end the response says the last page's number.").reply(
+            move |call, reply| {
+                if past(call, reply) {
                     reply.edit(|body| {
-                        body["data"]["page"] = context.contract.search.pages.start().to_owned().into()
+                        body["data"]["page"] = call.contract.search.pages.start().to_owned().into()
                     });
                 }
             }
         ),
-        reply(
-            "paging/past-end-breaks",
-            "A page past the end breaks the server.",
-            move |context, seen, reply| {
-                if past(context, seen, reply) {
+        fault("paging/past-end-breaks", "A page past the end breaks the server.").reply(
+            move |call, reply| {
+                if past(call, reply) {
                     *reply = Reply::json_with(500, &json!({"message": "offset"}));
                 }
             }
         ),
-        reply("total/past-end-zero", "Past the end the total is 0.", move |context, seen, reply| {
-            if past(context, seen, reply) {
+        fault("total/past-end-zero", "Past the end the total is 0.").reply(move |call, reply| {
+            if past(call, reply) {
                 reply.edit(|body| body["data"]["total"] = json!(0));
             }
         }),
@@ -169,18 +155,16 @@ fn end() -> Vec<Fault> {
 fn order() -> Vec<Fault> {
     faults_of![
         "search.paging/",
-        success("order-turns", "Every other response is in the other order.", |context, _, body| {
-            if context.memory.calls() % 2 == 1
+        fault("order-turns", "Every other response is in the other order.").success(|call, body| {
+            if call.memory.calls() % 2 == 1
                 && let Some(items) = items(body)
             {
                 items.reverse();
             }
         }),
-        success(
-            "order-turns-on-repeat",
-            "A search that is repeated comes in another order.",
-            |context, seen, body| {
-                if context.memory.calls_of(&seen.json().to_string()) == 1
+        fault("order-turns-on-repeat", "A search that is repeated comes in another order.").success(
+            |call, body| {
+                if call.memory.calls_of(&call.json().to_string()) == 1
                     && let Some(items) = items(body)
                     && items.len() > 1
                 {
@@ -188,39 +172,28 @@ fn order() -> Vec<Fault> {
                 }
             }
         ),
-        success(
-            "order-turns-on-later-pages",
-            "Later pages come in another order when they are repeated.",
-            |context, seen, body| {
-                let again =
-                    later_page(context, seen) && context.memory.calls_of(&seen.json().to_string()) > 0;
+        fault("order-turns-on-later-pages", "Later pages come in another order when they are repeated.")
+            .success(|call, body| {
+                let again = later_page(call) && call.memory.calls_of(&call.json().to_string()) > 0;
                 if let Some(items) = items(body)
                     && again
                 {
                     items.reverse();
                 }
-            }
-        ),
-        success(
-            "order-turns-of-an-order",
-            "By order number every other response is in the other order.",
-            |context, _, body| {
-                if context.memory.calls() % 2 == 1
+            }),
+        fault("order-turns-of-an-order", "By order number every other response is in the other order.")
+            .when(asks(ORDER))
+            .success(|call, body| {
+                if call.memory.calls() % 2 == 1
                     && let Some(items) = items(body)
                 {
                     items.reverse();
                 }
+            }),
+        fault("found-once-more", "A page shows an instance twice.").success(relist(|items| {
+            if let [first, .., last] = &mut items[..] {
+                *last = first.clone();
             }
-        )
-        .when(asks(ORDER)),
-        success(
-            "found-once-more",
-            "A page shows an instance twice.",
-            relist(|items| {
-                if let [first, .., last] = &mut items[..] {
-                    *last = first.clone();
-                }
-            })
-        ),
+        })),
     ]
 }

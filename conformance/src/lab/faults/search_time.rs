@@ -7,8 +7,7 @@ use super::edit::respond;
 use super::search::{
     FROM, NOBODY, PropertyGetter, TO, all_with_ports, asks, edit_ips, has, ignore, lose, of_v6, put, text,
 };
-use crate::lab::exchange::ProxiedRequest;
-use crate::lab::{Context, Fault};
+use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
     [ends(), precision(), offsets(), never(), form(), order()].into_iter().flatten().collect()
@@ -16,23 +15,18 @@ pub(crate) fn faults() -> Vec<Fault> {
 
 const NANOSECOND: SignedDuration = SignedDuration::from_nanos(1);
 
-fn time(context: &Context, seen: &ProxiedRequest, which: PropertyGetter) -> Option<Timestamp> {
-    text(context, seen, which)?.parse().ok()
+fn time(call: &Call<'_>, which: PropertyGetter) -> Option<Timestamp> {
+    text(call, which)?.parse().ok()
 }
 
 /// One bound is sent and not the other.
-fn only(
-    one: PropertyGetter,
-    other: PropertyGetter,
-) -> impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync {
-    move |context, seen| text(context, seen, one).is_some() && text(context, seen, other).is_none()
+fn only(one: PropertyGetter, other: PropertyGetter) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| text(call, one).is_some() && text(call, other).is_none()
 }
 
 /// A bound has a text that fits.
-fn any_bound(fits: fn(&str) -> bool) -> impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync {
-    move |context, seen| {
-        [FROM, TO].into_iter().filter_map(|which| text(context, seen, which)).any(|text| fits(text.as_str()))
-    }
+fn any_bound(fits: fn(&str) -> bool) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| [FROM, TO].into_iter().filter_map(|which| text(call, which)).any(|text| fits(text.as_str()))
 }
 
 // Other instants in place of a bound; `text` is the bound as it was sent.
@@ -60,14 +54,15 @@ fn moved(
     which: PropertyGetter,
     how: fn(&str, Timestamp) -> Option<Timestamp>,
 ) -> Fault {
-    Fault::request(id, breaks, move |context, seen| {
-        let Some(sent) = text(context, seen, which) else { return };
-        if let Some(other) = sent.parse().ok().and_then(|time| how(&sent, time)) {
-            put(context, seen, which, other.to_string());
-        }
-    })
-    // A pair that would be rejected when it is moved is another fault.
-    .when(|context, seen| time(context, seen, FROM).is_none() || time(context, seen, TO).is_none())
+    Fault::new(id, breaks)
+        .request(move |call| {
+            let Some(sent) = text(call, which) else { return };
+            if let Some(other) = sent.parse().ok().and_then(|time| how(&sent, time)) {
+                put(call, which, other.to_string());
+            }
+        })
+        // A pair that would be rejected when it is moved is another fault.
+        .when(|call| time(call, FROM).is_none() || time(call, TO).is_none())
 }
 
 /// Writes a bound in another way.
@@ -77,44 +72,39 @@ fn rewritten(
     which: PropertyGetter,
     how: fn(&str) -> Option<String>,
 ) -> Fault {
-    Fault::request(id, breaks, move |context, seen| {
-        if let Some(other) = text(context, seen, which).and_then(|sent| how(&sent)) {
-            put(context, seen, which, other);
+    Fault::new(id, breaks).request(move |call| {
+        if let Some(other) = text(call, which).and_then(|sent| how(&sent)) {
+            put(call, which, other);
         }
     })
 }
 
 fn ends() -> Vec<Fault> {
-    let equal = |context: &Context, seen: &ProxiedRequest| {
-        time(context, seen, FROM).is_some() && time(context, seen, FROM) == time(context, seen, TO)
-    };
+    let equal = |call: &Call<'_>| time(call, FROM).is_some() && time(call, FROM) == time(call, TO);
     faults_of![
         "search.activated-range/",
         moved("from-exclusive", "The lower bound is not included.", FROM, later),
         moved("to-exclusive", "The upper bound is not included.", TO, earlier),
-        request("equal-finds-nothing", "Equal bounds find nothing.", |context, seen| {
-            edit_ips(context, seen, |items| *items = vec![NOBODY.into()]);
-        })
-        .when(equal),
-        request("from-ignored-alone", "The lower bound alone is ignored.", ignore(FROM))
-            .when(|context, seen| text(context, seen, TO).is_none()),
-        request("to-ignored-alone", "The upper bound alone is ignored.", ignore(TO))
-            .when(|context, seen| text(context, seen, FROM).is_none()),
-        request("to-ignored-beside-from", "Of two bounds the lower one counts.", ignore(TO)).when(
-            move |context, seen| {
-                text(context, seen, FROM).is_some() && time(context, seen, FROM) <= time(context, seen, TO)
-            }
-        ),
+        fault("equal-finds-nothing", "Equal bounds find nothing.").when(equal).request(|call| {
+            edit_ips(call, |items| *items = vec![NOBODY.into()]);
+        }),
+        fault("from-ignored-alone", "The lower bound alone is ignored.")
+            .when(|call| text(call, TO).is_none())
+            .request(ignore(FROM)),
+        fault("to-ignored-alone", "The upper bound alone is ignored.")
+            .when(|call| text(call, FROM).is_none())
+            .request(ignore(TO)),
+        fault("to-ignored-beside-from", "Of two bounds the lower one counts.")
+            .when(move |call| { text(call, FROM).is_some() && time(call, FROM) <= time(call, TO) })
+            .request(ignore(TO)),
         reject("from-needs-to", "The lower bound alone is rejected.").when(only(FROM, TO)),
         reject("to-needs-from", "The upper bound alone is rejected.").when(only(TO, FROM)),
-        success("ipv6-lost", "A bound finds no IPv6 instances.", lose(|_, _, item| of_v6(item)))
-            .when(asks(FROM)),
-        success(
-            "by-expiry",
-            "The upper bound is compared with the expiry as well.",
-            lose(|_, _, item| item["expiresAt"].is_null())
-        )
-        .when(asks(TO)),
+        fault("ipv6-lost", "A bound finds no IPv6 instances.")
+            .when(asks(FROM))
+            .success(lose(|_, item| of_v6(item))),
+        fault("by-expiry", "The upper bound is compared with the expiry as well.")
+            .when(asks(TO))
+            .success(lose(|_, item| item["expiresAt"].is_null())),
     ]
 }
 
@@ -226,16 +216,16 @@ fn offsets() -> Vec<Fault> {
 fn never() -> Vec<Fault> {
     // Shows what was never activated as well, by asking without the bound for what is null.
     let shown = |id, breaks| {
-        Fault::serve(id, breaks, move |context, seen| {
+        Fault::new(id, breaks).serve(move |call| {
             Box::pin(async move {
-                let mut reply = context.upstream.call(&seen).await;
-                if context.operation(&seen).is_none() || !context.accepted(&seen, &reply) {
+                let mut reply = call.send().await;
+                if call.operation().is_none() || !call.accepted(&reply) {
                     return reply;
                 }
-                let mut all = seen.clone();
-                ignore(FROM)(context, &mut all);
-                ignore(TO)(context, &mut all);
-                let all = context.upstream.call(&all).await.json();
+                let mut all = call.clone();
+                ignore(FROM)(&mut all);
+                ignore(TO)(&mut all);
+                let all = all.send().await.json();
                 let found = all["data"]["items"].as_array().into_iter().flatten();
                 let null: Vec<_> = found.filter(|item| item["activatedAt"].is_null()).cloned().collect();
                 reply.edit(|body| {
@@ -270,10 +260,10 @@ fn form() -> Vec<Fault> {
         bare.then(|| format!("{text}Z"))
     };
     let taken = |id, breaks, fits: fn(&str) -> bool| {
-        Fault::request(id, breaks, move |context, seen| {
+        Fault::new(id, breaks).request(move |call| {
             for which in [FROM, TO] {
-                if text(context, seen, which).is_some_and(|text| fits(&text)) {
-                    ignore(which)(context, seen);
+                if text(call, which).is_some_and(|text| fits(&text)) {
+                    ignore(which)(call);
                 }
             }
         })
@@ -295,12 +285,10 @@ fn form() -> Vec<Fault> {
         taken("offset-without-colon", "An offset may lack its colon.", |text| {
             text.rsplit(['+', '-']).next().is_some_and(|offset| offset.len() == 4 && text.len() > 19)
         }),
-        request("number", "A number is taken for seconds since 1970.", |context, seen| {
+        fault("number", "A number is taken for seconds since 1970.").request(|call| {
             for which in [FROM, TO] {
-                if has(which, |value| value.as_i64().is_some_and(|seconds| seconds > 1_000_000))(
-                    context, seen,
-                ) {
-                    ignore(which)(context, seen);
+                if has(which, |value| value.as_i64().is_some_and(|seconds| seconds > 1_000_000))(call) {
+                    ignore(which)(call);
                 }
             }
         }),
@@ -311,58 +299,54 @@ fn form() -> Vec<Fault> {
         )),
         reject("fraction-rejected", "Nanoseconds are rejected.")
             .when(any_bound(|text| text.contains(".123456789"))),
-        request("boolean", "A bound that is true is ignored.", ignore(FROM))
-            .when(has(FROM, Value::is_boolean)),
+        fault("boolean", "A bound that is true is ignored.")
+            .when(has(FROM, Value::is_boolean))
+            .request(ignore(FROM)),
     ]
 }
 
 fn order() -> Vec<Fault> {
-    let both = |context: &Context, seen: &ProxiedRequest| {
-        Some((time(context, seen, FROM)?, time(context, seen, TO)?))
-    };
-    let reversed = move |context: &Context, seen: &ProxiedRequest| {
-        both(context, seen).is_some_and(|(from, to)| to < from)
-    };
-    let texts =
-        |context: &Context, seen: &ProxiedRequest| text(context, seen, FROM).zip(text(context, seen, TO));
-    let nothing = |context: &Context, seen: &mut ProxiedRequest| {
-        ignore(FROM)(context, seen);
-        edit_ips(context, seen, |items| *items = vec![NOBODY.into()]);
+    let both = |call: &Call<'_>| Some((time(call, FROM)?, time(call, TO)?));
+    let reversed = move |call: &Call<'_>| both(call).is_some_and(|(from, to)| to < from);
+    let texts = |call: &Call<'_>| text(call, FROM).zip(text(call, TO));
+    let nothing = |call: &mut Call<'_>| {
+        ignore(FROM)(call);
+        edit_ips(call, |items| *items = vec![NOBODY.into()]);
     };
     faults_of![
         "search.activated-order/",
-        request("finds-nothing", "Reversed bounds find nothing instead of being rejected.", nothing)
-            .when(reversed),
-        request("swapped", "Reversed bounds are swapped.", |context, seen| {
-            if let Some((from, to)) = text(context, seen, FROM).zip(text(context, seen, TO)) {
-                put(context, seen, FROM, to);
-                put(context, seen, TO, from);
+        fault("finds-nothing", "Reversed bounds find nothing instead of being rejected.")
+            .when(reversed)
+            .request(nothing),
+        fault("swapped", "Reversed bounds are swapped.").when(reversed).request(|call| {
+            if let Some((from, to)) = text(call, FROM).zip(text(call, TO)) {
+                put(call, FROM, to);
+                put(call, TO, from);
             }
-        })
-        .when(reversed),
-        request("a-little", "Bounds that are reversed by less than a second are taken.", nothing).when(
-            move |context, seen| {
-                both(context, seen).is_some_and(|(from, to)| {
+        }),
+        fault("a-little", "Bounds that are reversed by less than a second are taken.")
+            .when(move |call| {
+                both(call).is_some_and(|(from, to)| {
                     to < from && from.duration_since(to) < SignedDuration::from_secs(1)
                 })
-            }
-        ),
-        request("a-day", "Only the days of the bounds are compared.", nothing).when(move |context, seen| {
-            both(context, seen).is_some_and(|(from, to)| {
-                to < from && from.duration_since(to) < SignedDuration::from_hours(24)
             })
-        }),
-        request("by-text", "Bounds are compared as texts.", nothing).when(move |context, seen| {
-            reversed(context, seen) && texts(context, seen).is_some_and(|(from, to)| from <= to)
-        }),
-        reject("rejected-by-text", "Bounds in order are rejected when their texts are not.").when(
-            move |context, seen| {
-                !reversed(context, seen) && texts(context, seen).is_some_and(|(from, to)| to < from)
-            }
-        ),
+            .request(nothing),
+        fault("a-day", "Only the days of the bounds are compared.")
+            .when(move |call| {
+                both(call).is_some_and(|(from, to)| {
+                    to < from && from.duration_since(to) < SignedDuration::from_hours(24)
+                })
+            })
+            .request(nothing),
+        fault("by-text", "Bounds are compared as texts.")
+            .when(move |call| { reversed(call) && texts(call).is_some_and(|(from, to)| from <= to) })
+            .request(nothing),
+        reject("rejected-by-text", "Bounds in order are rejected when their texts are not.")
+            .when(move |call| { !reversed(call) && texts(call).is_some_and(|(from, to)| to < from) }),
         reject("equal-rejected", "Equal bounds are rejected.")
-            .when(move |context, seen| both(context, seen).is_some_and(|(from, to)| from == to)),
-        reply("breaks", "Reversed bounds break the server.", respond(500, json!({"message": "range"})))
-            .when(reversed),
+            .when(move |call| both(call).is_some_and(|(from, to)| from == to)),
+        fault("breaks", "Reversed bounds break the server.")
+            .when(reversed)
+            .reply(respond(500, json!({"message": "range"}))),
     ]
 }

@@ -6,16 +6,15 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
 
 use super::edit::{put, visit};
-use crate::lab::{Context, Fault};
+use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
     let leak = |id, breaks, operation: OperationId, path: &'static str| {
-        Fault::success(id, breaks, move |context, seen, body| {
-            if context.operation(seen) == Some(operation) {
-                put(body, path, &json!(canary(context)));
+        Fault::new(id, breaks).only(operation).success(move |call, body| {
+            if call.operation() == Some(operation) {
+                put(body, path, &json!(canary(call)));
             }
         })
-        .only(operation)
     };
     use OperationId::{Extract, Groups, Search};
     faults_of![
@@ -45,42 +44,40 @@ pub(crate) fn faults() -> Vec<Fault> {
         leak("endpoint-password", "A gateway has its password.", Extract, "/data/*/password"),
         leak("endpoint-last", "The last gateway has its password.", Extract, "/data/-/pass"),
         leak("extraction-msg", "The msg of an extraction holds a password.", Extract, "/msg"),
-        success("endpoint-userinfo", "A gateway's ip holds user and password.", |context, _, body| {
-            let canary = canary(context);
+        fault("endpoint-userinfo", "A gateway's ip holds user and password.").success(|call, body| {
+            let canary = canary(call);
             visit(body, "/data/*/ip", &mut |ip| {
                 *ip = json!(format!("user:{canary}@{}", ip.as_str().unwrap_or_default()));
             });
         }),
-        reply(
-            "text-entry",
-            "An entry of a plain-text response ends with user and password.",
-            |context, seen, reply| {
-                if context.wants_text(seen) && context.accepted(seen, reply) {
-                    let text = format!("{}:user:{}", String::from_utf8_lossy(&reply.body), canary(context));
+        fault("text-entry", "An entry of a plain-text response ends with user and password.").reply(
+            |call, reply| {
+                if call.wants_text() && call.accepted(reply) {
+                    let text = format!("{}:user:{}", String::from_utf8_lossy(&reply.body), canary(call));
                     reply.body = text.into();
                 }
             }
         ),
-        reply(
+        fault(
             "text-entry-unknown",
-            "Entries of a plain-text response end with user and password, which nobody supplied.",
-            |context, seen, reply| {
-                if context.wants_text(seen) && context.accepted(seen, reply) {
-                    reply.body = format!("{}:user7:pAss-77", String::from_utf8_lossy(&reply.body)).into();
-                }
+            "Entries of a plain-text response end with user and password, which nobody supplied."
+        )
+        .reply(|call, reply| {
+            if call.wants_text() && call.accepted(reply) {
+                reply.body = format!("{}:user7:pAss-77", String::from_utf8_lossy(&reply.body)).into();
             }
-        ),
-        reply("header", "A header holds a password.", |context, _, reply| {
-            reply.set_header("x-proxy-password", canary(context));
         }),
-        reply("basic-header", "A header holds user and password in base64.", |context, _, reply| {
-            let value = format!("Basic {}", BASE64_STANDARD.encode(format!("user-1:{}", canary(context))));
+        fault("header", "A header holds a password.").reply(|call, reply| {
+            reply.set_header("x-proxy-password", canary(call));
+        }),
+        fault("basic-header", "A header holds user and password in base64.").reply(|call, reply| {
+            let value = format!("Basic {}", BASE64_STANDARD.encode(format!("user-1:{}", canary(call))));
             reply.set_header("x-proxy-authorization", &value);
         }),
-        reply("escaped", "A password is written with JSON escapes.", |context, seen, reply| {
-            if context.accepted(seen, reply) && !reply.json().is_null() {
+        fault("escaped", "A password is written with JSON escapes.").reply(|call, reply| {
+            if call.accepted(reply) && !reply.json().is_null() {
                 let escaped: String =
-                    canary(context).encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+                    canary(call).encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
                 let text = String::from_utf8_lossy(&reply.body).replacen(
                     '{',
                     &format!("{{\"note\":\"{escaped}\","),
@@ -89,38 +86,34 @@ pub(crate) fn faults() -> Vec<Fault> {
                 reply.body = text.into();
             }
         }),
-        rejection(
-            "extract-error",
-            "The message of a rejected extraction holds a password.",
-            |context, seen, reply| {
-                if context.operation(seen) == Some(Extract) {
-                    reply.edit(|body| body["message"] = json!(format!("upstream said: {}", canary(context))));
+        fault("extract-error", "The message of a rejected extraction holds a password.").rejection(
+            |call, reply| {
+                if call.operation() == Some(Extract) {
+                    reply.edit(|body| body["message"] = json!(format!("upstream said: {}", canary(call))));
                 }
             }
         ),
-        rejection("static-error", "A rejected search shows a password.", |context, seen, reply| {
-            if context.operation(seen) == Some(Search) {
-                reply.edit(|body| body["debug"] = json!({"row": [1, canary(context)]}));
+        fault("static-error", "A rejected search shows a password.").rejection(|call, reply| {
+            if call.operation() == Some(Search) {
+                reply.edit(|body| body["debug"] = json!({"row": [1, canary(call)]}));
             }
         }),
-        success("empty-result", "An empty result shows a password.", |context, _, body| {
+        fault("empty-result", "An empty result shows a password.").success(|call, body| {
             if body["data"]["items"] == json!([]) {
-                body["debug"] = json!(canary(context));
+                body["debug"] = json!(canary(call));
             }
         }),
-        success(
-            "unnamed",
-            "An instance has a member proxy_password with a text that nobody named.",
-            |_, _, body| {
+        fault("unnamed", "An instance has a member proxy_password with a text that nobody named.").success(
+            |_, body| {
                 put(body, "/data/items/0/proxy_password", &json!("correct horse"));
             }
         ),
-        success("nested", "Credentials of a gateway are shown.", |_, _, body| {
+        fault("nested", "Credentials of a gateway are shown.").success(|_, body| {
             put(body, "/data/0/auth", &json!({"user": "u1", "passwd": "hunter2"}));
         }),
     ]
 }
 
-fn canary(context: &Context) -> &str {
-    context.facts.canaries.first().map_or("no canary", |canary| canary.expose())
+fn canary<'a>(call: &Call<'a>) -> &'a str {
+    call.facts.canaries.first().map_or("no canary", |canary| canary.expose())
 }

@@ -5,17 +5,17 @@ use crate::lab::Variation;
 pub(crate) fn variations() -> Vec<Variation> {
     variations_of![
 "accounts.",
-        serve("ids-counted-in-each", "Each account counts its groups and instances from the same ids, so that an id of one account is also one of another.", |context, seen| {
+        variation("ids-counted-in-each", "Each account counts its groups and instances from the same ids, so that an id of one account is also one of another.").consistent().serve(|call| {
             Box::pin(async move {
-                let mut reply = context.upstream.call(&seen).await;
-                let name = &context.contract.groups.api_key.name;
-                let second = context.facts.second_token.as_ref().map(|token| token.expose().to_owned());
-                if seen.param(name) != second {
+                let mut reply = call.send().await;
+                let name = &call.contract.groups.api_key.name;
+                let second = call.facts.second_token.as_ref().map(|token| token.expose().to_owned());
+                if call.param(name) != second {
                     return reply;
                 }
-                let mut main = seen.clone();
-                context.as_main(&mut main);
-                let main = context.upstream.call(&main).await.json();
+                let mut main = call.clone();
+                main.as_main();
+                let main = main.send().await.json();
                 reply.edit(|body| {
                     let own = body.pointer_mut("/data/items").and_then(serde_json::Value::as_array_mut);
                     let others = main["data"]["items"].as_array().into_iter().flatten();
@@ -30,7 +30,6 @@ pub(crate) fn variations() -> Vec<Variation> {
                 });
                 reply
             })
-        })
-        .consistent(),
+        }),
 ]
 }

@@ -7,10 +7,9 @@ use futures::future::BoxFuture;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use serde_json::{Value, json};
 
-use crate::lab::Context;
-use crate::lab::Variation;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::faults::edit::{put, visit};
+use crate::lab::{Call, Variation};
 
 pub(crate) fn variations() -> Vec<Variation> {
     [times(), responses(), leniency(), addresses(), results()].into_iter().flatten().collect()
@@ -18,7 +17,7 @@ pub(crate) fn variations() -> Vec<Variation> {
 
 fn times() -> Vec<Variation> {
     let respelt = |id, decides, how: fn(&str) -> String| {
-        Variation::success(id, decides, move |_, _, reply| {
+        Variation::new(id, decides).success(move |_, reply| {
             reply.edit(|body| {
                 for name in ["createdAt", "updatedAt", "expiresAt", "activatedAt"] {
                     visit(body, &format!("/data/items/*/{name}"), &mut |time| {
@@ -57,10 +56,8 @@ fn times() -> Vec<Variation> {
 fn responses() -> Vec<Variation> {
     variations_of![
         "static.",
-        success(
-            "more-fields",
-            "Responses of the static operations have further fields at every level.",
-            |_, _, reply| {
+        variation("more-fields", "Responses of the static operations have further fields at every level.")
+            .success(|_, reply| {
                 reply.edit(|body| {
                     for (path, value) in [
                         ("/success", json!(true)),
@@ -74,108 +71,90 @@ fn responses() -> Vec<Variation> {
                         put(body, path, &value);
                     }
                 });
-            }
-        ),
-        success(
-            "members-in-other-order",
-            "The members of JSON objects come in the opposite order.",
-            |_, _, reply| reply.edit(reverse_members)
-        )
-        .everywhere(),
-        success("empty-message", "`message` of the static operations is empty.", |_, _, reply| {
+            }),
+        variation("members-in-other-order", "The members of JSON objects come in the opposite order.")
+            .everywhere()
+            .success(|_, reply| reply.edit(reverse_members)),
+        variation("empty-message", "`message` of the static operations is empty.").success(|_, reply| {
             reply.edit(|body| body["message"] = json!(""));
         }),
-        success(
+        variation(
             "says-how-long-it-took",
-            "Responses of the static operations have a field `tookMs`, whose value changes.",
-            |context, _, reply| {
-                let took = context.memory.calls() * 7_919 % 3;
-                reply.edit(|body| body["tookMs"] = json!(took));
+            "Responses of the static operations have a field `tookMs`, whose value changes."
+        )
+        .success(|call, reply| {
+            let took = call.memory.calls() * 7_919 % 3;
+            reply.edit(|body| body["tookMs"] = json!(took));
+        }),
+        variation("no-capabilities", "`capabilities` of each instance is an empty object.").success(
+            |_, reply| {
+                reply.edit(|body| visit(body, "/data/items/*/capabilities", &mut |found| *found = json!({})));
             }
         ),
-        success("no-capabilities", "`capabilities` of each instance is an empty object.", |_, _, reply| {
-            reply.edit(|body| visit(body, "/data/items/*/capabilities", &mut |found| *found = json!({})));
-        }),
-        success(
-            "code-with-fraction",
-            "The success code of the static operations is written as `200.0`.",
-            |context, seen, reply| {
-                if let Some(id) = context.operation(seen).filter(|id| *id != OperationId::Extract) {
-                    let code = context.contract.operation(id).success.code;
+        variation("code-with-fraction", "The success code of the static operations is written as `200.0`.")
+            .success(|call, reply| {
+                if let Some(id) = call.operation().filter(|id| *id != OperationId::Extract) {
+                    let code = call.contract.operation(id).success.code;
                     reply.edit(|body| body["code"] = json!(code as f64));
                 }
-            }
-        ),
+            }),
     ]
 }
 
 fn leniency() -> Vec<Variation> {
     variations_of![
         "",
-        request(
+        variation(
             "static.unknown-parameters-ignored",
-            "Unknown parameters of the static operations are ignored.",
-            |context, seen| {
-                let name = &context.contract.search.api_key.name;
-                let mut params = seen.params();
-                params.retain(|(known, _)| known == name);
-                seen.set_params(&params);
+            "Unknown parameters of the static operations are ignored."
+        )
+        .request(|call| {
+            let name = &call.contract.search.api_key.name;
+            let mut params = call.params();
+            params.retain(|(known, _)| known == name);
+            call.set_params(&params);
+        }),
+        variation("search.unknown-fields-ignored", "Unknown fields in the body of a search are ignored.")
+            .request(|call| {
+                let known = call.contract.search.properties().map(|property| property.name.clone());
+                call.edit(|body| body.retain(|name, _| known.contains(name)));
+            }),
+        variation("search.null-is-absent", "An optional field that is null counts as absent.").request(
+            |call| {
+                let ips = &call.contract.search.ips.name;
+                call.edit(|body| body.retain(|name, value| name == ips || !value.is_null()));
             }
         ),
-        request(
-            "search.unknown-fields-ignored",
-            "Unknown fields in the body of a search are ignored.",
-            |context, seen| {
-                let known = context.contract.search.properties().map(|property| property.name.clone());
-                seen.edit(|body| body.retain(|name, _| known.contains(name)));
-            }
-        ),
-        request(
-            "search.null-is-absent",
-            "An optional field that is null counts as absent.",
-            |context, seen| {
-                let ips = &context.contract.search.ips.name;
-                seen.edit(|body| body.retain(|name, value| name == ips || !value.is_null()));
-            }
-        ),
-        request(
-            "search.empty-filter-is-absent",
-            "A filter that is an empty text counts as absent.",
-            |context, seen| {
-                let search = &context.contract.search;
+        variation("search.empty-filter-is-absent", "A filter that is an empty text counts as absent.")
+            .request(|call| {
+                let search = &call.contract.search;
                 let is_filter = |name: &str| {
                     ![&search.page.name, &search.page_size.name].iter().any(|page| *page == name)
                 };
-                seen.edit(|body| body.retain(|name, value| value != "" || !is_filter(name)));
-            }
-        ),
-        request(
+                call.edit(|body| body.retain(|name, value| value != "" || !is_filter(name)));
+            }),
+        variation(
             "search.whole-number-with-fraction",
-            "A number such as `2.0` is accepted as the integer 2.",
-            |_, seen| {
-                seen.edit(|body| {
-                    for value in body.values_mut() {
-                        let whole = value.as_f64().filter(|number| value.is_f64() && number.fract() == 0.0);
-                        if let Some(number) = whole.filter(|number| number.abs() < 1e15) {
-                            *value = json!(number as i64);
-                        }
+            "A number such as `2.0` is accepted as the integer 2."
+        )
+        .request(|call| {
+            call.edit(|body| {
+                for value in body.values_mut() {
+                    let whole = value.as_f64().filter(|number| value.is_f64() && number.fract() == 0.0);
+                    if let Some(number) = whole.filter(|number| number.abs() < 1e15) {
+                        *value = json!(number as i64);
                     }
-                });
-            }
-        ),
-        request(
-            "search.any-content-type",
-            "A search is accepted with any `Content-Type`, or with none.",
-            |_, seen| {
-                seen.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            }
-        ),
-        request(
-            "search.letter-case-of-country",
-            "`countryCode` matches in small letters, too.",
-            |context, seen| {
-                let name = &context.contract.search.country_code.name;
-                seen.edit(|body| {
+                }
+            });
+        }),
+        variation("search.any-content-type", "A search is accepted with any `Content-Type`, or with none.")
+            .request(|call| {
+                call.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            }),
+        variation("search.letter-case-of-country", "`countryCode` matches in small letters, too.").request(
+            |call| {
+                let name = &call.contract.search.country_code.name;
+                call.edit(|body| {
                     if let Some(country) = body.get_mut(name) {
                         *country = country
                             .as_str()
@@ -184,37 +163,34 @@ fn leniency() -> Vec<Variation> {
                 });
             }
         ),
-        request(
+        variation(
             "static.token-by-header",
-            "The static operations accept the token in the header `X-API-Key`, too.",
-            |context, seen| {
-                let extract = &context.contract.extract;
-                let header =
-                    seen.headers.get(extract.api_key_header.as_str()).and_then(|value| value.to_str().ok());
-                let token = header.map(str::to_owned);
-                if let Some(token) = token.filter(|_| seen.param(&extract.api_key.name).is_none()) {
-                    seen.set_param(&extract.api_key.name, &token);
-                }
+            "The static operations accept the token in the header `X-API-Key`, too."
+        )
+        .request(|call| {
+            let extract = &call.contract.extract;
+            let header =
+                call.headers.get(extract.api_key_header.as_str()).and_then(|value| value.to_str().ok());
+            let token = header.map(str::to_owned);
+            if let Some(token) = token.filter(|_| call.param(&extract.api_key.name).is_none()) {
+                call.set_param(&extract.api_key.name, &token);
             }
-        ),
-        request(
-            "static.link-credentials-accepted",
-            "The static operations accept link credentials.",
-            |context, seen| {
-                let link = context.facts.link_credential.as_ref().map(|link| link.expose().to_owned());
-                if link.is_some() && seen.param(&context.contract.extract.api_key.name) == link {
-                    context.as_main(seen);
+        }),
+        variation("static.link-credentials-accepted", "The static operations accept link credentials.")
+            .request(|call| {
+                let link = call.facts.link_credential.as_ref().map(|link| link.expose().to_owned());
+                if link.is_some() && call.param(&call.contract.extract.api_key.name) == link {
+                    call.as_main();
                 }
-            }
-        ),
+            }),
     ]
 }
 
 fn addresses() -> Vec<Variation> {
     let items = |id, decides, how: fn(&str) -> String| {
-        Variation::request(id, decides, move |context, seen| {
-            let name = context.contract.search.ips.name.clone();
-            seen.edit(|body| {
+        Variation::new(id, decides).request(move |call| {
+            let name = call.contract.search.ips.name.clone();
+            call.edit(|body| {
                 for item in body.get_mut(&name).and_then(Value::as_array_mut).into_iter().flatten() {
                     if let Some(text) = item.as_str() {
                         *item = json!(how(text));
@@ -224,7 +200,7 @@ fn addresses() -> Vec<Variation> {
         })
     };
     let spelt = |id, decides, how: fn(Ipv6Addr) -> String| {
-        Variation::success(id, decides, move |_, _, reply| {
+        Variation::new(id, decides).success(move |_, reply| {
             reply.edit(|body| {
                 visit(body, "/data/items/*/ip", &mut |ip| {
                     if let Some(address) = ip.as_str().and_then(|text| text.parse().ok()) {
@@ -285,58 +261,56 @@ fn addresses() -> Vec<Variation> {
 fn results() -> Vec<Variation> {
     variations_of![
         "search.",
-        serve("descending", "Search results come in descending order of their ids.", descending).consistent(),
-        success(
-            "page-past-end-rejected",
-            "A page after the last one is rejected with HTTP status 404.",
-            |_, _, reply| past_end(reply, 404, &json!({"code": 40400, "message": "no such page"}))
-        ),
-        success(
+        variation("descending", "Search results come in descending order of their ids.")
+            .consistent()
+            .serve(descending),
+        variation("page-past-end-rejected", "A page after the last one is rejected with HTTP status 404.")
+            .success(|_, reply| past_end(reply, 404, &json!({"code": 40400, "message": "no such page"}))),
+        variation(
             "page-past-end-rejected-within-200",
-            "A page after the last one is rejected with HTTP status 200 and the code 1404.",
-            |_, _, reply| past_end(reply, 200, &json!({"code": 1404, "message": "no such page"}))
-        ),
-        request(
+            "A page after the last one is rejected with HTTP status 200 and the code 1404."
+        )
+        .success(|_, reply| past_end(reply, 200, &json!({"code": 1404, "message": "no such page"}))),
+        variation(
             "orders-not-held-rejected",
-            "An order that is not the caller's is rejected in place of finding nothing.",
-            |context, seen| {
-                let order = seen.json()[&context.contract.search.order_no.name].as_str().map(str::to_owned);
-                let held = |order: &String| context.facts.orders.iter().any(|held| held.number == *order);
-                if order.is_some_and(|order| !held(&order)) {
-                    context.reject(seen);
-                }
-            }
+            "An order that is not the caller's is rejected in place of finding nothing."
         )
-        .consistent(),
-        serve(
+        .consistent()
+        .request(|call| {
+            let order = call.json()[&call.contract.search.order_no.name].as_str().map(str::to_owned);
+            let held = |order: &String| call.facts.orders.iter().any(|held| held.number == *order);
+            if order.is_some_and(|order| !held(&order)) {
+                call.reject();
+            }
+        }),
+        variation(
             "groups-not-held-rejected",
-            "A group that is not the caller's is rejected in place of finding nothing.",
-            |context, seen| {
-                Box::pin(async move {
-                    let mut seen = seen;
-                    let group = seen.json()[&context.contract.search.group_id.name]
-                        .as_i64()
-                        .filter(|group| *group > 0);
-                    if let Some(group) = group {
-                        let groups = &context.contract.groups.operation;
-                        let listing = ProxiedRequest {
-                            method: hyper::Method::GET,
-                            path: groups.path.clone(),
-                            query: seen.query.clone(),
-                            headers: hyper::HeaderMap::new(),
-                            body: bytes::Bytes::new(),
-                        };
-                        let listing = context.upstream.call(&listing).await.json();
-                        let held = listing["data"]["items"].as_array().into_iter().flatten();
-                        if !held.into_iter().any(|held| held["groupId"] == json!(group)) {
-                            context.reject(&mut seen);
-                        }
-                    }
-                    context.upstream.call(&seen).await
-                })
-            }
+            "A group that is not the caller's is rejected in place of finding nothing."
         )
-        .consistent(),
+        .consistent()
+        .serve(|mut call| {
+            Box::pin(async move {
+                let group =
+                    call.json()[&call.contract.search.group_id.name].as_i64().filter(|group| *group > 0);
+                if let Some(group) = group {
+                    let groups = &call.contract.groups.operation;
+                    let mut listing = call.clone();
+                    *listing = ProxiedRequest {
+                        method: hyper::Method::GET,
+                        path: groups.path.clone(),
+                        query: call.query.clone(),
+                        headers: hyper::HeaderMap::new(),
+                        body: bytes::Bytes::new(),
+                    };
+                    let listing = listing.send().await.json();
+                    let held = listing["data"]["items"].as_array().into_iter().flatten();
+                    if !held.into_iter().any(|held| held["groupId"] == json!(group)) {
+                        call.reject();
+                    }
+                }
+                call.send().await
+            })
+        }),
     ]
 }
 
@@ -349,22 +323,22 @@ fn past_end(reply: &mut Reply, status: u16, body: &Value) {
 }
 
 /// Responses with the instances in the opposite order, page by page.
-fn descending<'a>(context: &'a Context, seen: ProxiedRequest) -> BoxFuture<'a, Reply> {
+fn descending<'a>(call: Call<'a>) -> BoxFuture<'a, Reply> {
     Box::pin(async move {
-        let mut reply = context.upstream.call(&seen).await;
-        if !context.accepted(&seen, &reply) {
+        let mut reply = call.send().await;
+        if !call.accepted(&reply) {
             return reply;
         }
-        let search = &context.contract.search;
+        let search = &call.contract.search;
         let mut all = Vec::new();
         let size = *search.page_sizes.end();
         for page in *search.pages.start().. {
-            let mut next = seen.clone();
+            let mut next = call.clone();
             next.edit(|body| {
                 body.insert(search.page.name.clone(), json!(page));
                 body.insert(search.page_size.name.clone(), json!(size));
             });
-            let items = context.upstream.call(&next).await.json()["data"]["items"].take();
+            let items = next.send().await.json()["data"]["items"].take();
             let items = items.as_array().cloned().unwrap_or_default();
             let last = i64::try_from(items.len()).is_ok_and(|came| came < size);
             all.extend(items);
