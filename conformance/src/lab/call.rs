@@ -57,18 +57,18 @@ impl<'a> Call<'a> {
         let success = &self.contract.operation(id).success;
         let body = reply.json();
         let code = body.get("code").and_then(Value::as_i64);
-        let list = match id {
-            OperationId::Extract => Some("/data"),
-            OperationId::Groups | OperationId::Search => Some("/data/items"),
-            OperationId::Other(_) => None,
-        };
-        let has_list = list.is_none_or(|list| {
+        let has_list = list_pointer(id).is_none_or(|list| {
             let list = body.pointer(list).and_then(Value::as_array);
             list.is_some_and(|entries| entries.iter().all(Value::is_object))
         });
         let text = id == OperationId::Extract && self.wants_text();
         reply.status.as_u16() == success.status
             && (!success.has_body || (code == Some(success.code) && has_list) || (text && code.is_none()))
+    }
+
+    /// The gateways, groups or instances of a response.
+    pub(super) fn list<'b>(&self, body: &'b mut Value) -> Option<&'b mut Vec<Value>> {
+        body.pointer_mut(list_pointer(self.operation()?)?)?.as_array_mut()
     }
 
     /// Whether an extraction asks for plain text.
@@ -108,6 +108,14 @@ impl<'a> Call<'a> {
     }
 }
 
+fn list_pointer(operation: OperationId) -> Option<&'static str> {
+    match operation {
+        OperationId::Extract => Some("/data"),
+        OperationId::Groups | OperationId::Search => Some("/data/items"),
+        OperationId::Other(_) => None,
+    }
+}
+
 impl Deref for Call<'_> {
     type Target = ProxiedRequest;
 
@@ -126,6 +134,8 @@ type RequestChange = Box<dyn Fn(&mut Call<'_>) + Send + Sync>;
 
 type ReplyChange = Box<dyn Fn(&Call<'_>, &mut Reply) + Send + Sync>;
 
+type Comparison = Box<dyn Fn(&Call<'_>, &Value, &mut Value) + Send + Sync>;
+
 type Serve = Box<dyn for<'a> Fn(Call<'a>) -> BoxFuture<'a, Reply> + Send + Sync>;
 
 /// How a fault or a variation is implemented.
@@ -134,6 +144,8 @@ pub(super) enum Change {
     Request(RequestChange),
     /// Changes a response before it is returned.
     Reply(ReplyChange),
+    /// Changes the JSON body of a success by the body of the response to another request, which is made of the request.
+    Compared(RequestChange, Comparison),
     /// Responds by itself.
     Serve(Serve),
     /// Passes the request and its response on as they are.
@@ -151,6 +163,16 @@ impl Change {
             Self::Reply(change) => {
                 let mut reply = call.send().await;
                 change(&call, &mut reply);
+                reply
+            }
+            Self::Compared(ask, change) => {
+                let mut reply = call.send().await;
+                if call.accepted(&reply) {
+                    let mut other = call.clone();
+                    ask(&mut other);
+                    let found = other.send().await.json();
+                    reply.edit(|body| change(&call, &found, body));
+                }
                 reply
             }
             Self::Serve(serve) => serve(call).await,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::call::{Call, Change};
 use super::context::Context;
@@ -58,6 +58,33 @@ impl Fault {
         })
     }
 
+    /// Changes the gateways, groups or instances of the successes.
+    pub(super) fn list(self, change: impl Fn(&Call<'_>, &mut Vec<Value>) + Send + Sync + 'static) -> Self {
+        self.success(move |call, body| {
+            if let Some(items) = call.list(body) {
+                change(call, items);
+            }
+        })
+    }
+
+    /// Changes the JSON body of the successes that list no groups or instances.
+    pub(super) fn empty(self, change: impl Fn(&Call<'_>, &mut Value) + Send + Sync + 'static) -> Self {
+        self.success(move |call, body| {
+            if body["data"]["items"] == json!([]) {
+                change(call, body);
+            }
+        })
+    }
+
+    /// Changes the JSON body of the successes by what another request finds; `ask` turns the request into that one.
+    pub(super) fn compared(
+        self,
+        ask: impl Fn(&mut Call<'_>) + Send + Sync + 'static,
+        change: impl Fn(&Call<'_>, &Value, &mut Value) + Send + Sync + 'static,
+    ) -> Self {
+        Self { change: Change::Compared(Box::new(ask), Box::new(change)), ..self }
+    }
+
     /// Changes the rejections.
     #[must_use]
     pub fn rejection(self, change: impl Fn(&Call<'_>, &mut Reply) + Send + Sync + 'static) -> Self {
@@ -84,10 +111,10 @@ impl Fault {
         self
     }
 
-    /// Limits the operations that it claims to touch to one, although its clause is one of all.
+    /// Limits the fault to one operation, although its clause is one of all.
     #[must_use]
     pub fn only(self, operation: OperationId) -> Self {
-        Self { only: Some(operation), ..self }
+        Self { only: Some(operation), ..self }.when(move |call| call.operation() == Some(operation))
     }
 
     /// The clause that is broken.

@@ -26,27 +26,39 @@
 //! ```
 
 /// Faults whose ids begin with the same text, which the rows leave out: `fault("code-null", …)` below `"groups.envelope/"` is the
-/// fault `groups.envelope/code-null`. A row begins with `fault`, with `reject`, or with a function or closure of its module.
+/// fault `groups.envelope/code-null`. A row begins with `fault`, with `reject`, with `several` (the same fault under each of
+/// several conditions, whose names end the ids), or with a function or closure of its module.
 macro_rules! faults_of {
-    ($($table:tt)*) => { rows!($($table)*) };
+    ($prefix:literal, $($kind:ident $arguments:tt $(.$method:ident $value:tt)*),+ $(,)?) => {{
+        let mut rows = Vec::new();
+        $(rows.extend(row!($kind $prefix $arguments [$(.$method $value)*]));)+
+        rows
+    }};
 }
 
 /// The same for variations. Those about some operations leave the requests of others alone.
 macro_rules! variations_of {
     [$prefix:literal, $($kind:ident $arguments:tt $(.$method:ident $value:tt)*),+ $(,)?] => {
-        rows!($prefix, $($kind $arguments .limited() $(.$method $value)*),+)
+        faults_of!($prefix, $($kind $arguments .limited() $(.$method $value)*),+)
     };
 }
 
-macro_rules! rows {
-    ($prefix:literal,
-     $($kind:ident($id:literal $(, $argument:expr)+ $(,)?) $(.$method:ident($($value:expr),*))*),+ $(,)?) => {
-        vec![$(rows!(@$kind (concat!($prefix, $id) $(, $argument)+)) $(.$method($($value),*))*),+]
+macro_rules! row {
+    (fault $prefix:literal ($id:literal $($rest:tt)*) [$($chain:tt)*]) => {
+        [$crate::lab::Fault::new(concat!($prefix, $id) $($rest)*) $($chain)*]
     };
-    (@fault $arguments:tt) => { $crate::lab::Fault::new $arguments };
-    (@reject $arguments:tt) => { $crate::lab::Fault::reject $arguments };
-    (@variation $arguments:tt) => { $crate::lab::Variation::new $arguments };
-    (@$function:ident $arguments:tt) => { $function $arguments };
+    (reject $prefix:literal ($id:literal $($rest:tt)*) [$($chain:tt)*]) => {
+        [$crate::lab::Fault::reject(concat!($prefix, $id) $($rest)*) $($chain)*]
+    };
+    (variation $prefix:literal ($id:literal $($rest:tt)*) [$($chain:tt)*]) => {
+        [$crate::lab::Variation::new(concat!($prefix, $id) $($rest)*) $($chain)*]
+    };
+    (several $prefix:literal ($id:literal, $sentence:literal, $fault:expr) [.under([$($condition:ident),+ $(,)?])]) => {
+        under!($prefix $id, $sentence, $fault, [$($condition),+])
+    };
+    ($function:ident $prefix:literal ($id:literal $($rest:tt)*) [$($chain:tt)*]) => {
+        [$function(concat!($prefix, $id) $($rest)*) $($chain)*]
+    };
 }
 
 mod backend;

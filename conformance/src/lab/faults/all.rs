@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use crate::contract::OperationId;
-use futures::future::BoxFuture;
+use super::search::total;
+use crate::contract::OperationId::{self, Extract, Groups, Search};
 use hyper::header::{HeaderValue, RETRY_AFTER};
 use serde_json::{Value, json};
 
-use super::condition::{by_bearer, by_header, in_text, request_id};
+use super::condition::{API_KEY, by_bearer, by_header, in_text, request_id, sent, with_request_id};
+use super::extract_access::Token;
 use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};
 
@@ -17,30 +18,24 @@ pub(crate) fn faults() -> Vec<Fault> {
 
 fn prefix() -> Vec<Fault> {
     let elsewhere = |id, breaks, operation| {
-        Fault::new(id, breaks).only(operation).serve(move |call| {
-            Box::pin(async move {
-                if call.operation() == Some(operation) {
-                    return Reply::json_with(404, &json!({"message": "no such path"}));
-                }
-                call.send().await
-            })
-        })
+        Fault::new(id, breaks)
+            .only(operation)
+            .serve(|_| Box::pin(async { Reply::json_with(404, &json!({"message": "no such path"})) }))
     };
     faults_of![
         "all.prefix/",
-        elsewhere("extract", "Extraction is not served under the prefix.", OperationId::Extract),
-        elsewhere("groups", "Groups are not served under the prefix.", OperationId::Groups),
-        elsewhere("search", "Searches are not served under the prefix.", OperationId::Search),
+        elsewhere("extract", "Extraction is not served under the prefix.", Extract),
+        elsewhere("groups", "Groups are not served under the prefix.", Groups),
+        elsewhere("search", "Searches are not served under the prefix.", Search),
     ]
 }
 
 fn tokens() -> Vec<Fault> {
-    let served = |id, breaks, operation: OperationId, bad: fn(&Call<'_>, &[String]) -> bool| {
-        Fault::new(id, breaks).only(operation).request(move |call| {
-            if call.operation() == Some(operation) && bad(call, &credentials(call)) {
-                call.as_main();
-            }
-        })
+    let served = |id, breaks, operation, bad: fn(&Call<'_>, &[String]) -> bool| {
+        Fault::new(id, breaks)
+            .only(operation)
+            .when(move |call| bad(call, &credentials(call)))
+            .request(|call| call.as_main())
     };
     let absent = |_: &Call<'_>, sent: &[String]| sent.is_empty();
     let empty = |_: &Call<'_>, sent: &[String]| sent == [""];
@@ -64,33 +59,7 @@ fn tokens() -> Vec<Fault> {
     let expired = |call: &Call<'_>, sent: &[String]| {
         call.facts.rejected_tokens.iter().any(|rejected| sent == [rejected.token.expose()])
     };
-    use OperationId::{Extract, Groups, Search};
-    macro_rules! each {
-        ($suffix:literal, $what:literal, $bad:expr) => {
-            [
-                served(
-                    concat!("all.token-required/extract-", $suffix),
-                    concat!("An extraction ", $what),
-                    Extract,
-                    $bad,
-                ),
-                served(
-                    concat!("all.token-required/groups-", $suffix),
-                    concat!("A listing ", $what),
-                    Groups,
-                    $bad,
-                ),
-                served(
-                    concat!("all.token-required/search-", $suffix),
-                    concat!("A search ", $what),
-                    Search,
-                    $bad,
-                ),
-            ]
-        };
-    }
     let one_token = |call: &Call<'_>| credentials(call).len() == 1;
-    let no_token = |call: &Call<'_>| credentials(call).is_empty();
     let mut faults = faults_of![
         "all.token-required/",
         fault("extract-unknown-header", "Any token is accepted in X-API-Key.")
@@ -103,82 +72,79 @@ fn tokens() -> Vec<Fault> {
             .request(|call| call.as_main()),
         fault("extract-absent-text", "A plain-text extraction needs no token.")
             .when(in_text)
-            .when(no_token)
+            .when(|call| credentials(call).is_empty())
             .request(|call| call.as_main()),
     ];
-    faults.extend(each!("expired", "accepts an expired token.", expired));
-    faults.extend(each!("absent", "needs no token.", absent));
-    faults.extend(each!("empty", "accepts an empty token.", empty));
-    faults.extend(each!("unknown", "accepts any token.", unknown));
-    faults.extend(each!("shortened", "accepts a token without its last character.", shortened));
-    faults.extend(each!("other-beginning", "accepts a token with another first character.", other_beginning));
-    faults.extend(each!("lengthened", "accepts a token with characters appended.", lengthened));
-    faults.extend(each!("revoked", "accepts a revoked token.", revoked));
+    macro_rules! each {
+        ($suffix:literal, $what:literal, $bad:expr) => {
+            faults.extend([
+                each!("extract-" $suffix, "An extraction " $what, Extract, $bad),
+                each!("groups-" $suffix, "A listing " $what, Groups, $bad),
+                each!("search-" $suffix, "A search " $what, Search, $bad),
+            ])
+        };
+        ($operation:literal $suffix:literal, $who:literal $what:literal, $id:expr, $bad:expr) => {
+            served(concat!("all.token-required/", $operation, $suffix), concat!($who, $what), $id, $bad)
+        };
+    }
+    each!("expired", "accepts an expired token.", expired);
+    each!("absent", "needs no token.", absent);
+    each!("empty", "accepts an empty token.", empty);
+    each!("unknown", "accepts any token.", unknown);
+    each!("shortened", "accepts a token without its last character.", shortened);
+    each!("other-beginning", "accepts a token with another first character.", other_beginning);
+    each!("lengthened", "accepts a token with characters appended.", lengthened);
+    each!("revoked", "accepts a revoked token.", revoked);
     faults
 }
 
 fn accounts() -> Vec<Fault> {
+    let beside_second = |id, breaks| Fault::new(id, breaks).when(|call| call.facts.second_token.is_some());
     faults_of![
         "",
         fault(
             "all.own-account/earlier-extraction-in-text",
             "In text a request id of another account gives the gateways of that account."
         )
-        .only(OperationId::Extract)
+        .only(Extract)
         .reply(|call, reply| {
             let Some(id) = request_id(call).filter(|_| in_text(call)) else { return };
             if call.accepted(reply) {
                 call.memory.repeat_first(&id, reply);
             }
         }),
-        after(
+        beside_second(
             "all.own-account/groups-of-second-added",
-            "A listing holds the groups of another account too.",
-            OperationId::Groups,
-            |call, reply| {
-                Box::pin(async move {
-                    let others = as_second(call).await.json();
-                    merge(reply, others["data"]["items"].as_array(), "groupId");
-                })
-            }
-        ),
-        after(
-            "all.own-account/one-foreign-group",
-            "A listing holds one group of another account.",
-            OperationId::Groups,
-            |call, reply| {
-                Box::pin(async move {
-                    let others = as_second(call).await.json();
-                    let one = others["data"]["items"]
-                        .as_array()
-                        .map(|items| items.iter().take(1).cloned().collect());
-                    merge(reply, one.as_ref(), "groupId");
-                })
-            }
-        ),
-        fault("all.own-account/groups-cached", "The first listing is given to every account.").reply(
-            |call, reply| {
-                if call.operation() == Some(OperationId::Groups) && call.accepted(reply) {
+            "A listing holds the groups of another account too."
+        )
+        .when(of(Groups))
+        .compared(act_as_second, |_, others, body| merge(body, found(others), "groupId")),
+        beside_second("all.own-account/one-foreign-group", "A listing holds one group of another account.")
+            .when(of(Groups))
+            .compared(act_as_second, |_, others, body| merge(body, found(others).take(1), "groupId")),
+        fault("all.own-account/groups-cached", "The first listing is given to every account.")
+            .when(of(Groups))
+            .reply(|call, reply| {
+                if call.accepted(reply) {
                     call.memory.repeat_first("groups", reply);
                 }
-            }
-        ),
-        after(
+            }),
+        beside_second(
             "all.own-account/search-sees-all",
-            "A search finds the instances of another account too.",
-            OperationId::Search,
-            add_second
-        ),
-        after(
-            "all.own-account/search-of-shared-address",
-            "A search for an address of two accounts finds the instances of both.",
-            OperationId::Search,
-            add_second
+            "A search finds the instances of another account too."
         )
+        .when(of(Search))
+        .compared(act_as_second, add_second),
+        beside_second(
+            "all.own-account/search-of-shared-address",
+            "A search for an address of two accounts finds the instances of both."
+        )
+        .when(of(Search))
         .when(|call| {
             let shared = call.facts.shared_address.as_deref().unwrap_or_default();
             call.json()["ips"].as_array().is_some_and(|ips| ips.iter().any(|ip| ip == shared))
-        }),
+        })
+        .compared(act_as_second, add_second),
         fault(
             "all.own-account/simultaneous-listings",
             "Listings at the same time share one response, whatever their tokens."
@@ -188,72 +154,44 @@ fn accounts() -> Vec<Fault> {
             "all.own-account/empty-account-sees-main",
             "An account without instances finds those of another."
         )
-        .request(|call| {
-            let empty = call.facts.empty_token.as_ref().map(|token| token.expose().to_owned());
-            if call.operation() == Some(OperationId::Search)
-                && empty.is_some()
-                && call.param(api_key(call)) == empty
-            {
-                call.as_main();
-            }
-        }),
+        .when(of(Search))
+        .when(of_account(|facts| facts.empty_token.as_ref()))
+        .request(|call| call.as_main()),
         fault(
             "all.own-account/foreign-group-lifts-the-account",
             "Filtering by a group of another account searches that account."
         )
-        .request(|call| {
-            let Some(group) = call.facts.foreign_group else { return };
-            if call.operation() == Some(OperationId::Search) && call.json()["groupId"] == json!(group) {
-                act_as_second(call);
-            }
-        }),
+        .when(of(Search))
+        .when(|call| call.facts.foreign_group.is_some_and(|group| call.json()["groupId"] == json!(group)))
+        .request(act_as_second),
         fault(
             "all.own-account/foreign-order-lifts-the-account",
             "Filtering by an order of another account searches that account."
         )
-        .request(|call| {
-            let Some(order) = &call.facts.foreign_order else { return };
-            if call.operation() == Some(OperationId::Search) && call.json()["orderNo"] == *order {
-                act_as_second(call);
-            }
-        }),
+        .when(of(Search))
+        .when(|call| call.facts.foreign_order.as_ref().is_some_and(|order| call.json()["orderNo"] == **order))
+        .request(act_as_second),
         fault(
             "all.own-account/last-account-sticks",
             "A token of another account goes on working with the data of the one before."
         )
-        .request(|call| {
-            let second = call.facts.second_token.as_ref().map(|token| token.expose().to_owned());
-            if call.operation() != Some(OperationId::Extract)
-                && second.is_some()
-                && call.param(api_key(call)) == second
-            {
-                call.as_main();
-            }
-        }),
+        .when(|call| !of(Extract)(call))
+        .when(of_account(|facts| facts.second_token.as_ref()))
+        .request(|call| call.as_main()),
         fault(
             "extract.idempotent/shared-by-accounts",
             "A request id of one account gives another account its extraction."
         )
-        .request(|call| {
-            let extract = &call.contract.extract;
-            let second = call.facts.second_token.as_ref().map(|token| token.expose().to_owned());
-            let has_id = call.param(&extract.request_id.name).is_some()
-                || call.headers.contains_key(extract.request_id_header.name.as_str());
-            if call.operation() == Some(OperationId::Extract)
-                && has_id
-                && second.is_some()
-                && call.param(api_key(call)) == second
-            {
-                call.as_main();
-            }
-        }),
+        .when(with_request_id)
+        .when(of_account(|facts| facts.second_token.as_ref()))
+        .request(|call| call.as_main()),
     ]
 }
 
 /// Whoever comes while another listing is under way gets the response of that one.
 async fn shared_listing(call: Call<'_>) -> Reply {
     const OVERLAP: Duration = Duration::from_millis(15);
-    if call.operation() != Some(OperationId::Groups) {
+    if call.operation() != Some(Groups) {
         return call.send().await;
     }
     let begun = call.memory.calls_of("begun") + 1;
@@ -269,22 +207,18 @@ async fn shared_listing(call: Call<'_>) -> Reply {
 }
 
 fn throttling() -> Vec<Fault> {
-    let throttle = |id, breaks, operation: OperationId, retry_after: Option<&'static str>| {
-        Fault::new(id, breaks)
-            .when(move |call| {
-                // The suite's first listing only asks whether anybody is there.
-                let spared = u64::from(operation == OperationId::Groups);
-                call.operation() == Some(operation) && call.memory.calls() == spared
-            })
-            .only(operation)
-            .reply(move |_, reply| {
-                *reply = Reply::json_with(429, &json!({"code": 42900, "message": "slow down"}));
+    let throttle = |id, breaks, operation, retry_after: Option<&'static str>| {
+        // The suite's first listing only asks whether anybody is there.
+        let spared = u64::from(operation == Groups);
+        Fault::new(id, breaks).only(operation).when(move |call| call.memory.calls() == spared).reply(
+            move |_, reply| {
+                *reply = slow_down();
                 if let Some(value) = retry_after {
                     reply.headers.insert(RETRY_AFTER, HeaderValue::from_static(value));
                 }
-            })
+            },
+        )
     };
-    use OperationId::{Extract, Groups, Search};
     faults_of![
         "all.throttled-retry-after/",
         throttle("extract-untold", "A throttled extraction does not say how long to wait.", Extract, None),
@@ -299,10 +233,14 @@ fn throttling() -> Vec<Fault> {
         fault("other-header", "A throttled call says how long to wait in another header.")
             .when(|call| call.memory.calls() == 3)
             .reply(|_, reply| {
-                *reply = Reply::json_with(429, &json!({"code": 42900, "message": "slow down"}));
+                *reply = slow_down();
                 reply.headers.insert("x-ratelimit-reset", HeaderValue::from_static("1"));
             }),
     ]
+}
+
+fn slow_down() -> Reply {
+    Reply::json_with(429, &json!({"code": 42900, "message": "slow down"}))
 }
 
 /// Every token that a request carries, in whatever way.
@@ -317,7 +255,8 @@ pub(crate) fn credentials(call: &Call<'_>) -> Vec<String> {
 
 /// The tokens of the query.
 pub(super) fn query_tokens(call: &Call<'_>) -> Vec<String> {
-    call.params().into_iter().filter(|(key, _)| key == api_key(call)).map(|(_, value)| value).collect()
+    let name = &call.contract.extract.api_key.name;
+    call.params().into_iter().filter(|(key, _)| key == name).map(|(_, value)| value).collect()
 }
 
 // Which requests are served although the token of the query is missing or ambiguous.
@@ -357,57 +296,39 @@ fn known(call: &Call<'_>, token: &str) -> bool {
     token == call.token.expose() || call.facts.secrets().any(|secret| secret.expose() == token)
 }
 
-fn api_key<'a>(call: &Call<'a>) -> &'a str {
-    &call.contract.extract.api_key.name
-}
-
 pub(super) fn act_as_second(call: &mut Call<'_>) {
     if let Some(second) = &call.facts.second_token {
         call.act_as(second.expose());
     }
 }
 
-async fn as_second(call: &Call<'_>) -> Reply {
-    let mut other = call.clone();
-    act_as_second(&mut other);
-    other.send().await
+/// The request is for an operation.
+fn of(operation: OperationId) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| call.operation() == Some(operation)
 }
 
-/// A change of a response that sends requests of its own.
-type LaterChange = for<'a> fn(&'a Call<'_>, &'a mut Reply) -> BoxFuture<'a, ()>;
+/// The token of the query is this one.
+fn of_account(token: Token) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| {
+        token(call.facts).is_some_and(|token| sent(call, API_KEY).is_some_and(|sent| sent == token.expose()))
+    }
+}
 
-/// Changes the successes of an operation, by what the second account gets.
-fn after(id: &'static str, breaks: &'static str, operation: OperationId, change: LaterChange) -> Fault {
-    Fault::new(id, breaks).serve(move |call| {
-        Box::pin(async move {
-            let mut reply = call.send().await;
-            let has_second = call.facts.second_token.is_some();
-            if has_second && call.operation() == Some(operation) && call.accepted(&reply) {
-                change(&call, &mut reply).await;
-            }
-            reply
-        })
-    })
+/// The groups or instances of a response.
+fn found(body: &Value) -> impl Iterator<Item = &Value> {
+    body["data"]["items"].as_array().into_iter().flatten()
 }
 
 /// Adds what the second account would have found.
-fn add_second<'a>(call: &'a Call<'_>, reply: &'a mut Reply) -> BoxFuture<'a, ()> {
-    Box::pin(async move {
-        let others = as_second(call).await.json();
-        merge(reply, others["data"]["items"].as_array(), "instanceId");
-        let more = others["data"]["total"].as_u64().unwrap_or_default();
-        reply.edit(|body| {
-            body["data"]["total"] = json!(body["data"]["total"].as_u64().unwrap_or_default() + more)
-        });
-    })
+fn add_second(_: &Call<'_>, others: &Value, body: &mut Value) {
+    merge(body, found(others), "instanceId");
+    body["data"]["total"] = json!(total(body) + total(others));
 }
 
 /// Adds items in the order of their ids, so that nothing but their being there is wrong.
-fn merge(reply: &mut Reply, others: Option<&Vec<Value>>, id: &str) {
-    reply.edit(|body| {
-        let Some(items) = body["data"]["items"].as_array_mut() else { return };
-        items.extend(others.into_iter().flatten().cloned());
-        items.sort_by_key(|item| item[id].as_i64());
-        items.dedup_by_key(|item| item[id].as_i64());
-    });
+fn merge<'a>(body: &mut Value, others: impl Iterator<Item = &'a Value>, id: &str) {
+    let Some(items) = body["data"]["items"].as_array_mut() else { return };
+    items.extend(others.cloned());
+    items.sort_by_key(|item| item[id].as_i64());
+    items.dedup_by_key(|item| item[id].as_i64());
 }

@@ -94,6 +94,13 @@ pub(crate) fn with_header(
     }
 }
 
+/// Changes the JSON body of the response.
+pub(crate) fn body(
+    change: impl Fn(&Call<'_>, &mut Value) + Send + Sync,
+) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
+    move |call, reply| reply.edit(|body| change(call, body))
+}
+
 /// Replaces the response by one with a status and a JSON body.
 pub(crate) fn respond(status: u16, body: Value) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
     move |_, reply| *reply = Reply::json_with(status, &body)

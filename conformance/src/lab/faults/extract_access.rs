@@ -3,7 +3,7 @@
 use hyper::header::AUTHORIZATION;
 
 use super::all::credentials;
-use super::condition::{by_bearer, by_header, by_query, in_text, under, with_other_protocol};
+use super::condition::{by_bearer, by_header, by_query, in_text, with_other_protocol};
 use crate::lab::{Call, Fault};
 use crate::target::{Facts, Secret};
 
@@ -17,25 +17,22 @@ fn transport() -> Vec<Fault> {
         |id, breaks, carried: fn(&Call<'_>) -> bool| Fault::reject(id, breaks).when(alone).when(carried);
     let header = |id, breaks| rejected(id, breaks, by_header);
     let bearer = |id, breaks| rejected(id, breaks, by_bearer);
-    let mut faults = faults_of![
+    faults_of![
         "extract.token-transport/",
         rejected("query", "The token is not taken from the query.", by_query),
         header("header", "The token is not taken from X-API-Key."),
         bearer("bearer", "The token is not taken from Authorization."),
-    ];
-    faults.extend(under!(
-        header,
-        "extract.token-transport/header-",
-        "The token is not taken from X-API-Key",
-        [in_text, with_other_protocol, with_request_id]
-    ));
-    faults.extend(under!(
-        bearer,
-        "extract.token-transport/bearer-",
-        "The token is not taken from Authorization",
-        [in_text, with_other_protocol, with_request_id]
-    ));
-    faults
+        several("header-", "The token is not taken from X-API-Key", header).under([
+            in_text,
+            with_other_protocol,
+            with_request_id
+        ]),
+        several("bearer-", "The token is not taken from Authorization", bearer).under([
+            in_text,
+            with_other_protocol,
+            with_request_id
+        ]),
+    ]
 }
 
 fn equal() -> Vec<Fault> {
@@ -120,50 +117,50 @@ fn equal() -> Vec<Fault> {
 
 fn link() -> Vec<Fault> {
     let rejected = |id, breaks| Fault::reject(id, breaks).when(carries(LINK_CREDENTIAL));
-    let mut faults = faults_of![
+    faults_of![
         "extract.link-credential/",
         rejected("rejected", "A link credential is rejected."),
         rejected("once", "A link credential works once.").when(|call| call.memory.calls() > 0),
-    ];
-    faults.extend(under!(
-        rejected,
-        "extract.link-credential/not-",
-        "A link credential is rejected",
-        [in_text, with_other_protocol, with_request_id]
-    ));
-    faults
+        several("not-", "A link credential is rejected", rejected).under([
+            in_text,
+            with_other_protocol,
+            with_request_id
+        ]),
+    ]
 }
 
 fn whitelist() -> Vec<Fault> {
     let served = |id, breaks| served(id, breaks, NOT_WHITELISTED);
-    let mut faults = faults_of![
+    faults_of![
         "extract.whitelist/",
         served("not-asked", "The whitelist is ignored."),
         served("once", "The whitelist is checked in the first call only.").when(not_first),
-    ];
-    faults.extend(under!(
-        served,
-        "extract.whitelist/not-",
-        "The whitelist is ignored",
-        [by_query, by_header, by_bearer, in_text, with_other_protocol, with_request_id]
-    ));
-    faults
+        several("not-", "The whitelist is ignored", served).under([
+            by_query,
+            by_header,
+            by_bearer,
+            in_text,
+            with_other_protocol,
+            with_request_id
+        ]),
+    ]
 }
 
 fn real_name() -> Vec<Fault> {
     let served = |id, breaks| served(id, breaks, NOT_VERIFIED);
-    let mut faults = faults_of![
+    faults_of![
         "extract.real-name/",
         served("not-asked", "Real-name verification is ignored."),
         served("once", "Real-name verification is checked in the first call only.").when(not_first),
-    ];
-    faults.extend(under!(
-        served,
-        "extract.real-name/not-",
-        "Real-name verification is ignored",
-        [by_query, by_header, by_bearer, in_text, with_other_protocol, with_request_id]
-    ));
-    faults
+        several("not-", "Real-name verification is ignored", served).under([
+            by_query,
+            by_header,
+            by_bearer,
+            in_text,
+            with_other_protocol,
+            with_request_id
+        ]),
+    ]
 }
 
 fn entitlement() -> Vec<Fault> {
@@ -171,25 +168,20 @@ fn entitlement() -> Vec<Fault> {
     let partly = |id, breaks| {
         served(id, breaks, |facts| facts.token_partly_entitled.as_ref()).when(with_other_protocol)
     };
-    let mut faults = faults_of![
+    faults_of![
         "extract.entitlement/",
         unentitled("not-asked", "Entitlements are ignored."),
         unentitled("once", "Entitlements are checked in the first call only.").when(not_first),
         partly("any-protocol", "An entitlement for one protocol covers the other."),
-    ];
-    faults.extend(under!(
-        unentitled,
-        "extract.entitlement/not-",
-        "Entitlements are ignored",
-        [by_header, by_bearer, in_text, with_other_protocol]
-    ));
-    faults.extend(under!(
-        partly,
-        "extract.entitlement/any-protocol-",
-        "An entitlement for one protocol covers the other",
-        [in_text, by_bearer]
-    ));
-    faults
+        several("not-", "Entitlements are ignored", unentitled).under([
+            by_header,
+            by_bearer,
+            in_text,
+            with_other_protocol
+        ]),
+        several("any-protocol-", "An entitlement for one protocol covers the other", partly)
+            .under([in_text, by_bearer]),
+    ]
 }
 
 /// The token that a fault is about.

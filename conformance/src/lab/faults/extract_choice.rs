@@ -4,25 +4,19 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use serde_json::json;
 
 use super::condition::{
-    COUNTRY, PROTOCOL, ParameterGetter, REGIONS, in_text, of_empty_region, of_scarce_region, sent, under,
-    with_other_protocol, with_request_id, without,
+    COUNTRY, PROTOCOL, ParameterGetter, REGIONS, RETURN_TYPE, in_text, is, json_by_name, of_empty_region,
+    of_scarce_region, put_param, sent, with, with_other_protocol, with_request_id, without,
 };
 use super::edit::respond;
 use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
-    [default_region(), region(), alias(), equal(), protocol(), known_protocol(), form()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [default_region(), region(), alias(), equal(), protocol(), form()].into_iter().flatten().collect()
 }
 
 fn default_region() -> Vec<Fault> {
     let absent = |call: &Call<'_>| sent(call, REGIONS).is_none() && sent(call, COUNTRY).is_none();
-    let named = |call: &Call<'_>| {
-        let sent = sent(call, REGIONS);
-        sent.is_some_and(|sent| Some(sent.as_str()) == default(call))
-    };
+    let named = |call: &Call<'_>| with(REGIONS)(call) && is_default(call, REGIONS);
     let empty = |call: &mut Call<'_>| set_region(call, call.facts.empty_region.as_deref());
     let scarce = |call: &mut Call<'_>| set_region(call, call.facts.scarce_region.as_deref());
     faults_of![
@@ -59,7 +53,7 @@ fn region() -> Vec<Fault> {
         set_region(call, regions.find(|region| taken.iter().all(|taken| taken.as_deref() != Some(region))));
     };
     let ignored = |id, breaks| Fault::new(id, breaks).when(plentiful).request(anywhere);
-    let mut faults = faults_of![
+    faults_of![
         "extract.region/",
         ignored("ignored", "A region is served from everywhere."),
         fault("other", "Gateways of another region are returned.").when(plentiful).request(other),
@@ -77,14 +71,14 @@ fn region() -> Vec<Fault> {
             .when(of_empty_region)
             .when(in_text)
             .request(anywhere),
-    ];
-    faults.extend(under!(
-        ignored,
-        "extract.region/ignored-",
-        "A region is served from everywhere",
-        [in_text, by_header, by_bearer, with_request_id, with_other_protocol]
-    ));
-    faults
+        several("ignored-", "A region is served from everywhere", ignored).under([
+            in_text,
+            by_header,
+            by_bearer,
+            with_request_id,
+            with_other_protocol
+        ]),
+    ]
 }
 
 fn alias() -> Vec<Fault> {
@@ -109,7 +103,7 @@ fn alias() -> Vec<Fault> {
         reject("rejected", "country alone is rejected.").when(alone),
         reject("rejected-in-text", "country alone is rejected in text.").when(alone).when(in_text),
         reject("rejected-default", "country does not take the default of regions.")
-            .when(|call| sent(call, COUNTRY).as_deref() == default(call))
+            .when(|call| is_default(call, COUNTRY))
             .when(alone),
     ]
 }
@@ -139,17 +133,16 @@ fn equal() -> Vec<Fault> {
             .request(first),
         fault("default-gives-way", "A country beats the default of regions.")
             .when(differ)
-            .when(|call| sent(call, REGIONS).as_deref() == default(call))
+            .when(|call| is_default(call, REGIONS))
             .request(second),
         fault("default-country-gives-way", "regions beats a country that is the default.")
             .when(differ)
-            .when(|call| sent(call, COUNTRY).as_deref() == default(call))
+            .when(|call| is_default(call, COUNTRY))
             .request(first),
         fault("lengths-compared", "Two regions of one length count as equal.")
             .when(differ)
-            .when(|call| {
-                sent(call, REGIONS).map(|text| text.len()) == sent(call, COUNTRY).map(|text| text.len())
-            })
+            .when(|call| sent(call, REGIONS).map(|text| text.len())
+                == sent(call, COUNTRY).map(|text| text.len()))
             .request(first),
         reject("equal-rejected", "Two equal regions are rejected.").when(same),
         reject("equal-rejected-in-text", "Two equal regions are rejected in text.").when(same).when(in_text),
@@ -157,20 +150,23 @@ fn equal() -> Vec<Fault> {
 }
 
 fn protocol() -> Vec<Fault> {
-    let is = |wanted| is(PROTOCOL, wanted);
+    let default = |call: &Call<'_>| {
+        let extract = &call.contract.extract;
+        call.param(&extract.protocol.name).is_none_or(|sent| Some(&sent) == extract.protocols.first())
+    };
     let unlisted = move |call: &Call<'_>| {
         sent(call, PROTOCOL)
             .is_some_and(|sent| !call.contract.extract.protocols.contains(&sent) && sent != "https")
     };
     let ignored = without(PROTOCOL);
-    let https_as_http = |id, breaks| Fault::new(id, breaks).when(is("https")).request(ignored);
-    let mut faults = faults_of![
+    let https_as_http = |id, breaks| Fault::new(id, breaks).when(is(PROTOCOL, "https")).request(ignored);
+    faults_of![
         "extract.protocol/",
         https_as_http("https-as-http", "https means http."),
-        fault("https-as-socks5", "https means socks5.").when(is("https")).request(last_protocol),
-        fault("socks5h", "socks5h means socks5.").when(is("socks5h")).request(last_protocol),
-        fault("socks4", "socks4 is a protocol.").when(is("socks4")).request(last_protocol),
-        fault("socks", "socks means socks5.").when(is("socks")).request(last_protocol),
+        fault("https-as-socks5", "https means socks5.").when(is(PROTOCOL, "https")).request(last_protocol),
+        fault("socks5h", "socks5h means socks5.").when(is(PROTOCOL, "socks5h")).request(last_protocol),
+        fault("socks4", "socks4 is a protocol.").when(is(PROTOCOL, "socks4")).request(last_protocol),
+        fault("socks", "socks means socks5.").when(is(PROTOCOL, "socks")).request(last_protocol),
         fault("unlisted", "An unknown protocol means the default.").when(unlisted).request(ignored),
         fault(
             "beginnings-compared",
@@ -182,27 +178,11 @@ fn protocol() -> Vec<Fault> {
             call.contract.extract.protocols.iter().any(|protocol| sent.starts_with(protocol.as_str()))
         })
         .request(ignored),
-        reject("default-rejected", "The default may not be named.").when(is("http")),
+        reject("default-rejected", "The default may not be named.").when(is(PROTOCOL, "http")),
         fault("unlisted-breaks", "An unknown protocol breaks the service.")
             .when(unlisted)
             .reply(respond(500, json!({"message": "internal error"}))),
-    ];
-    faults.extend(under!(
-        https_as_http,
-        "extract.protocol/https-",
-        "https means http",
-        [in_text, by_header, by_bearer]
-    ));
-    faults
-}
-
-fn known_protocol() -> Vec<Fault> {
-    let default = |call: &Call<'_>| {
-        let extract = &call.contract.extract;
-        call.param(&extract.protocol.name).is_none_or(|sent| Some(&sent) == extract.protocols.first())
-    };
-    faults_of![
-        "extract.protocol/",
+        several("https-", "https means http", https_as_http).under([in_text, by_header, by_bearer]),
         fault("last-gives-first", "Gateways of the first protocol are returned for the last.")
             .when(with_other_protocol)
             .request(first_protocol),
@@ -218,22 +198,17 @@ fn known_protocol() -> Vec<Fault> {
 }
 
 fn form() -> Vec<Fault> {
-    let form: ParameterGetter = |extract| &extract.return_type;
-    let is = |wanted| is(form, wanted);
-    let absent = move |call: &Call<'_>| sent(call, form).is_none();
+    let absent = move |call: &Call<'_>| sent(call, RETURN_TYPE).is_none();
     let unlisted = move |call: &Call<'_>| {
         let extract = &call.contract.extract;
-        sent(call, form).is_some_and(|sent| sent != extract.json && sent != extract.text)
+        sent(call, RETURN_TYPE).is_some_and(|sent| sent != extract.json && sent != extract.text)
     };
     let as_json = |call: &mut Call<'_>| {
-        let extract = &call.contract.extract;
-        call.set_param(&extract.return_type.name, &extract.json);
+        put_param(call, RETURN_TYPE, &call.contract.extract.json);
     };
     let as_text = |call: &mut Call<'_>| {
-        let extract = &call.contract.extract;
-        call.set_param(&extract.return_type.name, &extract.text);
+        put_param(call, RETURN_TYPE, &call.contract.extract.text);
     };
-    let json_by_name = move |call: &Call<'_>| sent(call, form).as_ref() == Some(&call.contract.extract.json);
     faults_of![
         "extract.return-type/",
         fault("text-is-json", "txt gives JSON.").when(in_text).request(as_json),
@@ -256,12 +231,14 @@ fn form() -> Vec<Fault> {
         reject("required", "return_type must be sent.").when(absent),
         fault("unlisted-is-json", "An unknown return_type means json.").when(unlisted).request(as_json),
         fault("unlisted-is-text", "An unknown return_type means txt.").when(unlisted).request(as_text),
-        fault("xml", "return_type xml is accepted.").when(is("xml")).request(as_json),
-        fault("text-by-another-name", "return_type text means txt.").when(is("text")).request(as_text),
+        fault("xml", "return_type xml is accepted.").when(is(RETURN_TYPE, "xml")).request(as_json),
+        fault("text-by-another-name", "return_type text means txt.")
+            .when(is(RETURN_TYPE, "text"))
+            .request(as_text),
         fault("text-in-json", "txt gives the text as a JSON string in an envelope.").when(in_text).reply(
             |call, reply| {
                 if call.accepted(reply) {
-                    let text = String::from_utf8_lossy(&reply.body).into_owned();
+                    let text = reply.text();
                     reply.set_json(&json!({"code": 0, "success": true, "msg": "ok", "data": text}));
                     reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
                 }
@@ -270,31 +247,19 @@ fn form() -> Vec<Fault> {
     ]
 }
 
-/// A parameter has this value.
-fn is(which: ParameterGetter, value: &'static str) -> impl Fn(&Call<'_>) -> bool + Copy + Send + Sync {
-    move |call| sent(call, which).as_deref() == Some(value)
-}
-
-fn default<'a>(call: &Call<'a>) -> Option<&'a str> {
-    call.contract.extract.regions.schema.default.as_ref()?.as_str()
+fn is_default(call: &Call<'_>, which: ParameterGetter) -> bool {
+    let default = call.contract.extract.regions.schema.default.as_ref();
+    sent(call, which).as_deref() == default.and_then(|default| default.as_str())
 }
 
 fn first_protocol(call: &mut Call<'_>) {
-    let extract = &call.contract.extract;
-    if let Some(first) = extract.protocols.first() {
-        call.set_param(&extract.protocol.name, first);
-    }
+    call.contract.extract.protocols.first().into_iter().for_each(|first| put_param(call, PROTOCOL, first));
 }
 
 fn last_protocol(call: &mut Call<'_>) {
-    let extract = &call.contract.extract;
-    if let Some(last) = extract.protocols.last() {
-        call.set_param(&extract.protocol.name, last);
-    }
+    call.contract.extract.protocols.last().into_iter().for_each(|last| put_param(call, PROTOCOL, last));
 }
 
 fn set_region(call: &mut Call<'_>, region: Option<&str>) {
-    if let Some(region) = region {
-        call.set_param(&call.contract.extract.regions.name, region);
-    }
+    region.into_iter().for_each(|region| put_param(call, REGIONS, region));
 }

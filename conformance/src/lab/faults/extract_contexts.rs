@@ -1,109 +1,67 @@
 //! Faults in extractions that show with an unusual input, credential or request id alone.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::all::credentials;
 use super::condition::{
-    COUNTRY, LB, PROTOCOL, ParameterGetter, RETURN_TYPE, SB, in_text, num, of_empty_region, sent, with,
-    without,
+    COUNTRY, LB, NUM, PROTOCOL, ParameterGetter, RETURN_TYPE, SB, above_maximum, for_several, in_text, is,
+    is_custom, most, num, of_empty_region, put_param, respell, sent, with, without,
 };
-use super::edit::respond;
+use super::edit::{body, rename, respond, without_header};
 use super::extract_access::{LINK_CREDENTIAL, NOT_ENTITLED, NOT_VERIFIED, carries, served};
-use super::extract_identity::{drop_header, drop_query};
-use crate::contract::Parameter;
+use super::extract_identity::drop_request_id;
+use crate::contract::{Extract, Parameter};
 use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
-    [inputs(), separators(), link(), accounts(), tokens(), errors()].into_iter().flatten().collect()
-}
-
-fn max(call: &Call<'_>) -> i64 {
-    *call.contract.extract.num_range.end()
-}
-
-fn as_max(call: &mut Call<'_>) {
-    call.set_param(&call.contract.extract.num.name, &max(call).to_string());
-}
-
-fn above(call: &Call<'_>) -> bool {
-    num(call).is_some_and(|num| num > max(call))
+    [inputs(), link(), tokens(), errors()].into_iter().flatten().collect()
 }
 
 fn inputs() -> Vec<Fault> {
+    let up_to = |mark: char| {
+        respell(SB, move |text| {
+            let (before, _) = text.split_once(mark)?;
+            (!before.is_empty()).then(|| before.to_owned())
+        })
+    };
     faults_of![
         "extract.",
         fault(
             "num-range/above-beside-a-custom-separator",
             "Beside a custom separator a num above the largest value is taken for it."
         )
-        .when(above)
+        .when(above_maximum)
         .when(with(SB))
-        .request(as_max),
-        fault("num-range/letters-behind", "Letters behind num are ignored.").request(|call| {
-            let name = &call.contract.extract.num.name;
-            let sent = call.param(name).unwrap_or_default();
+        .request(most),
+        fault("num-range/letters-behind", "Letters behind num are ignored.").request(respell(NUM, |sent| {
             let digits = sent.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-            if digits != sent && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
-                call.set_param(name, digits);
-            }
-        }),
+            let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+            (is_number && digits != sent).then(|| digits.to_owned())
+        })),
         fault("num-range/beside-country", "Beside country a num above the largest value is taken for it.")
-            .when(above)
+            .when(above_maximum)
             .when(with(COUNTRY))
-            .request(as_max),
+            .request(most),
         fault("protocol/capitals", "HTTPS in capitals is accepted.")
-            .when(|call| sent(call, PROTOCOL).as_deref() == Some("HTTPS"))
+            .when(is(PROTOCOL, "HTTPS"))
             .request(without(PROTOCOL)),
-    ]
-}
-
-/// Lets another text take the place of `sb`.
-fn altered(
-    id: &'static str,
-    breaks: &'static str,
-    how: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
-) -> Fault {
-    Fault::new(id, breaks).request(move |call| {
-        if let Some(text) = sent(call, SB).and_then(|text| how(&text)) {
-            call.set_param(&call.contract.extract.sb.name, &text);
-        }
-    })
-}
-
-fn separators() -> Vec<Fault> {
-    let up_to = |mark: char| {
-        move |text: &str| {
-            let (before, _) = text.split_once(mark)?;
-            (!before.is_empty()).then(|| before.to_owned())
-        }
-    };
-    faults_of![
-        "extract.",
-        altered("separator/up-to-semicolon", "sb ends before a semicolon.", up_to(';')),
-        altered("separator/up-to-ampersand", "sb ends before an ampersand.", up_to('&')),
-        altered("separator/composed", "A letter and its accent become one character in sb.", |text| text
-            .contains("e\u{301}")
-            .then(|| text.replace("e\u{301}", "\u{e9}"))),
-        reject("sb-required/zero", "An sb of 0 counts as empty.")
-            .when(|call| sent(call, SB).as_deref() == Some("0")),
+        fault("separator/up-to-semicolon", "sb ends before a semicolon.").request(up_to(';')),
+        fault("separator/up-to-ampersand", "sb ends before an ampersand.").request(up_to('&')),
+        fault("separator/composed", "A letter and its accent become one character in sb.")
+            .when(|call| sent(call, SB).is_some_and(|text| text.contains("e\u{301}")))
+            .request(respell(SB, |text| Some(text.replace("e\u{301}", "\u{e9}")))),
+        reject("sb-required/zero", "An sb of 0 counts as empty.").when(is(SB, "0")),
         fault("separator-range/itself", "An lb that is not listed is the separator itself.")
             .when(in_text)
             .request(|call| {
-                let extract = &call.contract.extract;
-                let lb = call.param(&extract.lb.name).unwrap_or_default();
+                let lb = sent(call, LB).unwrap_or_default();
                 if !lb.is_empty() && !lb.chars().any(char::is_alphanumeric) {
-                    call.set_param(&extract.lb.name, &extract.custom_separator);
-                    call.set_param(&extract.sb.name, &lb);
+                    put_param(call, LB, &call.contract.extract.custom_separator);
+                    put_param(call, SB, &lb);
                 }
             }),
     ]
-}
-
-/// Removes the request id.
-fn forget(call: &mut Call<'_>) {
-    drop_query(call);
-    drop_header(call);
 }
 
 /// Removes a parameter whose value is not listed.
@@ -116,99 +74,73 @@ fn drop_unlisted(which: ParameterGetter) -> impl Fn(&mut Call<'_>) + Copy + Send
     }
 }
 
+/// Replaces `sb` where it fits.
+fn replace_sb(fits: fn(&Extract, Option<String>) -> bool) -> impl Fn(&mut Call<'_>) + Send + Sync {
+    move |call| {
+        if fits(&call.contract.extract, sent(call, SB)) {
+            put_param(call, SB, "-");
+        }
+    }
+}
+
 fn link() -> Vec<Fault> {
+    let by_link = |id, breaks| Fault::new(id, breaks).when(carries(LINK_CREDENTIAL));
     faults_of![
         "extract.",
-        fault("country-alias/link-credential", "With a link credential country is ignored.")
-            .when(carries(LINK_CREDENTIAL))
+        by_link("country-alias/link-credential", "With a link credential country is ignored.")
             .request(without(COUNTRY)),
-        fault(
+        by_link(
             "shortage-retry-after/link-credential",
             "With a link credential a shortage has no Retry-After."
         )
-        .when(carries(LINK_CREDENTIAL))
         .when(of_empty_region)
-        .rejection(|_, reply| drop(reply.headers.remove("retry-after"))),
-        fault(
+        .rejection(without_header("retry-after")),
+        by_link(
             "num-range/link-credential",
             "With a link credential a num above the largest value is taken for it."
         )
-        .when(above)
-        .when(carries(LINK_CREDENTIAL))
-        .request(as_max),
-        fault("num-required/link-credential", "With a link credential num may be empty.")
-            .when(|call| { call.param(&call.contract.extract.num.name).is_some_and(|num| num.is_empty()) })
-            .when(carries(LINK_CREDENTIAL))
-            .request(as_max),
-        fault("protocol/link-credential", "With a link credential any protocol is accepted.")
-            .when(carries(LINK_CREDENTIAL))
+        .when(above_maximum)
+        .request(most),
+        by_link("num-required/link-credential", "With a link credential num may be empty.")
+            .when(is(NUM, ""))
+            .request(most),
+        by_link("protocol/link-credential", "With a link credential any protocol is accepted.")
             .request(drop_unlisted(PROTOCOL)),
-        fault("return-type/link-credential", "With a link credential any form is taken for JSON.")
-            .when(carries(LINK_CREDENTIAL))
+        by_link("return-type/link-credential", "With a link credential any form is taken for JSON.")
             .request(drop_unlisted(RETURN_TYPE)),
-        fault("separator-range/link-credential", "With a link credential any lb is accepted.")
-            .when(|call| {
-                let extract = &call.contract.extract;
-                call.param(&extract.lb.name).as_ref() != Some(&extract.custom_separator)
-            })
-            .when(carries(LINK_CREDENTIAL))
+        by_link("separator-range/link-credential", "With a link credential any lb is accepted.")
+            .when(|call| !is_custom(call))
             .request(|call| {
-                let extract = &call.contract.extract;
-                let sent = call.param(&extract.lb.name);
-                if sent.is_some_and(|lb| extract.separators.iter().all(|separator| separator.code != lb)) {
-                    call.drop_param(&extract.lb.name);
+                let (lb, separators) = (sent(call, LB), &call.contract.extract.separators);
+                if lb.is_some_and(|lb| separators.iter().all(|separator| separator.code != lb)) {
+                    without(LB)(call);
                 }
             }),
-        fault("idempotent/link-credential", "With a link credential no request id is remembered.")
-            .when(carries(LINK_CREDENTIAL))
-            .request(forget),
+        by_link("idempotent/link-credential", "With a link credential no request id is remembered.")
+            .request(drop_request_id),
         reject("num-range/most-by-link", "A link credential gets ten gateways at most.")
-            .when(|call| num(call).is_some_and(|num| num > 10))
+            .when(|call| num(call) > Some(10))
             .when(carries(LINK_CREDENTIAL)),
-        fault("num-required/absent-by-link", "With a link credential num may be left out.")
-            .when(|call| call.param(&call.contract.extract.num.name).is_none())
-            .when(carries(LINK_CREDENTIAL))
-            .request(as_max),
-        fault("country-equal/link-credential", "With a link credential country may differ.")
-            .when(carries(LINK_CREDENTIAL))
+        by_link("num-required/absent-by-link", "With a link credential num may be left out.")
+            .when(|call| sent(call, NUM).is_none())
+            .request(most),
+        by_link("country-equal/link-credential", "With a link credential country may differ.")
             .request(without(COUNTRY)),
-        fault("sb-length/link-credential", "With a link credential a long sb is cut.")
-            .when(carries(LINK_CREDENTIAL))
-            .request(|call| {
-                let extract = &call.contract.extract;
-                if sent(call, SB).is_some_and(|sb| sb.len() > extract.separator_bytes) {
-                    call.set_param(&extract.sb.name, "-");
-                }
-            }),
-        fault("sb-required/link-credential", "With a link credential sb may be absent or empty.")
-            .when(carries(LINK_CREDENTIAL))
-            .request(|call| {
-                if sent(call, SB).is_none_or(|sb| sb.is_empty()) {
-                    call.set_param(&call.contract.extract.sb.name, "-");
-                }
-            }),
-        fault("separator/link-credential", "With a link credential lb=6 is ignored.")
+        by_link("sb-length/link-credential", "With a link credential a long sb is cut.")
+            .request(replace_sb(|extract, sb| sb.is_some_and(|sb| sb.len() > extract.separator_bytes))),
+        by_link("sb-required/link-credential", "With a link credential sb may be absent or empty.")
+            .request(replace_sb(|_, sb| sb.is_none_or(|sb| sb.is_empty()))),
+        by_link("separator/link-credential", "With a link credential lb=6 is ignored.")
             .when(|call| sent(call, SB).is_some_and(|sb| !sb.is_empty()))
-            .when(carries(LINK_CREDENTIAL))
-            .request(|call| {
-                let extract = &call.contract.extract;
-                if sent(call, LB).is_some_and(|lb| lb == extract.custom_separator) {
-                    call.drop_param(&extract.lb.name);
-                }
-            }),
+            .when(is_custom)
+            .request(without(LB)),
         fault("idempotent/one-entry", "For one entry no request id is remembered.")
             .when(|call| num(call) == Some(1))
-            .request(forget),
-    ]
-}
-
-fn accounts() -> Vec<Fault> {
-    let several =
-        |id, breaks, token| served(id, breaks, token).when(|call| num(call).is_some_and(|num| num > 1));
-    faults_of![
-        "extract.",
-        several("real-name/several", "Verification is checked for one gateway only.", NOT_VERIFIED),
-        several("entitlement/several", "The entitlement is checked for one gateway only.", NOT_ENTITLED),
+            .request(drop_request_id),
+        served("real-name/several", "Verification is checked for one gateway only.", NOT_VERIFIED)
+            .when(for_several),
+        served("entitlement/several", "The entitlement is checked for one gateway only.", NOT_ENTITLED)
+            .when(for_several),
     ]
 }
 
@@ -250,14 +182,7 @@ fn errors() -> Vec<Fault> {
         "",
         fault("extract.error-envelope/shortage-without-message", "The message of a shortage is called msg.")
             .when(of_empty_region)
-            .rejection(|_, reply| {
-                reply.edit(|body| {
-                    if let Some(message) = body.as_object_mut().and_then(|body| body.shift_remove("message"))
-                    {
-                        body["msg"] = message;
-                    }
-                });
-            }),
+            .rejection(body(rename("/message", "msg"))),
         fault("extract.error-envelope/shortage-as-text", "A shortage in text is a sentence.")
             .when(in_text)
             .when(of_empty_region)
@@ -268,14 +193,10 @@ fn errors() -> Vec<Fault> {
         fault("extract.error-envelope/list-of-two", "The error of two wrong parameters is a list.")
             .when(|call| {
                 let extract = &call.contract.extract;
-                let is_listed = |protocol: &String| extract.protocols.contains(protocol);
-                let is_wrong = call.param(&extract.protocol.name).is_some_and(|sent| !is_listed(&sent));
+                let is_wrong = sent(call, PROTOCOL).is_some_and(|sent| !extract.protocols.contains(&sent));
                 is_wrong && num(call).is_some_and(|num| !extract.num_range.contains(&num))
             })
-            .rejection(|_, reply| {
-                let error = reply.json();
-                reply.set_json(&Value::Array(vec![error.clone(), error]));
-            }),
+            .rejection(|_, reply| reply.set_json(&json!([reply.json(), reply.json()]))),
         fault(
             "extract.error-envelope/query-without-code",
             "A query that is not UTF-8 is rejected without a code."
@@ -287,12 +208,10 @@ fn errors() -> Vec<Fault> {
             .when(|call| call.param("debug").as_deref() == Some("1"))
             .reply(|_, reply| {
                 let gateway = json!({"ip": "203.0.113.1", "port": 1080, "internal_node": "node-7"});
-                *reply = Reply::json_with(
-                    200,
-                    &json!({
-                        "code": 0, "success": true, "msg": "", "data": [gateway], "request_ip": "127.0.0.1",
-                    }),
-                );
+                let body = json!({
+                    "code": 0, "success": true, "msg": "", "data": [gateway], "request_ip": "127.0.0.1",
+                });
+                *reply = Reply::json_with(200, &body);
             }),
         fault("extract.envelope/no-json", "A comma is too much in the JSON of a success.")
             .when(|call| !in_text(call))
@@ -303,10 +222,8 @@ fn errors() -> Vec<Fault> {
 }
 
 fn no_json(call: &Call<'_>, reply: &mut Reply) {
-    if call.accepted(reply) && reply.json() != Value::Null {
-        let text = String::from_utf8_lossy(&reply.body).into_owned();
-        if let Some(open) = text.strip_suffix('}') {
-            reply.body = format!("{open},}}").into();
-        }
+    let is_json = call.accepted(reply) && !reply.json().is_null();
+    if let Some(open) = reply.text().strip_suffix('}').filter(|_| is_json) {
+        reply.body = format!("{open},}}").into();
     }
 }

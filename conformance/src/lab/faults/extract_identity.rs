@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::condition::{at_maximum, by_bearer, in_text, request_id, under};
+use super::condition::{at_maximum, by_bearer, in_text, request_id};
 use super::edit::respond;
 use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};
@@ -22,10 +22,9 @@ fn source() -> Vec<Fault> {
         fault("query-ignored", "The request id of the query is not read.").request(drop_query),
         fault("header-ignored", "The request id of the header is not read.").request(drop_header),
         fault("header-first", "The header goes before the query.").when(both).request(drop_query),
-        fault("neither-of-both", "Two different request ids are ignored.").when(both).request(|call| {
-            drop_query(call);
-            drop_header(call);
-        }),
+        fault("neither-of-both", "Two different request ids are ignored.")
+            .when(both)
+            .request(drop_request_id),
         fault("both-joined", "Two request ids are joined.").when(both).request(|call| {
             let joined = request_id(call).unwrap_or_default();
             let header = header_id(call).unwrap_or_default();
@@ -66,7 +65,7 @@ fn idempotent() -> Vec<Fault> {
             }
         })
     };
-    let mut faults = faults_of![
+    faults_of![
         "extract.idempotent/",
         forgotten("forgotten", "A repeated request id is a new extraction."),
         forgotten("forgotten-in-header", "A repeated request id of the header is a new extraction.")
@@ -113,14 +112,13 @@ fn idempotent() -> Vec<Fault> {
             }
         }),
         fault("raced", "Two calls with one request id at the same time are two extractions.").serve(raced),
-    ];
-    faults.extend(under!(
-        forgotten,
-        "extract.idempotent/forgotten-",
-        "A repeated request id is a new extraction",
-        [in_text, with_other_protocol, by_header, by_bearer]
-    ));
-    faults
+        several("forgotten-", "A repeated request id is a new extraction", forgotten).under([
+            in_text,
+            with_other_protocol,
+            by_header,
+            by_bearer
+        ]),
+    ]
 }
 
 /// Forgets the id of calls that are under way when another one with it comes.
@@ -149,7 +147,13 @@ fn forget(call: &mut Call<'_>) {
     }
 }
 
-pub(super) fn drop_query(call: &mut Call<'_>) {
+/// Removes the request id, wherever it is.
+pub(super) fn drop_request_id(call: &mut Call<'_>) {
+    drop_query(call);
+    drop_header(call);
+}
+
+fn drop_query(call: &mut Call<'_>) {
     call.drop_param(&call.contract.extract.request_id.name);
 }
 

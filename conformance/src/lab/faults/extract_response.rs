@@ -5,57 +5,29 @@ use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use serde_json::{Value, json};
 
-use super::condition::{at_maximum, by_bearer, of_scarce_region, with_other_protocol};
-use super::edit::{change, put, remove, rename, set};
-use crate::lab::exchange::Reply;
-use crate::lab::{Call, Fault};
+use super::condition::{at_maximum, by_bearer, in_text, of_scarce_region, with_other_protocol};
+use super::edit::{body, change, put, remove, rename, set, with_status};
+use crate::lab::Fault;
 
 pub(crate) fn faults() -> Vec<Fault> {
-    responses().into_iter().chain(posted()).collect()
+    [envelope(), endpoint(), request_ip(), error(), posted()].into_iter().flatten().collect()
 }
 
 /// Responses to POST, whose errors are in order but for these.
 fn posted() -> Vec<Fault> {
-    let edited = |id, breaks, edit: fn(&mut Value)| {
-        Fault::new(id, breaks).reply(move |call, reply| {
-            if call.method == hyper::Method::POST {
-                reply.edit(edit);
-            }
-        })
-    };
+    let posted = |id, breaks| Fault::new(id, breaks).when(|call| call.method == hyper::Method::POST);
     faults_of![
         "extract.post-error-envelope/",
-        edited("no-code", "An error of POST has no code.", move |body| {
-            let _ = body.as_object_mut().and_then(|body| body.shift_remove("code"));
-        }),
-        fault("no-code-in-text", "An error of POST that asks for text has no code.").reply(|call, reply| {
-            if call.method == hyper::Method::POST && call.wants_text() {
-                reply.edit(|body| {
-                    let _ = body.as_object_mut().and_then(|body| body.shift_remove("code"));
-                });
-            }
-        }),
-        edited("no-message", "An error of POST has no message.", move |body| {
-            let _ = body.as_object_mut().and_then(|body| body.shift_remove("message"));
-        }),
-        edited("null-code", "The code of an error of POST is null.", |body| {
-            body["code"] = Value::Null;
-        }),
+        posted("no-code", "An error of POST has no code.").reply(body(remove("/code"))),
+        posted("no-code-in-text", "An error of POST that asks for text has no code.")
+            .when(in_text)
+            .reply(body(remove("/code"))),
+        posted("no-message", "An error of POST has no message.").reply(body(remove("/message"))),
+        posted("null-code", "The code of an error of POST is null.").reply(body(set("/code", Value::Null))),
     ]
 }
 
-fn responses() -> Vec<Fault> {
-    [envelope(), endpoint(), request_ip(), error()].into_iter().flatten().collect()
-}
-
 fn envelope() -> Vec<Fault> {
-    let status = |id, breaks, status: StatusCode| {
-        Fault::new(id, breaks).reply(move |call, reply| {
-            if call.accepted(reply) {
-                reply.status = status;
-            }
-        })
-    };
     faults_of![
         "extract.envelope/",
         fault("code-of-static", "The code is 200.").success(set("/code", 200)),
@@ -83,44 +55,34 @@ fn envelope() -> Vec<Fault> {
         fault("at-maximum", "The largest extraction has no request_ip.")
             .when(at_maximum)
             .success(remove("/request_ip")),
-        status("created", "An extraction gets HTTP 201.", StatusCode::CREATED),
-        status("partial-content", "A partial result gets HTTP 206.", StatusCode::PARTIAL_CONTENT)
-            .when(of_scarce_region),
+        fault("created", "An extraction gets HTTP 201.").reply(with_status(StatusCode::CREATED)),
+        fault("partial-content", "A partial result gets HTTP 206.")
+            .when(of_scarce_region)
+            .reply(with_status(StatusCode::PARTIAL_CONTENT)),
     ]
 }
 
 fn endpoint() -> Vec<Fault> {
     faults_of![
         "extract.endpoint/",
-        fault("port-text", "A port is a string.").success(|_, body| ports_as_text(body, "/data/*/port")),
-        fault("last-port-text", "The last port of a large extraction is a string.").when(at_maximum).success(
-            |_, body| {
-                ports_as_text(body, "/data/-/port");
-            }
-        ),
+        fault("port-text", "A port is a string.").success(change("/data/*/port", as_text)),
+        fault("last-port-text", "The last port of a large extraction is a string.")
+            .when(at_maximum)
+            .success(change("/data/-/port", as_text)),
         fault("port-text-other-protocol", "A port of the other protocol is a string.")
             .when(with_other_protocol)
-            .success(|_, body| {
-                ports_as_text(body, "/data/*/port");
-            }),
+            .success(change("/data/*/port", as_text)),
         fault("port-null", "A port is null.").success(set("/data/-/port", Value::Null)),
         fault("port-fraction", "A port is no whole number.").success(set("/data/0/port", 20_000.5)),
         fault("port-missing", "A port is missing.").success(remove("/data/*/port")),
-        fault("port-within-ip", "The port is part of ip.").success(|_, body| {
-            for entry in body["data"].as_array_mut().into_iter().flatten() {
-                let joined = format!("{}:{}", entry["ip"].as_str().unwrap_or_default(), entry["port"]);
-                *entry = json!({"ip": joined});
-            }
-        }),
+        fault("port-within-ip", "The port is part of ip.")
+            .success(change("/data/*", |entry| *entry = json!({"ip": joined(entry)}))),
         fault("ip-missing", "An ip is missing.").success(remove("/data/-/ip")),
         fault("ip-null", "An ip is null.").success(set("/data/0/ip", Value::Null)),
         fault("ip-number", "An ip is a number.").success(set("/data/-/ip", 3_405_803_783_u32)),
         fault("ip-renamed", "The ip is called host.").success(rename("/data/*/ip", "host")),
-        fault("text", "An entry is a string.").success(|_, body| {
-            for entry in body["data"].as_array_mut().into_iter().flatten() {
-                *entry = json!(format!("{}:{}", entry["ip"].as_str().unwrap_or_default(), entry["port"]));
-            }
-        }),
+        fault("text", "An entry is a string.")
+            .success(change("/data/*", |entry| *entry = json!(joined(entry)))),
         fault("internal-id", "An entry shows an internal id.").success(set("/data/*/internalId", 7)),
         fault("upstream", "An entry shows its internal host.")
             .success(set("/data/*/internalHost", "10.0.0.7")),
@@ -138,8 +100,7 @@ fn request_ip() -> Vec<Fault> {
         |id, breaks, text: &'static str| Fault::new(id, breaks).success(set("/request_ip", json!(text)));
     let from_header = |id, breaks, name: &'static str| {
         Fault::new(id, breaks).success(move |call, body| {
-            let claimed = call.headers.get(name).and_then(|value| value.to_str().ok());
-            if let Some(claimed) = claimed.and_then(|value| value.split([',', ';']).next()) {
+            if let Some(claimed) = call.header(name).and_then(|value| value.split([',', ';']).next()) {
                 let claimed = claimed.trim().trim_start_matches("for=").trim_matches('"');
                 put(body, "/request_ip", &json!(claimed));
             }
@@ -178,54 +139,50 @@ fn request_ip() -> Vec<Fault> {
 }
 
 fn error() -> Vec<Fault> {
-    let body =
-        |id, breaks, how: fn(&mut Value)| Fault::new(id, breaks).rejection(move |_, reply| reply.edit(how));
+    let without_message = |id, breaks, status: u16| {
+        Fault::new(id, breaks).rejection(move |_, reply| {
+            if reply.status.as_u16() == status {
+                reply.edit(|body| drop(body.as_object_mut().map(|body| body.shift_remove("message"))));
+            }
+        })
+    };
     let plain = |id, breaks, media: &'static str, text: &'static str| {
         Fault::new(id, breaks).rejection(move |_, reply| {
             reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
             reply.body = Bytes::from_static(text.as_bytes());
         })
     };
-    let drop = |name: &'static str| {
-        move |_: &Call<'_>, reply: &mut Reply| {
-            reply.edit(|body| {
-                body.as_object_mut().map(|body| body.shift_remove(name));
-            });
-        }
-    };
-    let status = |wanted: u16| {
-        move |call: &Call<'_>, reply: &mut Reply| {
-            if reply.status.as_u16() == wanted {
-                drop("message")(call, reply);
-            }
-        }
-    };
     faults_of![
         "extract.error-envelope/",
-        body("code-of-success", "A rejection has code 0.", |body| body["code"] = json!(0)),
-        fault("code-missing", "A rejection has no code.").rejection(drop("code")),
-        fault("message-missing", "A rejection has no message.").rejection(drop("message")),
-        body("message-null", "The message is null.", |body| body["message"] = Value::Null),
-        body("message-number", "The message is a number.", |body| body["message"] = json!(4)),
-        body("message-list", "The message is a list.", |body| body["message"] = json!(["no"])),
-        body("message-renamed", "The message is called msg.", |body| {
+        fault("code-of-success", "A rejection has code 0.").rejection(body(set("/code", 0))),
+        fault("code-missing", "A rejection has no code.").rejection(body(remove("/code"))),
+        fault("message-missing", "A rejection has no message.").rejection(body(remove("/message"))),
+        fault("message-null", "The message is null.").rejection(body(set("/message", Value::Null))),
+        fault("message-number", "The message is a number.").rejection(body(set("/message", 4))),
+        fault("message-list", "The message is a list.").rejection(body(set("/message", json!(["no"])))),
+        fault("message-renamed", "The message is called msg.").rejection(body(|_, body| {
             *body = json!({"code": body["code"], "msg": body["message"]});
-        }),
-        body("code-null", "The code is null.", |body| body["code"] = Value::Null),
-        body("code-boolean", "The code is false.", |body| body["code"] = json!(false)),
-        body("nested", "Code and message stand in an error object.", |body| {
-            *body = json!({"error": body.clone()});
-        }),
-        body("list", "A rejection is a list of errors.", |body| *body = json!([body.clone()])),
+        })),
+        fault("code-null", "The code is null.").rejection(body(set("/code", Value::Null))),
+        fault("code-boolean", "The code is false.").rejection(body(set("/code", false))),
+        fault("nested", "Code and message stand in an error object.")
+            .rejection(body(|_, body| *body = json!({"error": body.clone()}))),
+        fault("list", "A rejection is a list of errors.")
+            .rejection(body(|_, body| *body = json!([body.clone()]))),
         plain("empty", "A rejection has no body.", "application/json", ""),
         plain("html", "A rejection is a page.", "text/html", "<h1>400 Bad Request</h1>"),
         plain("text", "A rejection is text.", "text/plain", "ERROR: not allowed"),
-        fault("missing-token", "A rejected token has no message.").rejection(status(401)),
-        fault("forbidden", "A rejected account has no message.").rejection(status(403)),
-        fault("bad-request", "A rejected parameter has no message.").rejection(status(400)),
+        without_message("missing-token", "A rejected token has no message.", 401),
+        without_message("forbidden", "A rejected account has no message.", 403),
+        without_message("bad-request", "A rejected parameter has no message.", 400),
     ]
 }
 
-fn ports_as_text(body: &mut Value, path: &str) {
-    super::edit::visit(body, path, &mut |port| *port = json!(port.to_string()));
+fn as_text(port: &mut Value) {
+    *port = json!(port.to_string());
+}
+
+/// Host and port of an entry.
+fn joined(entry: &Value) -> String {
+    format!("{}:{}", entry["ip"].as_str().unwrap_or_default(), entry["port"])
 }

@@ -1,10 +1,11 @@
 //! Faults in plain-text responses and their separators.
 
 use super::condition::{
-    LB, SB, by_header, in_text, num, of_scarce_region, sent, with_other_protocol, without,
+    LB, SB, by_header, for_several, in_text, is, is_custom, of_scarce_region, put_param, respell, sent, with,
+    with_other_protocol, without,
 };
 use super::edit::respond;
-use super::separator;
+use super::{retext, separator};
 use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};
 use serde_json::json;
@@ -44,29 +45,22 @@ fn named() -> Vec<Fault> {
         wrong("default-as-comma", "Without lb entries are separated by a comma.", "\r\n", ",").when(absent),
         wrong("named-default-as-lf", "The default, named, comes as LF.", "\r\n", "\n")
             .when(move |call| !absent(call)),
-        fault("first-only", "Only the first separator is the one asked for.").when(in_text).reply(
-            |call, reply| {
-                let text = String::from_utf8_lossy(&reply.body).into_owned();
-                let separator = separator(call);
-                if let Some((first, rest)) = text.split_once(&separator) {
-                    reply.body = format!("{first}{separator}{}", rest.replace(&separator, "\u{20}")).into();
-                }
+        fault("first-only", "Only the first separator is the one asked for.").when(in_text).reply(retext(
+            |text, separator| match text.split_once(separator) {
+                Some((first, rest)) => format!("{first}{separator}{}", rest.replace(separator, "\u{20}")),
+                None => text.to_owned(),
             }
-        ),
-        fault("last-missing", "The last two entries are not separated.").when(in_text).reply(
-            |call, reply| {
-                let text = String::from_utf8_lossy(&reply.body).into_owned();
-                if let Some((before, last)) = text.rsplit_once(&separator(call)) {
-                    reply.body = format!("{before}{last}").into();
-                }
+        )),
+        fault("last-missing", "The last two entries are not separated.").when(in_text).reply(retext(
+            |text, separator| match text.rsplit_once(separator) {
+                Some((before, last)) => format!("{before}{last}"),
+                None => text.to_owned(),
             }
-        ),
+        )),
         fault("not-when-scarce", "A partial result is separated by LF whatever was asked for.")
             .when(in_text)
             .when(of_scarce_region)
-            .reply(|call, reply| {
-                rejoin(call, reply, "\n");
-            }),
+            .reply(|call, reply| rejoin(call, reply, "\n")),
         wrong("br-as-lf-when-scarce", "In a partial result /br comes as LF.", "/br", "\n")
             .when(of_scarce_region),
     ]
@@ -102,20 +96,16 @@ fn custom() -> Vec<Fault> {
         changed("custom-reference", "A dollar in sb is read as a reference.", |text| {
             text.replace("$1", "")
         }),
-        changed("custom-with-break", "The value of sb is followed by a line break.", |text| format!(
-            "{text}\n"
-        )),
+        changed("custom-with-break", "The value of sb is followed by a line break.", |text| {
+            format!("{text}\n")
+        }),
         changed("custom-lower-case", "Capitals in sb become small letters.", str::to_lowercase),
     ]
 }
 
 fn range() -> Vec<Fault> {
     let number = |call: &Call<'_>| sent(call, LB).and_then(|lb| lb.parse::<i64>().ok());
-    let word = move |call: &Call<'_>| sent(call, LB).is_some() && number(call).is_none();
-    let listed = |call: &Call<'_>| {
-        sent(call, LB)
-            .is_none_or(|lb| call.contract.extract.lb.schema.values.iter().any(|value| *value == lb))
-    };
+    let listed = |call: &Call<'_>, lb: String| call.contract.extract.lb.schema.values.contains(&json!(lb));
     let codes = |call: &Call<'_>| {
         let values = call.contract.extract.lb.schema.values.iter();
         values.filter_map(|value| value.as_str()?.parse::<i64>().ok()).collect::<Vec<_>>()
@@ -130,22 +120,23 @@ fn range() -> Vec<Fault> {
         fault("below", "An lb below the list means the default.").when(below).request(default),
         fault("above", "An lb above the list means the default.").when(above).request(default),
         fault("unlisted", "An lb outside the list means the default.")
-            .when(move |call| !listed(call))
+            .when(move |call| sent(call, LB).is_some_and(|lb| !listed(call, lb)))
             .request(default),
         fault("negative", "A negative lb means the default.")
             .when(move |call| number(call).is_some_and(|lb| lb < 0))
             .request(default),
-        fault("word", "An lb that is no number means the default.").when(word).request(default),
+        fault("word", "An lb that is no number means the default.")
+            .when(with(LB))
+            .when(move |call| number(call).is_none())
+            .request(default),
         fault("above-other-protocol", "An lb above the list means the default for the other protocol.")
             .when(above)
             .when(with_other_protocol)
             .request(default),
-        fault("two-digits", "Only the first digit of lb counts.").request(move |call| {
-            let lb = sent(call, LB).filter(|lb| lb.len() > 1);
-            if let Some(first) = lb.and_then(|lb| lb.chars().next()) {
-                call.set_param(&call.contract.extract.lb.name, &first.to_string());
-            }
-        }),
+        fault("two-digits", "Only the first digit of lb counts.").request(respell(LB, |lb| {
+            let is_longer = lb.len() > 1;
+            lb.chars().next().filter(|_| is_longer).map(String::from)
+        })),
         reject("listed-rejected", "The last listed lb is rejected.").when(is_custom),
         fault("breaks", "An lb outside the list breaks the service.")
             .when(above)
@@ -155,12 +146,11 @@ fn range() -> Vec<Fault> {
 
 fn required() -> Vec<Fault> {
     let absent = move |call: &Call<'_>| is_custom(call) && sent(call, SB).is_none();
-    let empty = move |call: &Call<'_>| is_custom(call) && sent(call, SB).as_deref() == Some("");
+    let empty = move |call: &Call<'_>| is_custom(call) && is(SB, "")(call);
     let default = |call: &mut Call<'_>| {
         without(LB)(call);
         without(SB)(call);
     };
-    let several = |call: &Call<'_>| num(call).is_some_and(|num| num > 1);
     faults_of![
         "extract.sb-required/",
         fault("absent", "Without sb the default separator is used.").when(absent).request(default),
@@ -171,15 +161,15 @@ fn required() -> Vec<Fault> {
             .request(default),
         fault("absent-for-several", "sb may be absent when several are asked for.")
             .when(absent)
-            .when(several)
+            .when(for_several)
             .request(default),
         fault("absent-for-one", "sb may be absent when there is nothing to separate.")
             .when(absent)
-            .when(move |call| !several(call))
+            .when(|call| !for_several(call))
             .request(default),
         fault("empty-for-several", "sb may be empty when several are asked for.")
             .when(empty)
-            .when(several)
+            .when(for_several)
             .request(default),
         fault("absent-breaks", "An absent sb breaks the service.")
             .when(absent)
@@ -195,9 +185,10 @@ fn length() -> Vec<Fault> {
         while sb.len() > limit(call) {
             sb.pop();
         }
-        call.set_param(&call.contract.extract.sb.name, &sb);
+        put_param(call, SB, &sb);
     };
     let over = move |call: &Call<'_>| sb(call).len() > limit(call);
+    let at_limit = move |call: &Call<'_>| sb(call).len() == limit(call);
     let one_over = move |call: &Call<'_>| sb(call).len() == limit(call) + 1;
     let wide = move |call: &Call<'_>| !sb(call).is_ascii();
     faults_of![
@@ -216,16 +207,13 @@ fn length() -> Vec<Fault> {
             .when(over)
             .when(move |call| sb(call).encode_utf16().count() <= limit(call))
             .request(cut),
-        reject("one-less", "The limit is one byte too low.").when(move |call| sb(call).len() == limit(call)),
+        reject("one-less", "The limit is one byte too low.").when(at_limit),
         reject("longest-wide-rejected", "The longest sb is rejected when it has wide characters.")
-            .when(move |call| sb(call).len() == limit(call))
+            .when(at_limit)
             .when(wide),
         reject("encoded", "The percent-encoded form is measured.").when(move |call| {
-            sb(call)
-                .bytes()
-                .map(|byte| if byte.is_ascii_alphanumeric() || byte == b'-' { 1 } else { 3 })
-                .sum::<usize>()
-                > limit(call)
+            let length = |byte: u8| if byte.is_ascii_alphanumeric() || byte == b'-' { 1 } else { 3 };
+            sb(call).bytes().map(length).sum::<usize>() > limit(call)
         }),
         fault("breaks", "An sb that is too long breaks the service.")
             .when(over)
@@ -233,13 +221,9 @@ fn length() -> Vec<Fault> {
     ]
 }
 
-fn is_custom(call: &Call<'_>) -> bool {
-    sent(call, LB).as_ref() == Some(&call.contract.extract.custom_separator)
-}
-
 fn rejoin(call: &Call<'_>, reply: &mut Reply, instead: &str) {
     if call.accepted(reply) {
-        let text = String::from_utf8_lossy(&reply.body).into_owned();
+        let text = reply.text();
         reply.body = text.replace(&separator(call), instead).into();
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::all::{
     any_of_two_tokens, empty_token, first_of_two_tokens, last_of_two_tokens, query_tokens, without_token,
 };
-use super::edit::{change, remove, rename, set, with_header, with_status, without_header};
+use super::edit::{remove, rename, set, with_header, with_status, without_header};
 use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};
 
@@ -48,9 +48,9 @@ fn token() -> Vec<Fault> {
         }),
         fault("any-of-two", "Of two tokens any good one counts.").request(any_of_two_tokens),
         fault("two-accounts", "Of two accounts the first one counts.").request(|call| {
-            let tokens = query_tokens(call);
-            let second = call.facts.second_token.as_ref().map(|token| token.expose().to_owned());
-            if tokens.len() > 1 && second.is_some_and(|second| tokens.contains(&second)) {
+            let (tokens, second) = (query_tokens(call), call.facts.second_token.as_ref());
+            let is_second = |token: &String| second.is_some_and(|second| token == second.expose());
+            if tokens.len() > 1 && tokens.iter().any(is_second) {
                 call.act_as(&tokens[0]);
             }
         }),
@@ -72,13 +72,8 @@ fn envelope() -> Vec<Fault> {
         fault("request-id-once", "Every response but the first has no requestId.")
             .when(not_first)
             .success(remove("/requestId")),
-        fault("last-group-missing", "The last group, which has no instances, is not listed.").success(
-            |_, body| {
-                if let Some(items) = body["data"]["items"].as_array_mut() {
-                    items.pop();
-                }
-            }
-        ),
+        fault("last-group-missing", "The last group, which has no instances, is not listed.")
+            .list(|_, items| drop(items.pop())),
         fault("data-missing", "There is no data.").success(remove("/data")),
         fault("data-is-the-list", "The data is the list itself.").success(|_, body| {
             body["data"] = body["data"]["items"].take();
@@ -100,7 +95,7 @@ fn headers() -> Vec<Fault> {
             .when(not_first)
             .reply(without_header("cache-control")),
         fault("untraced", "There is no X-Request-Id.").reply(without_header("x-request-id")),
-        fault("other-name", "The trace id is in X-Trace-Id.").reply(|_, reply: &mut Reply| {
+        fault("other-name", "The trace id is in X-Trace-Id.").reply(|_, reply| {
             if let Some(id) = reply.headers.remove("x-request-id") {
                 reply.headers.insert("x-trace-id", id);
             }
@@ -115,88 +110,69 @@ fn headers() -> Vec<Fault> {
 }
 
 fn order() -> Vec<Fault> {
-    let with_items = |how: fn(&mut Vec<Value>)| {
-        change("/data/items", move |items| {
-            if let Some(items) = items.as_array_mut() {
-                how(items);
-            }
-        })
-    };
     faults_of![
         "groups.order/",
-        fault("descending", "Groups descend.").success(with_items(|items| items.reverse())),
-        fault("first-two-swapped", "The first two groups are swapped.").when(of_main_account).success(
-            with_items(|items| {
+        fault("descending", "Groups descend.").list(|_, items| items.reverse()),
+        fault("first-two-swapped", "The first two groups are swapped.").when(of_main_account).list(
+            |_, items| {
                 if let [first, second, ..] = &mut items[..] {
                     std::mem::swap(first, second);
                 }
-            })
+            }
         ),
-        fault("last-two-swapped", "The last two groups are swapped.").success(with_items(|items| {
+        fault("last-two-swapped", "The last two groups are swapped.").list(|_, items| {
             if let [.., before, last] = &mut items[..] {
                 std::mem::swap(before, last);
             }
-        })),
+        }),
         fault("by-name", "Groups are sorted by name.")
-            .success(with_items(|items| items.sort_by_key(|item| item["name"].to_string()))),
+            .list(|_, items| items.sort_by_key(|item| item["name"].to_string())),
         fault("by-creation", "Groups are sorted by creation.")
-            .success(with_items(|items| items.sort_by_key(|item| item["createdAt"].to_string()))),
+            .list(|_, items| items.sort_by_key(|item| item["createdAt"].to_string())),
         fault(
             "ids-as-text",
             "Ids are sorted as texts: the last group, which has more digits, stands among shorter ones."
         )
         .when(of_main_account)
-        .success(with_items(|items| {
+        .list(|_, items| {
             if let Some(last) = items.last_mut() {
                 last["groupId"] = json!(100);
             }
             items.sort_by_key(|item| item["groupId"].to_string());
-        })),
-        fault("newest-last", "The group with the lowest id comes last, as if it had been appended.").success(
-            with_items(|items| {
-                if !items.is_empty() {
-                    items.rotate_left(1);
-                }
-            })
+        }),
+        fault("newest-last", "The group with the lowest id comes last, as if it had been appended.").list(
+            |_, items| {
+                let by = items.len().min(1);
+                items.rotate_left(by);
+            }
         ),
         fault("of-second-account", "Only the groups of another account descend.")
             .when(|call| !of_main_account(call))
-            .success(with_items(|items| items.reverse())),
+            .list(|_, items| items.reverse()),
         fault("second-listing", "Every listing but the first descends.")
             .when(not_first)
-            .success(with_items(|items| items.reverse())),
+            .list(|_, items| items.reverse()),
         fault("every-sixth", "Every sixth listing descends.")
-            .when(|call| of_main_account(call) && call.memory.calls() % 6 == 5)
-            .success(with_items(|items| items.reverse())),
+            .when(of_main_account)
+            .when(|call| call.memory.calls() % 6 == 5)
+            .list(|_, items| items.reverse()),
     ]
 }
 
 fn empty() -> Vec<Fault> {
-    let no_groups = |id, breaks, how: fn(&mut Value)| {
-        Fault::new(id, breaks).success(move |_, body| {
-            if body["data"]["items"] == json!([]) {
-                how(body);
-            }
-        })
-    };
     faults_of![
         "groups.empty/",
-        no_groups("null", "An account without groups gets items that are null.", |body| {
-            body["data"]["items"] = Value::Null
-        }),
-        no_groups("missing", "An account without groups gets no items.", |body| { body["data"] = json!({}) }),
-        no_groups("object", "An account without groups gets an empty object as items.", |body| {
-            body["data"]["items"] = json!({});
-        }),
-        no_groups("null-data", "An account without groups gets data that is null.", |body| {
-            body["data"] = Value::Null
-        }),
-        no_groups("list-of-null", "An account without groups gets a list with null in it.", |body| {
-            body["data"]["items"] = json!([null]);
-        }),
-        no_groups("business-error", "An account without groups gets an error within HTTP 200.", |body| {
-            *body = json!({"code": 404, "message": "no groups", "requestId": "r"});
-        }),
+        fault("null", "An account without groups gets items that are null.")
+            .empty(set("/data/items", Value::Null)),
+        fault("missing", "An account without groups gets no items.").empty(set("/data", json!({}))),
+        fault("object", "An account without groups gets an empty object as items.")
+            .empty(set("/data/items", json!({}))),
+        fault("null-data", "An account without groups gets data that is null.")
+            .empty(set("/data", Value::Null)),
+        fault("list-of-null", "An account without groups gets a list with null in it.")
+            .empty(set("/data/items", json!([null]))),
+        fault("business-error", "An account without groups gets an error within HTTP 200.")
+            .empty(|_, body| *body = json!({"code": 404, "message": "no groups", "requestId": "r"})),
         fault("not-found", "An account without groups gets HTTP 404.").reply(|_, reply| {
             if reply.json()["data"]["items"] == json!([]) {
                 *reply = Reply::json_with(404, &json!({"code": 404, "message": "no groups"}));
@@ -204,7 +180,7 @@ fn empty() -> Vec<Fault> {
         }),
         fault("no-content", "An account without groups gets HTTP 204 without a body.").reply(|_, reply| {
             if reply.json()["data"]["items"] == json!([]) {
-                reply.status = hyper::StatusCode::NO_CONTENT;
+                reply.status = StatusCode::NO_CONTENT;
                 reply.body = bytes::Bytes::new();
             }
         }),
@@ -212,7 +188,6 @@ fn empty() -> Vec<Fault> {
 }
 
 fn fields() -> Vec<Fault> {
-    let time = |id, breaks, path, text: &'static str| Fault::new(id, breaks).success(set(path, json!(text)));
     faults_of![
         "groups.fields/",
         fault("id-text", "An id is a string.").success(set("/data/items/*/groupId", "11")),
@@ -230,45 +205,24 @@ fn fields() -> Vec<Fault> {
         fault("updated-null", "An updatedAt is null.").success(set("/data/items/1/updatedAt", Value::Null)),
         fault("created-seconds", "createdAt is in seconds.")
             .success(set("/data/items/*/createdAt", 1_767_519_000)),
-        time("created-zoneless", "createdAt has no zone.", "/data/items/*/createdAt", "2026-01-04T09:30:00"),
-        time(
-            "updated-zoneless-last",
-            "The last updatedAt has no zone.",
-            "/data/items/-/updatedAt",
-            "2026-01-04T09:30:00.5"
-        ),
-        time("updated-date", "An updatedAt is a date.", "/data/items/0/updatedAt", "2026-01-04"),
-        time(
-            "created-month-13",
-            "A createdAt has a thirteenth month.",
-            "/data/items/0/createdAt",
-            "2026-13-04T09:30:00Z"
-        ),
-        time(
-            "created-february-30",
-            "A createdAt is the 30th of February.",
-            "/data/items/-/createdAt",
-            "2026-02-30T09:30:00Z"
-        ),
-        time("updated-empty", "A group never changed has an empty updatedAt.", "/data/items/0/updatedAt", ""),
-        time(
-            "updated-http-date",
-            "updatedAt is an HTTP date.",
-            "/data/items/*/updatedAt",
-            "Sun, 04 Jan 2026 09:30:00 GMT"
-        ),
-        time(
-            "created-offset-without-colon",
-            "createdAt has an offset without a colon.",
-            "/data/items/*/createdAt",
-            "2026-01-04T09:30:00+0200"
-        ),
-        time(
-            "created-hour-24",
-            "A createdAt has the hour 24.",
-            "/data/items/1/createdAt",
-            "2026-01-04T24:00:00Z"
-        ),
+        fault("created-zoneless", "createdAt has no zone.")
+            .success(set("/data/items/*/createdAt", "2026-01-04T09:30:00")),
+        fault("updated-zoneless-last", "The last updatedAt has no zone.")
+            .success(set("/data/items/-/updatedAt", "2026-01-04T09:30:00.5")),
+        fault("updated-date", "An updatedAt is a date.")
+            .success(set("/data/items/0/updatedAt", "2026-01-04")),
+        fault("created-month-13", "A createdAt has a thirteenth month.")
+            .success(set("/data/items/0/createdAt", "2026-13-04T09:30:00Z")),
+        fault("created-february-30", "A createdAt is the 30th of February.")
+            .success(set("/data/items/-/createdAt", "2026-02-30T09:30:00Z")),
+        fault("updated-empty", "A group never changed has an empty updatedAt.")
+            .success(set("/data/items/0/updatedAt", "")),
+        fault("updated-http-date", "updatedAt is an HTTP date.")
+            .success(set("/data/items/*/updatedAt", "Sun, 04 Jan 2026 09:30:00 GMT")),
+        fault("created-offset-without-colon", "createdAt has an offset without a colon.")
+            .success(set("/data/items/*/createdAt", "2026-01-04T09:30:00+0200")),
+        fault("created-hour-24", "A createdAt has the hour 24.")
+            .success(set("/data/items/1/createdAt", "2026-01-04T24:00:00Z")),
     ]
 }
 
@@ -281,6 +235,6 @@ fn of_main_account(call: &Call<'_>) -> bool {
 }
 
 fn of_empty_account(call: &Call<'_>) -> bool {
-    let empty = call.facts.empty_token.as_ref().map(|token| token.expose().to_owned());
-    empty.is_some_and(|empty| query_tokens(call).contains(&empty))
+    let empty = call.facts.empty_token.as_ref();
+    empty.is_some_and(|empty| query_tokens(call).iter().any(|token| token == empty.expose()))
 }

@@ -1,6 +1,7 @@
 //! The faults, by the operation and the rule that they break.
 
 mod all;
+#[macro_use]
 pub(crate) mod condition;
 pub(crate) mod edit;
 mod extract_access;
@@ -13,7 +14,7 @@ mod extract_rare;
 mod extract_response;
 mod extract_text;
 mod groups;
-mod search;
+pub(crate) mod search;
 mod search_account;
 mod search_combined;
 mod search_contexts;
@@ -32,6 +33,7 @@ mod secrets;
 
 pub(crate) use all::credentials;
 
+use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};
 
 pub(crate) fn all() -> Vec<Fault> {
@@ -64,6 +66,13 @@ pub(crate) fn all() -> Vec<Fault> {
         search_total::faults,
     ];
     tables.into_iter().flat_map(|faults| faults()).collect()
+}
+
+/// Changes the text of a response, which `how` gets with what separates its entries.
+pub(crate) fn retext(
+    how: impl Fn(&str, &str) -> String + Send + Sync,
+) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
+    move |call, reply| reply.body = how(&reply.text(), &separator(call)).into()
 }
 
 /// What separates the entries of a plain-text response.

@@ -4,9 +4,10 @@ use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
 
 use crate::contract::{Property, Search};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::lab::Call;
+use crate::lab::exchange::Reply;
+use crate::lab::{Call, Fault};
 
 /// A property of the body.
 pub(crate) type PropertyGetter = fn(&Search) -> &Property;
@@ -51,6 +52,55 @@ pub(crate) fn map_ips(call: &mut Call<'_>, how: impl Fn(usize, &str) -> String) 
     });
 }
 
+/// Changes the items of `ips`, when it is a list.
+pub(crate) fn batch(
+    how: impl Fn(&Search, &mut Vec<Value>) + Send + Sync,
+) -> impl Fn(&mut Call<'_>) + Send + Sync {
+    move |call| {
+        let search = &call.contract.search;
+        edit_ips(call, |items| how(search, items));
+    }
+}
+
+/// Replaces each item that is a text.
+pub(crate) fn each(how: impl Fn(&str) -> String + Send + Sync) -> impl Fn(&mut Call<'_>) + Send + Sync {
+    move |call| map_ips(call, |_, item| how(item))
+}
+
+/// Replaces the items that fit by an address that nobody has, so that they are accepted and find nothing.
+pub(crate) fn accept(fits: impl Fn(&str) -> bool + Send + Sync) -> impl Fn(&mut Call<'_>) + Send + Sync {
+    each(move |item| if fits(item) { NOBODY } else { item }.to_owned())
+}
+
+/// A fault that accepts the items that fit, and finds nothing for them.
+pub(crate) fn lenient(id: &'static str, breaks: &'static str, fits: fn(&str) -> bool) -> Fault {
+    Fault::new(id, breaks).request(accept(fits))
+}
+
+/// A fault that rejects a batch with an item that fits.
+pub(crate) fn rejected(id: &'static str, breaks: &'static str, fits: fn(&str) -> bool) -> Fault {
+    Fault::reject(id, breaks).when(any_item(fits))
+}
+
+/// Searches for an address that nobody has, when `ips` is a list.
+pub(crate) fn find_nothing(call: &mut Call<'_>) {
+    edit_ips(call, |items| *items = vec![NOBODY.into()]);
+}
+
+/// An item fits.
+pub(crate) fn any_item(
+    fits: impl Fn(&str) -> bool + Send + Sync,
+) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| ips(call).iter().any(|item| fits(item))
+}
+
+/// All items fit.
+pub(crate) fn all_items(
+    fits: impl Fn(&str) -> bool + Send + Sync,
+) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| ips(call).iter().all(|item| fits(item))
+}
+
 /// How many items there are.
 pub(crate) fn count(call: &Call<'_>) -> usize {
     call.json()[&call.contract.search.ips.name].as_array().map_or(0, Vec::len)
@@ -86,6 +136,38 @@ pub(crate) fn with_empty_ips(call: &Call<'_>) -> bool {
     call.json()[&call.contract.search.ips.name] == json!([])
 }
 
+/// All items are IPv6 addresses.
+pub(crate) fn all_v6(call: &Call<'_>) -> bool {
+    ips(call).iter().all(|item| is_v6(item))
+}
+
+/// There are as many distinct items as a search may have.
+pub(crate) fn at_distinct_limit(call: &Call<'_>) -> bool {
+    distinct(call) == call.contract.search.distinct_items
+}
+
+/// There are more distinct items than a search may have.
+pub(crate) fn above_distinct_limit(call: &Call<'_>) -> bool {
+    distinct(call) > call.contract.search.distinct_items
+}
+
+/// Keeps as many items as a search may have distinct ones.
+pub(crate) fn cut_to_limit(call: &mut Call<'_>) {
+    let most = call.contract.search.distinct_items;
+    edit_ips(call, |items| items.truncate(most));
+}
+
+/// Takes out the items without a port whose address comes with a port, too.
+pub(crate) fn drop_shadowed(call: &mut Call<'_>) {
+    let ported: Vec<_> = ips(call).iter().filter(|item| has_port(item)).map(|item| bare(item)).collect();
+    edit_ips(call, |items| items.retain(|item| ported.iter().all(|ip| item != ip)));
+}
+
+/// Adds an address that nobody has.
+pub(crate) fn add_nobody(call: &mut Call<'_>) {
+    edit_ips(call, |items| items.push(NOBODY.into()));
+}
+
 /// An item is repeated.
 pub(crate) fn with_duplicates(call: &Call<'_>) -> bool {
     distinct(call) < count(call)
@@ -100,6 +182,11 @@ pub(crate) fn is_v6(item: &str) -> bool {
 pub(crate) fn value(call: &Call<'_>, which: PropertyGetter) -> Option<Value> {
     let value = call.json().get(&which(&call.contract.search).name).cloned();
     value.filter(|value| !value.is_null())
+}
+
+/// The value of a property that is an integer.
+pub(crate) fn integer(call: &Call<'_>, which: PropertyGetter) -> Option<i64> {
+    value(call, which)?.as_i64()
 }
 
 /// The value of a property that is a text.
@@ -135,6 +222,25 @@ pub(crate) fn ignore(which: PropertyGetter) -> impl Fn(&mut Call<'_>) + Send + S
     }
 }
 
+/// A bound has a text that fits.
+pub(crate) fn any_bound(fits: fn(&str) -> bool) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| [FROM, TO].into_iter().filter_map(|which| text(call, which)).any(|text| fits(text.as_str()))
+}
+
+/// Takes both bounds of the activation out of the request.
+pub(crate) fn ignore_bounds(call: &mut Call<'_>) {
+    ignore(FROM)(call);
+    ignore(TO)(call);
+}
+
+/// Takes a property out of the request, which then finds nothing.
+pub(crate) fn ignore_and_find_nothing(which: PropertyGetter) -> impl Fn(&mut Call<'_>) + Send + Sync {
+    move |call| {
+        ignore(which)(call);
+        find_nothing(call);
+    }
+}
+
 /// Gives a property another value.
 pub(crate) fn put(call: &mut Call<'_>, which: PropertyGetter, value: impl Into<Value>) {
     let name = which(&call.contract.search).name.clone();
@@ -160,19 +266,32 @@ pub(crate) fn with_filters(count: usize) -> impl Fn(&Call<'_>) -> bool + Send + 
 
 /// The page that is asked for.
 pub(crate) fn page(call: &Call<'_>) -> i64 {
-    let search = &call.contract.search;
-    value(call, PAGE).and_then(|page| page.as_i64()).unwrap_or(search.default_page)
+    integer(call, PAGE).unwrap_or(call.contract.search.default_page)
 }
 
 /// The page size that is asked for.
 pub(crate) fn page_size(call: &Call<'_>) -> i64 {
-    let size = value(call, SIZE).and_then(|size| size.as_i64());
-    size.unwrap_or(call.contract.search.default_page_size)
+    integer(call, SIZE).unwrap_or(call.contract.search.default_page_size)
+}
+
+/// As many instances came as were asked for.
+pub(crate) fn is_full(call: &Call<'_>, items: &[Value]) -> bool {
+    i64::try_from(items.len()) == Ok(page_size(call))
 }
 
 /// A page after the first is asked for.
 pub(crate) fn later_page(call: &Call<'_>) -> bool {
     page(call) > *call.contract.search.pages.start()
+}
+
+/// The second page is asked for.
+pub(crate) fn second_page(call: &Call<'_>) -> bool {
+    page(call) == call.contract.search.pages.start() + 1
+}
+
+/// A response is a success without instances.
+pub(crate) fn finds_nothing(call: &Call<'_>, reply: &Reply) -> bool {
+    call.accepted(reply) && reply.json()["data"]["items"] == json!([])
 }
 
 /// The instances of a response.
@@ -192,7 +311,7 @@ pub(crate) fn lose(
     move |call, body| lose_where(body, |item| lost(call, item))
 }
 
-/// The same, in passing.
+/// Loses the instances that fit, and does not count them either.
 pub(crate) fn lose_where(body: &mut Value, mut lost: impl FnMut(&Value) -> bool) {
     let Some(found) = items(body) else { return };
     let before = found.len();
@@ -201,13 +320,29 @@ pub(crate) fn lose_where(body: &mut Value, mut lost: impl FnMut(&Value) -> bool)
     body["data"]["total"] = json!(total(body) - fewer);
 }
 
-/// Changes the list of instances.
-pub(crate) fn relist(how: fn(&mut Vec<Value>)) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
-    move |_, body| {
-        if let Some(items) = items(body) {
-            how(items);
-        }
-    }
+/// Loses the instances with an IPv6 address.
+pub(crate) fn lose_v6(_: &Call<'_>, body: &mut Value) {
+    lose_where(body, of_v6);
+}
+
+/// Repeats the instances that an item with a port and one without find.
+pub(crate) fn repeat_found_twice(call: &Call<'_>, body: &mut Value) {
+    let (sent, Some(found)) = (ips(call), items(body)) else { return };
+    let is_sent = |item: &str| sent.iter().any(|sent| sent == item);
+    let mut again = found.clone();
+    again.retain(|instance| {
+        let ip = instance["ip"].as_str().unwrap_or_default();
+        let port = instance["port"].as_i64().unwrap_or_default();
+        is_sent(ip) && (is_sent(&format!("{ip}:{port}")) || is_sent(&format!("[{ip}]:{port}")))
+    });
+    let more = i64::try_from(again.len()).unwrap_or_default();
+    found.extend(again);
+    body["data"]["total"] = json!(total(body) + more);
+}
+
+/// Takes the first instance out of a list.
+pub(crate) fn without_first(_: &Call<'_>, items: &mut Vec<Value>) {
+    items.drain(..items.len().min(1));
 }
 
 /// Changes the total by means of the request and what came.
@@ -225,11 +360,4 @@ pub(crate) fn recount(
 /// The address of an instance is IPv6.
 pub(crate) fn of_v6(item: &Value) -> bool {
     item["ip"].as_str().is_some_and(is_v6)
-}
-
-/// A body that is in order and finds nothing.
-pub(crate) fn plain(call: &Call<'_>) -> Value {
-    let mut body = Map::new();
-    body.insert(call.contract.search.ips.name.clone(), json!([NOBODY]));
-    Value::Object(body)
 }

@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::search::{
-    CITY, COUNTRY, FROM, GROUP, NOBODY, ORDER, PAGE, SIZE, STATUS, TO, asks, bare, count, distinct, edit_ips,
-    has_port, ignore, ips, is_v6, put, text, value, with_empty_ips,
+    CITY, COUNTRY, FROM, GROUP, NOBODY, ORDER, PAGE, SIZE, STATUS, TO, above_distinct_limit, add_nobody,
+    all_v6, asks, bare, batch, count, cut_to_limit, drop_shadowed, edit_ips, has, ignore, integer, ips,
+    is_v6, lenient, put, rejected, text, value, with_empty_ips,
 };
 use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
-    [filters(), times(), items(), batches(), matches(), bodies()].into_iter().flatten().collect()
+    [filters(), items(), batches(), matches()].into_iter().flatten().collect()
 }
 
 fn filters() -> Vec<Fault> {
@@ -40,26 +41,22 @@ fn filters() -> Vec<Fault> {
             "Beside an activation time the last status of the list is rejected."
         )
         .when(asks(FROM))
-        .when(|call| { text(call, STATUS).as_ref() == call.contract.search.statuses.last() }),
+        .when(|call| text(call, STATUS).as_ref() == call.contract.search.statuses.last()),
         fault("group/negative-beside-order", "Beside an order number -1 means all groups.")
             .when(asks(ORDER))
             .when(|call| value(call, GROUP) == Some(json!(-1)))
             .request(ignore(GROUP)),
         fault("group/wraps", "A group number loses all but its lower 32 bits.").request(|call| {
-            let group = value(call, GROUP).and_then(|group| group.as_i64());
-            if let Some(group) = group.filter(|group| *group > i64::from(u32::MAX)) {
+            if let Some(group) = integer(call, GROUP).filter(|group| *group > i64::from(u32::MAX)) {
                 put(call, GROUP, group % (1 << 32));
             }
         }),
-        fault("country/first-of-list", "countryCode may be a list, whose first code counts.").request(
-            |call| {
-                if let Some(Value::Array(codes)) = value(call, COUNTRY)
-                    && let Some(first) = codes.first()
-                {
-                    put(call, COUNTRY, first.clone());
-                }
-            }
-        ),
+        fault("country/first-of-list", "countryCode may be a list, whose first code counts.")
+            .when(has(COUNTRY, |codes| codes.as_array().is_some_and(|codes| !codes.is_empty())))
+            .request(|call| {
+                let first = value(call, COUNTRY).map(|codes| codes[0].clone());
+                put(call, COUNTRY, first);
+            }),
         fault("city/ignored-in-large-batches", "cityCode is ignored for more than 200 items.")
             .when(|call| count(call) > 200)
             .request(ignore(CITY)),
@@ -77,14 +74,8 @@ fn filters() -> Vec<Fault> {
                 put(call, ORDER, order);
             }
         }),
-    ]
-}
-
-fn times() -> Vec<Fault> {
-    faults_of![
-        "search.activated-order/",
         fault(
-            "fraction-as-milliseconds",
+            "activated-order/fraction-as-milliseconds",
             "The digits of a fraction are read as milliseconds, however many they are."
         )
         .request(|call| {
@@ -94,17 +85,13 @@ fn times() -> Vec<Fault> {
                 let Some(digits) = fraction.strip_suffix('Z').filter(|digits| digits.len() < 3) else {
                     continue;
                 };
-                let read = format!("{seconds}.{digits:0>3}Z");
-                put(call, bound, read);
+                put(call, bound, format!("{seconds}.{digits:0>3}Z"));
             }
         }),
     ]
 }
 
 fn items() -> Vec<Fault> {
-    let rejected = |id, breaks, which: fn(&str) -> bool| {
-        Fault::reject(id, breaks).when(move |call| ips(call).iter().any(|item| which(item)))
-    };
     faults_of![
         "search.ips-item/",
         rejected("private-rejected", "Private addresses are rejected.", |item| {
@@ -116,46 +103,30 @@ fn items() -> Vec<Fault> {
         rejected("tail-rejected", "IPv6 that ends as IPv4 is rejected.", |item| {
             is_v6(item) && item.contains('.') && !item.contains("ffff")
         }),
-        fault("part-above-255-with-port", "A part above 255 is accepted where a port follows.").request(
-            |call| {
-                edit_ips(call, |items| {
-                    for item in items {
-                        if item
-                            .as_str()
-                            .is_some_and(|item| item.contains(".256:") || item.starts_with("300."))
-                        {
-                            *item = NOBODY.into();
-                        }
-                    }
-                });
-            }
-        ),
+        lenient("part-above-255-with-port", "A part above 255 is accepted where a port follows.", |item| {
+            item.contains(".256:") || item.starts_with("300.")
+        }),
     ]
 }
 
 fn batches() -> Vec<Fault> {
-    let cut = |call: &mut Call<'_>| {
-        let most = call.contract.search.distinct_items;
-        edit_ips(call, |items| items.truncate(most));
-    };
-    let too_many = |call: &Call<'_>| distinct(call) > call.contract.search.distinct_items;
     faults_of![
         "search.",
         fault("ips-dedup-limit/only-mixed", "The limit holds for batches with IPv4 in them only.")
-            .when(too_many)
-            .when(|call| ips(call).iter().all(|item| is_v6(item)))
-            .request(cut),
+            .when(above_distinct_limit)
+            .when(all_v6)
+            .request(cut_to_limit),
         fault(
             "ips-all-or-nothing/too-many-beside-status",
             "Beside a status a batch over the limit is searched in part."
         )
-        .when(too_many)
+        .when(above_distinct_limit)
         .when(asks(STATUS))
-        .request(cut),
+        .request(cut_to_limit),
         fault("ips-all-or-nothing/empty-beside-order", "Beside an order number ips may be empty.")
             .when(asks(ORDER))
             .when(with_empty_ips)
-            .request(|call| edit_ips(call, |items| items.push(NOBODY.into()))),
+            .request(add_nobody),
         fault("ips-all-or-nothing/dropped-when-repeated", "An invalid item that comes twice is dropped.")
             .request(|call| {
                 let counts = counts(&ips(call));
@@ -185,19 +156,13 @@ fn matches() -> Vec<Fault> {
         "search.",
         fault("match-any-port/last-raw-item", "The last of the most raw items is not searched.")
             .when(|call| count(call) == *call.contract.search.raw_items.end())
-            .request(|call| edit_ips(call, |items| drop(items.pop()))),
+            .request(batch(|_, items| drop(items.pop()))),
         fault(
             "match-any-port/port-wins-in-large-batches",
             "In a batch of more than 50 items an address with and without a port counts with its port only."
         )
         .when(|call| count(call) > 50)
-        .request(|call| {
-            let ported: Vec<_> =
-                ips(call).iter().filter(|item| has_port(item)).map(|item| bare(item)).collect();
-            edit_ips(call, |items| {
-                items.retain(|item| item.as_str().is_none_or(|item| !ported.iter().any(|ip| ip == item)));
-            });
-        }),
+        .request(drop_shadowed),
         fault("ips-dedup-limit/three-times", "An item that comes three times is removed.").request(|call| {
             let counts = counts(&ips(call));
             edit_ips(call, |items| {
@@ -214,14 +179,11 @@ fn matches() -> Vec<Fault> {
             "Responses are cached by the token, the first item and the number of items."
         )
         .reply(|call, reply| {
-            if !call.accepted(reply) {
-                return;
-            }
-            let items = ips(call);
-            let Value::Object(mut rest) = call.json() else { return };
+            let (items, Value::Object(mut rest)) = (ips(call), call.json()) else { return };
             rest.insert(call.contract.search.ips.name.clone(), json!([items.first(), items.len()]));
-            let key = format!("{:?} {}", call.query, Value::Object(rest));
-            call.memory.repeat_first(&key, reply);
+            if call.accepted(reply) {
+                call.memory.repeat_first(&format!("{:?} {}", call.query, Value::Object(rest)), reply);
+            }
         }),
         fault("no-reveal/message-beside-own", "The message tells of a foreign address beside own ones.")
             .success(|call, body| {
@@ -232,29 +194,16 @@ fn matches() -> Vec<Fault> {
                     body["message"] = json!("partial");
                 }
             }),
-    ]
-}
-
-fn bodies() -> Vec<Fault> {
-    let rejected = |id, breaks, is_odd: fn(&Call<'_>) -> bool| Fault::reject(id, breaks).when(is_odd);
-    let page = |call: &Call<'_>| {
-        let search = &call.contract.search;
-        let (page, size) = (value(call, PAGE), value(call, SIZE));
-        page == Some(json!(search.pages.end())) && size == Some(json!(search.page_sizes.end()))
-    };
-    faults_of![
-        "search.",
-        rejected("json-body/lines", "A body of several lines is rejected.", |call| {
-            call.json().is_object() && call.body.contains(&b'\n')
-        }),
-        rejected("json-body/escapes", "A text with escapes is rejected.", |call| {
-            call.json().is_object() && call.body.windows(3).any(|three| three == b"\\u0")
-        }),
+        reject("json-body/lines", "A body of several lines is rejected.")
+            .when(|call| call.json().is_object() && call.body.contains(&b'\n')),
+        reject("json-body/escapes", "A text with escapes is rejected.")
+            .when(|call| call.json().is_object() && call.body.windows(3).any(|three| three == b"\\u0")),
         fault(
             "paging/largest-page-wraps",
             "The number of instances before the largest page of the largest size wraps to zero."
         )
-        .when(page)
+        .when(|call| integer(call, PAGE) == Some(*call.contract.search.pages.end()))
+        .when(|call| integer(call, SIZE) == Some(*call.contract.search.page_sizes.end()))
         .request(|call| put(call, PAGE, *call.contract.search.pages.start())),
     ]
 }

@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 
 use super::all::act_as_second;
-use super::edit::respond;
+use super::edit::{respond, set};
 use super::search::{
-    CITY, COUNTRY, GROUP, NOBODY, ORDER, PropertyGetter, STATUS, all_with_ports, asks, edit_ips, filters,
-    has, ignore, items, lacks, lose, lose_where, of_v6, put, text, value,
+    CITY, COUNTRY, GROUP, ORDER, PropertyGetter, STATUS, all_with_ports, asks, find_nothing, has, ignore,
+    ignore_and_find_nothing, integer, items, lacks, lose, lose_v6, lose_where, put, text, total, value,
+    with_filters,
 };
 use crate::lab::{Call, Fault};
 
@@ -48,29 +49,23 @@ fn is_pattern(asked: &str, value: &str) -> bool {
     asked == value || asked.strip_suffix('%').is_some_and(|start| value.starts_with(start))
 }
 
-/// Searches without the filter and keeps the instances whose field `fits` what was asked.
+/// Searches without the filter, when it is the only one, and keeps the instances whose field `fits` what was asked.
 fn loose(
     id: &'static str,
     breaks: &'static str,
     which: PropertyGetter,
-    field: &'static str,
     fits: fn(&str, &str) -> bool,
 ) -> Fault {
-    Fault::new(id, breaks).serve(move |call| {
+    Fault::new(id, breaks).when(with_filters(1)).serve(move |call| {
         Box::pin(async move {
-            let asked = if call.operation().is_some() { text(&call, which) } else { None };
-            let (Some(asked), 1) = (asked, filters(&call)) else {
-                return call.send().await;
-            };
+            let Some(asked) = text(&call, which) else { return call.send().await };
             let mut all = call.clone();
             ignore(which)(&mut all);
             let mut reply = all.send().await;
             if all.accepted(&reply) {
-                reply.edit(|body| {
-                    lose(move |_, item| !item[field].as_str().is_some_and(|value| fits(&asked, value)))(
-                        &call, body,
-                    );
-                });
+                let field = &which(&call.contract.search).name;
+                let is_other = |item: &Value| !item[field].as_str().is_some_and(|value| fits(&asked, value));
+                reply.edit(|body| lose_where(body, is_other));
             }
             reply
         })
@@ -82,15 +77,12 @@ fn status() -> Vec<Fault> {
         value(call, STATUS)
             .is_some_and(|sent| !call.contract.search.statuses.iter().any(|status| sent == status.as_str()))
     };
-    let nothing = |call: &mut Call<'_>| {
-        ignore(STATUS)(call);
-        edit_ips(call, |items| *items = vec![NOBODY.into()]);
-    };
     faults_of![
         "search.status/",
         fault("ignored", "status is ignored.").when(move |call| !unlisted(call)).request(ignore(STATUS)),
         fault("ignored-with-ports", "status is ignored when all items have ports.")
-            .when(move |call| !unlisted(call) && all_with_ports(call))
+            .when(move |call| !unlisted(call))
+            .when(all_with_ports)
             .request(ignore(STATUS)),
         fault("expired-is-cancelled", "expired finds what was cancelled.")
             .request(reword(STATUS, |status| (status == "expired").then_some("cancelled"))),
@@ -103,31 +95,31 @@ fn status() -> Vec<Fault> {
         fault("never-activated-hidden", "A status finds only what was activated.")
             .when(asks(STATUS))
             .success(lose(|_, item| item["activatedAt"].is_null())),
-        loose("active-and-expired", "active finds what is expired too.", STATUS, "status", |asked, value| {
+        loose("active-and-expired", "active finds what is expired too.", STATUS, |asked, value| {
             asked == value || (asked == "active" && value == "expired")
         }),
         fault("unlisted", "An unlisted status finds nothing instead of being rejected.")
             .when(unlisted)
-            .request(nothing),
+            .request(ignore_and_find_nothing(STATUS)),
         fault("unlisted-is-any", "An unlisted status finds everything.")
             .when(unlisted)
             .request(ignore(STATUS)),
         fault("number", "A number is taken for a status.")
             .when(has(STATUS, Value::is_number))
-            .request(nothing),
-        fault("list", "A list of statuses is accepted.").when(has(STATUS, Value::is_array)).request(nothing),
+            .request(ignore_and_find_nothing(STATUS)),
+        fault("list", "A list of statuses is accepted.")
+            .when(has(STATUS, Value::is_array))
+            .request(ignore_and_find_nothing(STATUS)),
         reject("cancelled-rejected", "A listed status is rejected.")
             .when(has(STATUS, |text| text == "cancelled")),
-        fault("unknown-shown", "An instance shows a status that is none.").success(|_, body| {
-            if let Some(last) = items(body).and_then(|items| items.last_mut()) {
-                last["status"] = json!("suspended");
-            }
-        }),
+        fault("unknown-shown", "An instance shows a status that is none.")
+            .success(set("/data/items/-/status", "suspended")),
     ]
 }
 
 fn group() -> Vec<Fault> {
-    let number = |call: &Call<'_>| value(call, GROUP).and_then(|group| group.as_i64());
+    let number = |call: &Call<'_>| integer(call, GROUP);
+    let above_zero = |call: &Call<'_>| integer(call, GROUP) > Some(0);
     let is_null =
         |call: &Call<'_>| call.json().get(&call.contract.search.group_id.name).is_some_and(Value::is_null);
     let foreign =
@@ -166,33 +158,20 @@ fn group() -> Vec<Fault> {
             .when(has(GROUP, Value::is_f64))
             .request(ignore(GROUP)),
         fault("absent-is-ungrouped", "Without groupId, IPv6 addresses show ungrouped instances only.")
-            .when(move |call| { number(call).is_none() && !is_null(call) && call.memory.calls() > 4 })
+            .when(move |call| number(call).is_none() && !is_null(call) && call.memory.calls() > 4)
             .request(put_group(0)),
-        fault("ipv6-ungrouped", "A group shows no IPv6 instances.")
-            .when(move |call| number(call) > Some(0))
-            .success(lose(|_, item| of_v6(item))),
-        fault("one-instance", "A group shows one instance only.")
-            .when(move |call| number(call) > Some(0))
-            .success(|_, body| {
-                if let Some(items) = items(body) {
-                    items.truncate(1);
-                    let count = items.len();
-                    body["data"]["total"] = json!(count);
-                }
-            }),
+        fault("ipv6-ungrouped", "A group shows no IPv6 instances.").when(above_zero).success(lose_v6),
+        fault("one-instance", "A group shows one instance only.").when(above_zero).success(|_, body| {
+            let Some(items) = items(body) else { return };
+            items.truncate(1);
+            body["data"]["total"] = json!(items.len());
+        }),
         fault("next-group", "A search for the largest group finds the instances of another one.")
             .when(has(GROUP, |group| group == 17))
             .request(put_group(11)),
-        fault("foreign-shown", "The group of another account is shown to who names it.").serve(
-            move |mut call| {
-                Box::pin(async move {
-                    if foreign(&call) {
-                        act_as_second(&mut call);
-                    }
-                    call.send().await
-                })
-            }
-        ),
+        fault("foreign-shown", "The group of another account is shown to who names it.")
+            .when(foreign)
+            .request(act_as_second),
         fault("foreign-told", "A foreign group is rejected where an unknown one finds nothing.")
             .when(foreign)
             .reply(respond(403, json!({"code": 403, "message": "this group belongs to another account"}))),
@@ -206,27 +185,22 @@ fn country() -> Vec<Fault> {
         fault("ignored-with-ports", "countryCode is ignored when all items have ports.")
             .when(all_with_ports)
             .request(ignore(COUNTRY)),
-        loose("prefix", "A code matches by its beginning.", COUNTRY, "countryCode", is_prefix),
-        loose("suffix", "A code matches by its end.", COUNTRY, "countryCode", is_suffix),
-        loose("longer", "More than a code matches it.", COUNTRY, "countryCode", is_extension),
-        loose("contained", "A code that contains another one matches it.", COUNTRY, "countryCode", is_part),
-        loose("pattern", "A code is taken for a pattern.", COUNTRY, "countryCode", is_pattern),
+        loose("prefix", "A code matches by its beginning.", COUNTRY, is_prefix),
+        loose("suffix", "A code matches by its end.", COUNTRY, is_suffix),
+        loose("longer", "More than a code matches it.", COUNTRY, is_extension),
+        loose("contained", "A code that contains another one matches it.", COUNTRY, is_part),
+        loose("pattern", "A code is taken for a pattern.", COUNTRY, is_pattern),
         fault("star", "A star stands for every country.")
             .when(has(COUNTRY, |code| code == "*"))
             .request(ignore(COUNTRY)),
-        loose(
-            "first-letter",
-            "Codes are told apart by their first letter.",
-            COUNTRY,
-            "countryCode",
-            |asked, value| asked.chars().next() == value.chars().next()
-        ),
-        fault("ipv6-lost", "A country shows no IPv6 instances.")
-            .when(asks(COUNTRY))
-            .success(lose(|_, item| of_v6(item))),
+        loose("first-letter", "Codes are told apart by their first letter.", COUNTRY, |asked, value| asked
+            .chars()
+            .next()
+            == value.chars().next()),
+        fault("ipv6-lost", "A country shows no IPv6 instances.").when(asks(COUNTRY)).success(lose_v6),
         fault("last-lost", "A country loses its last instance.").when(asks(COUNTRY)).success(|_, body| {
             drop(items(body).and_then(Vec::pop));
-            body["data"]["total"] = json!(super::search::total(body) - 1);
+            body["data"]["total"] = json!(total(body) - 1);
         }),
         fault("one-swapped", "One country stands for another.")
             .request(reword(COUNTRY, |code| (code == "JPN").then_some("BRA"))),
@@ -243,22 +217,17 @@ fn city() -> Vec<Fault> {
         fault("ignored-with-ports", "cityCode is ignored when all items have ports.")
             .when(all_with_ports)
             .request(ignore(CITY)),
-        loose("prefix", "A code matches by its beginning.", CITY, "cityCode", is_prefix),
-        loose("suffix", "A code matches by its end.", CITY, "cityCode", is_suffix),
-        loose("longer", "More than a code matches it.", CITY, "cityCode", is_extension),
-        loose("pattern", "A code is taken for a pattern.", CITY, "cityCode", is_pattern),
-        fault("whole-country", "A city finds its whole country.").serve(|mut call| {
-            Box::pin(async move {
-                if call.operation().is_some() && text(&call, CITY).is_some_and(|city| city == "LAX") {
-                    ignore(CITY)(&mut call);
-                    put(&mut call, COUNTRY, "USA");
-                }
-                call.send().await
-            })
-        }),
-        fault("ipv6-lost", "A city shows no IPv6 instances.")
-            .when(asks(CITY))
-            .success(lose(|_, item| of_v6(item))),
+        loose("prefix", "A code matches by its beginning.", CITY, is_prefix),
+        loose("suffix", "A code matches by its end.", CITY, is_suffix),
+        loose("longer", "More than a code matches it.", CITY, is_extension),
+        loose("pattern", "A code is taken for a pattern.", CITY, is_pattern),
+        fault("whole-country", "A city finds its whole country.")
+            .when(has(CITY, |city| city == "LAX"))
+            .request(|call| {
+                ignore(CITY)(call);
+                put(call, COUNTRY, "USA");
+            }),
+        fault("ipv6-lost", "A city shows no IPv6 instances.").when(asks(CITY)).success(lose_v6),
         fault("one-swapped", "One city stands for another.")
             .request(reword(CITY, |code| (code == "REK").then_some("SAO"))),
         fault("list", "A list is taken for a code.").when(has(CITY, Value::is_array)).request(ignore(CITY)),
@@ -272,8 +241,7 @@ fn order() -> Vec<Fault> {
             let Some(asked) = text(call, ORDER).filter(|asked| !known(call, asked)) else {
                 return;
             };
-            let found = call.facts.orders.iter().find(|order| fits(&asked, &order.number));
-            if let Some(order) = found {
+            if let Some(order) = call.facts.orders.iter().find(|order| fits(&asked, &order.number)) {
                 put(call, ORDER, order.number.clone());
             }
         })
@@ -298,30 +266,17 @@ fn order() -> Vec<Fault> {
                 lose_where(body, |item| Some(&item["ip"]) != first.as_ref());
             }
         ),
-        fault("ipv6-lost", "An order shows no IPv6 instances.")
-            .when(asks(ORDER))
-            .success(lose(|_, item| of_v6(item))),
-        fault("finds-nothing", "An order number finds nothing.").when(asks(ORDER)).request(|call| {
-            edit_ips(call, |items| *items = vec![NOBODY.into()]);
-        }),
-        fault("foreign-shown", "The order of another account is shown to who names it.").serve(
-            move |mut call| {
-                Box::pin(async move {
-                    if foreign(&call) {
-                        act_as_second(&mut call);
-                    }
-                    call.send().await
-                })
-            }
-        ),
+        fault("ipv6-lost", "An order shows no IPv6 instances.").when(asks(ORDER)).success(lose_v6),
+        fault("finds-nothing", "An order number finds nothing.").when(asks(ORDER)).request(find_nothing),
+        fault("foreign-shown", "The order of another account is shown to who names it.")
+            .when(foreign)
+            .request(act_as_second),
         fault("foreign-told", "A foreign order number is rejected where an unknown one finds nothing.")
             .when(foreign)
             .reply(respond(403, json!({"code": 403, "message": "not your order"}))),
-        fault("foreign-counted", "The instances of a foreign order are counted.").when(foreign).success(
-            |_, body| {
-                body["data"]["total"] = json!(3);
-            }
-        ),
+        fault("foreign-counted", "The instances of a foreign order are counted.")
+            .when(foreign)
+            .success(set("/data/total", 3)),
         fault("boolean", "true is taken for an order number.")
             .when(has(ORDER, Value::is_boolean))
             .request(ignore(ORDER)),

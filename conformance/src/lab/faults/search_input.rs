@@ -1,6 +1,7 @@
 //! Faults in what a search takes: the list of addresses, its items, the body and the token.
 
 use std::collections::HashSet;
+use std::net::IpAddr;
 
 use serde_json::{Value, json};
 
@@ -9,16 +10,15 @@ use super::all::{
 };
 use super::edit::respond;
 use super::search::{
-    NOBODY, ORDER, STATUS, all_with_ports, asks, bare, count, distinct, edit_ips, has_port, ips, is_v6,
-    items, map_ips, plain, with_duplicates, with_empty_ips,
+    NOBODY, ORDER, STATUS, above_distinct_limit, add_nobody, all_items, all_v6, all_with_ports, any_item,
+    asks, at_distinct_limit, bare, batch, count, cut_to_limit, distinct, each, edit_ips, has_port, ips,
+    is_v6, items, map_ips, total, with_duplicates, with_empty_ips,
 };
 use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
-    [required(), raw_limit(), dedup_limit(), all_or_nothing(), body(), token()]
-        .into_iter()
-        .flatten()
-        .collect()
+    let tables = [required(), raw_limit(), dedup_limit(), all_or_nothing(), body(), token()];
+    tables.into_iter().flatten().collect()
 }
 
 fn required() -> Vec<Fault> {
@@ -26,13 +26,12 @@ fn required() -> Vec<Fault> {
         let body = call.json();
         body.is_object() && body.get(&call.contract.search.ips.name).is_none_or(Value::is_null)
     };
-    let null = |call: &Call<'_>| call.json().get(&call.contract.search.ips.name).is_some_and(Value::is_null);
     faults_of![
         "search.ips-required/",
         fault("absent", "A search without ips finds nothing instead of being rejected.")
             .when(absent)
             .request(ips_of_nobody),
-        fault("null", "ips may be null.").when(null).request(ips_of_nobody),
+        fault("null", "ips may be null.").when(ips_are(Value::is_null)).request(ips_of_nobody),
         fault("optional-with-order", "Beside an order number ips may be left out.")
             .when(absent)
             .when(asks(ORDER))
@@ -52,6 +51,11 @@ fn required() -> Vec<Fault> {
     ]
 }
 
+/// `ips` is sent and its value fits.
+fn ips_are(fits: fn(&Value) -> bool) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| call.json().get(&call.contract.search.ips.name).is_some_and(fits)
+}
+
 /// Searches for an address that nobody has.
 fn ips_of_nobody(call: &mut Call<'_>) {
     let name = call.contract.search.ips.name.clone();
@@ -64,109 +68,96 @@ fn raw_limit() -> Vec<Fault> {
         "search.ips-raw-limit/",
         fault("one-above", "One item above the limit is accepted.")
             .when(move |call| count(call) == most(call) + 1)
-            .request(move |call| {
-                let most = most(call);
-                edit_ips(call, |items| items.truncate(most));
-            }),
+            .request(batch(|search, items| items.truncate(*search.raw_items.end()))),
         fault("after-duplicates", "Raw items are counted after duplicates are taken out.")
             .when(move |call| count(call) > most(call) && distinct(call) == 1)
-            .request(|call| {
-                edit_ips(call, |items| items.truncate(1));
-            }),
+            .request(batch(|_, items| items.truncate(1))),
         reject("most-rejected", "The most items that there may be are rejected.").when(move |call| count(
             call
         ) == most(
             call
         )),
         reject("half", "Half of the limit is the limit.")
-            .when(move |call| { (most(call) / 2 + 1..=most(call)).contains(&count(call)) }),
+            .when(move |call| (most(call) / 2 + 1..=most(call)).contains(&count(call))),
         fault("empty", "An empty list finds nothing instead of being rejected.")
             .when(with_empty_ips)
-            .request(|call| {
-                edit_ips(call, |items| items.push(NOBODY.into()));
-            }),
-        fault("text", "ips may be a text.")
-            .when(|call| call.json()[&call.contract.search.ips.name].is_string())
-            .request(ips_of_nobody),
-        fault("object", "ips may be an object.")
-            .when(|call| call.json()[&call.contract.search.ips.name].is_object())
-            .request(ips_of_nobody),
+            .request(add_nobody),
+        fault("text", "ips may be a text.").when(ips_are(Value::is_string)).request(ips_of_nobody),
+        fault("object", "ips may be an object.").when(ips_are(Value::is_object)).request(ips_of_nobody),
         fault("breaks", "Too many items break the server.")
             .when(move |call| count(call) > most(call))
             .reply(respond(502, json!({"message": "bad gateway"}))),
     ]
 }
 
+/// Takes out duplicates, and keeps as many items as there may be.
+fn cut(call: &mut Call<'_>) {
+    let (mut known, most) = (HashSet::new(), call.contract.search.distinct_items);
+    edit_ips(call, |items| {
+        items.retain(|item| known.insert(item.to_string()));
+        items.truncate(most);
+    });
+}
+
 fn dedup_limit() -> Vec<Fault> {
     let most = |call: &Call<'_>| call.contract.search.distinct_items;
-    let cut = move |call: &mut Call<'_>| {
-        let (mut known, most) = (HashSet::new(), most(call));
-        edit_ips(call, |items| {
-            items.retain(|item| known.insert(item.to_string()));
-            items.truncate(most);
-        });
-    };
-    let at_limit = move |call: &Call<'_>| distinct(call) == most(call);
-    let above_limit = move |call: &Call<'_>| distinct(call) > most(call);
-    let spelt_twice = |call: &Call<'_>| ips(call).iter().any(|item| item.contains(":0000:"));
+    let spelt_out = |item: &str| item.contains(":0000:");
     faults_of![
         "search.ips-dedup-limit/",
         fault("one-above", "One distinct item above the limit is accepted.")
-            .when(move |call| { distinct(call) == most(call) + 1 && count(call) == most(call) + 1 })
+            .when(move |call| distinct(call) == most(call) + 1 && count(call) == most(call) + 1)
             .request(cut),
         fault("one-above-after-duplicates", "After many duplicates one distinct item too many is accepted.")
-            .when(move |call| { distinct(call) > most(call) && count(call) > 2 * most(call) })
+            .when(above_distinct_limit)
+            .when(move |call| count(call) > 2 * most(call))
             .request(cut),
-        reject("most-rejected", "The most distinct items are rejected.").when(at_limit),
+        reject("most-rejected", "The most distinct items are rejected.").when(at_distinct_limit),
         reject("most-ipv4-ports-rejected", "The most IPv4 addresses with ports are rejected.")
-            .when(at_limit)
+            .when(at_distinct_limit)
             .when(all_with_ports)
-            .when(|call| !ips(call).iter().any(|item| is_v6(item))),
+            .when(all_items(|item| !is_v6(item))),
         reject("most-ports-rejected", "The most distinct items are rejected when all have ports.")
-            .when(at_limit)
+            .when(at_distinct_limit)
             .when(all_with_ports),
         reject("duplicates-counted", "Duplicates count.").when(move |call| count(call) > most(call)),
         fault("by-address-alone", "Ports do not make items distinct.")
-            .when(above_limit)
+            .when(above_distinct_limit)
             .when(all_with_ports)
             .request(cut),
         fault("with-and-without-port", "An address with a port and without count once.")
-            .when(move |call| {
-                let items = ips(call);
-                let ports = items.iter().filter(|item| has_port(item)).count();
-                distinct(call) > most(call) && ports == 1
-            })
+            .when(above_distinct_limit)
+            .when(|call| ips(call).iter().filter(|item| has_port(item)).count() == 1)
             .request(cut),
         reject("by-spelling", "Two spellings of an IPv6 address count twice.")
-            .when(spelt_twice)
-            .when(above_limit),
+            .when(any_item(spelt_out))
+            .when(above_distinct_limit),
         fault("repeats-found-twice", "A repeated item finds its instances twice.")
             .when(with_duplicates)
             .success(repeat_found),
         fault("ipv6-repeats-found-twice", "A repeated IPv6 item finds its instances twice.")
-            .when(|call| { distinct(call) < count(call) && ips(call).iter().all(|item| is_v6(item)) })
+            .when(with_duplicates)
+            .when(all_v6)
             .success(repeat_found),
         fault("repeats-lost", "A repeated item is left out.")
-            .when(|call| count(call) < 2_000 && distinct(call) < count(call))
+            .when(with_duplicates)
+            .when(|call| count(call) < 2_000)
             .request(|call| {
                 let all = ips(call);
                 edit_ips(call, |items| {
-                    let again = |item: &Value| {
-                        all.iter().filter(|sent| Some(sent.as_str()) == item.as_str()).count() > 1
-                    };
-                    items.retain(|item| !again(item));
+                    items.retain(|item| {
+                        all.iter().filter(|sent| Some(sent.as_str()) == item.as_str()).count() < 2
+                    });
                     items.push(NOBODY.into());
                 });
             }),
         fault("respelt-lost", "An IPv6 address that comes in two spellings is left out.")
-            .when(spelt_twice)
+            .when(any_item(spelt_out))
             .when(with_duplicates)
             .request(|call| {
-                let written: Vec<std::net::IpAddr> = ips(call)
-                    .iter()
-                    .filter(|item| item.contains(":0000:"))
-                    .filter_map(|item| bare(item).parse().ok())
-                    .collect();
+                let mut written = ips(call);
+                written.retain(|item| item.contains(":0000:"));
+                let written: Vec<IpAddr> =
+                    written.iter().filter_map(|item| bare(item).parse().ok()).collect();
                 map_ips(call, |_, item| {
                     let respelt = bare(item).parse().is_ok_and(|ip| written.contains(&ip));
                     if respelt { NOBODY } else { item }.to_owned()
@@ -177,27 +168,21 @@ fn dedup_limit() -> Vec<Fault> {
 
 fn repeat_found(_: &Call<'_>, body: &mut Value) {
     if let Some(found) = items(body) {
-        let again = found.clone();
-        found.extend(again);
+        found.extend(found.clone());
     }
-    body["data"]["total"] = json!(super::search::total(body) * 2);
+    body["data"]["total"] = json!(total(body) * 2);
 }
 
 fn all_or_nothing() -> Vec<Fault> {
     let is_bad = |item: &Value| {
         item.as_str().is_none_or(|item| item.contains('/') || item.ends_with(":0") || item.is_empty())
     };
+    // Leaves out bad items by their place and the number of items.
     let skip = move |id, breaks, which: fn(usize, usize) -> bool| {
-        Fault::new(id, breaks).when(|call| count(call) > 1).request(move |call| {
-            edit_ips(call, |items| {
-                let count = items.len();
-                let mut place = 0;
-                items.retain(|item| {
-                    place += 1;
-                    !(is_bad(item) && which(place - 1, count))
-                });
-            });
-        })
+        Fault::new(id, breaks).when(|call| count(call) > 1).request(batch(move |_, items| {
+            let (count, mut places) = (items.len(), 0..);
+            items.retain(|item| !(places.next().is_some_and(|place| which(place, count)) && is_bad(item)));
+        }))
     };
     faults_of![
         "search.ips-all-or-nothing/",
@@ -212,35 +197,26 @@ fn all_or_nothing() -> Vec<Fault> {
         skip("past-the-hundredth", "Items beyond the hundredth are ignored.", |place, _| place >= 100),
         fault("bad-port-skipped", "An item with a bad port is left out.")
             .when(|call| count(call) > 1)
-            .request(|call| {
-                edit_ips(call, |items| {
-                    items.retain(|item| item.as_str().is_none_or(|item| !item.ends_with(":0")))
-                });
-            }),
-        fault("port-taken-off", "In a batch, a bad port is taken off.").when(|call| count(call) > 1).request(
-            |call| {
-                map_ips(call, |_, item| item.strip_suffix(":0").unwrap_or(item).to_owned());
-            }
-        ),
+            .request(batch(|_, items| {
+                items.retain(|item| item.as_str().is_none_or(|item| !item.ends_with(":0")))
+            })),
+        fault("port-taken-off", "In a batch, a bad port is taken off.")
+            .when(|call| count(call) > 1)
+            .request(each(|item| item.strip_suffix(":0").unwrap_or(item).to_owned())),
         fault("cut-to-the-limit", "A set over the limit is cut.")
-            .when(|call| distinct(call) > call.contract.search.distinct_items)
-            .request(|call| {
-                let most = call.contract.search.distinct_items;
-                edit_ips(call, |items| items.truncate(most));
-            }),
+            .when(above_distinct_limit)
+            .request(cut_to_limit),
         fault("empty-set", "An empty set finds nothing instead of being rejected.")
             .when(with_empty_ips)
-            .request(|call| {
-                edit_ips(call, |items| items.push(NOBODY.into()));
-            }),
+            .request(add_nobody),
     ]
 }
 
 fn body() -> Vec<Fault> {
     let taken = |id, breaks, fits: fn(&Call<'_>) -> bool| {
         Fault::new(id, breaks).when(fits).request(|call| {
-            let body = plain(call);
-            call.set_json(&body);
+            let name = &call.contract.search.ips.name;
+            call.set_json(&json!({ name: [NOBODY] }));
         })
     };
     faults_of![
@@ -272,8 +248,9 @@ fn token() -> Vec<Fault> {
         fault("absent", "A search without a token is served.").request(without_token),
         fault("empty", "A search with an empty token is served.").request(empty_token),
         fault("unknown", "A search with an unknown token is served.").request(|call| {
-            let known = call.facts.secrets().any(|secret| query_tokens(call) == [secret.expose()]);
-            if query_tokens(call).len() == 1 && !known && query_tokens(call) != [""] {
+            let sent = query_tokens(call);
+            let known = call.facts.secrets().any(|secret| sent == [secret.expose()]);
+            if sent.len() == 1 && !known && sent != [""] {
                 call.as_main();
             }
         }),

@@ -1,9 +1,9 @@
 //! Faults that show only where filters meet each other, items of some form, or pages.
 
 use super::search::{
-    CITY, COUNTRY, FROM, GROUP, ORDER, PropertyGetter, STATUS, TO, all_with_ports, asks, bare, count,
-    edit_ips, filters, has, has_port, ignore, ips, is_v6, items, later_page, lose, map_ips, of_v6, value,
-    with_filters,
+    CITY, COUNTRY, FROM, GROUP, ORDER, PropertyGetter, STATUS, TO, all_items, all_v6, all_with_ports, asks,
+    bare, batch, count, each, filters, has, has_port, ignore, ips, is_v6, items, later_page, lose_v6, total,
+    value, with_filters,
 };
 use crate::contract::Search;
 use crate::lab::{Call, Fault};
@@ -62,25 +62,15 @@ fn many() -> Vec<Fault> {
             .when(asks(FROM))
             .when(asks(TO))
             .request(ignore(COUNTRY)),
-        fault("first-two", "Filters after the second are ignored.").request(|call| {
-            let sent: Vec<PropertyGetter> =
-                Search::FILTERS.into_iter().filter(|which| value(call, *which).is_some()).collect();
-            for which in sent.into_iter().skip(2) {
-                ignore(which)(call);
-            }
-        }),
-        fault("past-four", "More than four filters are all ignored.").when(|call| filters(call) > 4).request(
-            |call| {
-                for which in Search::FILTERS {
-                    ignore(which)(call);
-                }
-            }
-        ),
+        fault("first-two", "Filters after the second are ignored.")
+            .request(|call| sent(call).into_iter().skip(2).for_each(|which| ignore(which)(call))),
+        fault("past-four", "More than four filters are all ignored.")
+            .when(|call| filters(call) > 4)
+            .request(|call| Search::FILTERS.into_iter().for_each(|which| ignore(which)(call))),
     ]
 }
 
 fn forms() -> Vec<Fault> {
-    let all_ported = |call: &Call<'_>| all_with_ports(call);
     let mixed = |call: &Call<'_>| {
         let items = ips(call);
         items.iter().any(|item| has_port(item)) && items.iter().any(|item| !has_port(item))
@@ -88,11 +78,11 @@ fn forms() -> Vec<Fault> {
     faults_of![
         "search.intersection/",
         fault("two-of-ports", "Two filters with ports: the first is ignored.")
-            .when(all_ported)
+            .when(all_with_ports)
             .when(with_filters(2))
             .request(ignore_first),
         fault("two-of-ipv6-ports", "Two filters with ports of IPv6: the first is ignored.")
-            .when(all_ported)
+            .when(all_with_ports)
             .when(all_v6)
             .when(with_filters(2))
             .request(ignore_first),
@@ -101,45 +91,42 @@ fn forms() -> Vec<Fault> {
             .when(with_filters(3))
             .request(ignore_first),
         fault("three-of-ipv4-ports", "Three filters with ports of IPv4: the first is ignored.")
-            .when(all_ported)
-            .when(|call| { ips(call).iter().all(|item| !is_v6(item)) && filters(call) == 3 })
+            .when(all_with_ports)
+            .when(all_items(|item| !is_v6(item)))
+            .when(with_filters(3))
             .request(ignore_first),
         fault("later-pages", "On later pages the first of two filters is ignored.")
             .when(later_page)
             .when(with_filters(2))
             .request(ignore_first),
-        fault("ports-with-two", "With two filters ports are ignored.").when(with_filters(2)).request(
-            |call| {
-                map_ips(call, |_, item| bare(item));
-            }
-        ),
+        fault("ports-with-two", "With two filters ports are ignored.")
+            .when(with_filters(2))
+            .request(each(bare)),
         fault("union", "With two filters in a small batch, what fits one of them is found.")
-            .when(|call| filters(call) == 2 && count(call) == 2)
+            .when(with_filters(2))
+            .when(|call| count(call) == 2)
             .request(ignore_first),
         fault("ipv6-of-three", "With three filters IPv6 instances are lost.")
             .when(with_filters(3))
-            .success(lose(|_, item| of_v6(item))),
+            .success(lose_v6),
         fault("last-of-two", "With two filters the last instance is lost.").when(with_filters(2)).success(
             |_, body| {
                 if items(body).and_then(Vec::pop).is_some() {
-                    body["data"]["total"] = (super::search::total(body) - 1).into();
+                    body["data"]["total"] = (total(body) - 1).into();
                 }
             }
         ),
         fault("past-the-fiftieth", "With two filters, items beyond the fiftieth are not looked for.")
             .when(with_filters(2))
-            .request(|call| {
-                edit_ips(call, |items| items.truncate(50));
-            }),
+            .request(batch(|_, items| items.truncate(50))),
     ]
 }
 
-fn all_v6(call: &Call<'_>) -> bool {
-    ips(call).iter().all(|item| is_v6(item))
+/// The filters that are sent.
+fn sent(call: &Call<'_>) -> Vec<PropertyGetter> {
+    Search::FILTERS.into_iter().filter(|which| value(call, *which).is_some()).collect()
 }
 
 fn ignore_first(call: &mut Call<'_>) {
-    if let Some(first) = Search::FILTERS.into_iter().find(|which| value(call, *which).is_some()) {
-        ignore(first)(call);
-    }
+    sent(call).into_iter().take(1).for_each(|which| ignore(which)(call));
 }

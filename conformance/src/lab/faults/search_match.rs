@@ -1,19 +1,21 @@
 //! Faults in what an item of `ips` finds.
 
+use serde_json::json;
 use std::collections::HashSet;
 use std::net::SocketAddr;
 
 use serde_json::Value;
 
 use super::search::{
-    NOBODY, STATUS, all_with_ports, asks, bare, count, edit_ips, filtered, has_port, ips, is_v6, items,
-    later_page, lose, lose_where, map_ips, of_v6, without_ports,
+    NOBODY, STATUS, accept, all_with_ports, any_item, asks, bare, batch, count, drop_shadowed, each,
+    filtered, has_port, ips, is_v6, later_page, lose, lose_where, map_ips, of_v6, repeat_found_twice,
+    without_ports,
 };
 use crate::contract::Search;
 use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
-    let tables = [port(), port_with_others(), any_port(), any_port_in_batches(), first_text()];
+    let tables = [port(), any_port(), any_port_in_batches(), first_text()];
     tables.into_iter().flatten().collect()
 }
 
@@ -39,13 +41,13 @@ fn first_text() -> Vec<Fault> {
     };
     faults_of![
         "search.ips-first-text/",
-        fault("none-counts", "An address in two spellings is not looked up.").when(respelled).request(
-            |call| { map_ips(call, |_, item| if is_v6(item) { NOBODY.to_owned() } else { item.to_owned() }) }
-        ),
+        fault("none-counts", "An address in two spellings is not looked up.")
+            .when(respelled)
+            .request(accept(is_v6)),
         fault("empty", "A batch with an address in two spellings finds nothing.").when(respelled).success(
             |_, body| {
-                body["data"]["items"] = Value::Array(Vec::new());
-                body["data"]["total"] = Value::from(0);
+                body["data"]["items"] = json!([]);
+                body["data"]["total"] = json!(0);
             }
         ),
     ]
@@ -55,10 +57,9 @@ fn port() -> Vec<Fault> {
     let ignored = |id, breaks, which: fn(&Search, usize, &str) -> bool| {
         Fault::new(id, breaks).request(move |call| {
             let search = &call.contract.search;
-            map_ips(
-                call,
-                |place, item| if which(search, place, item) { bare(item) } else { item.to_owned() },
-            );
+            let text =
+                |place, item: &str| if which(search, place, item) { bare(item) } else { item.to_owned() };
+            map_ips(call, text);
         })
     };
     faults_of![
@@ -79,17 +80,13 @@ fn port() -> Vec<Fault> {
             let port = item.parse::<SocketAddr>().map(|socket| i64::from(socket.port()));
             port.is_ok_and(|port| port == *search.ports.end())
         }),
-        fault("next-port-too", "The next port matches as well.").request(|call| {
-            beside(call, |port| port.checked_add(1));
-        }),
-        fault("port-before-too", "The port before matches as well.").request(|call| {
-            beside(call, |port| port.checked_sub(1).filter(|port| *port > 0));
-        }),
-        fault("ipv6-finds-nothing", "An IPv6 item with a port finds nothing.").request(|call| {
-            map_ips(call, |_, item| if is_v6(item) && has_port(item) { NOBODY } else { item }.to_owned());
-        }),
-        fault("own-port-missed", "The port is compared as a text from its second digit.").request(|call| {
-            map_ips(call, |_, item| match item.parse::<SocketAddr>() {
+        fault("next-port-too", "The next port matches as well.").request(beside(|port| port.checked_add(1))),
+        fault("port-before-too", "The port before matches as well.")
+            .request(beside(|port| port.checked_sub(1).filter(|port| *port > 0))),
+        fault("ipv6-finds-nothing", "An IPv6 item with a port finds nothing.")
+            .request(accept(|item| is_v6(item) && has_port(item))),
+        fault("own-port-missed", "The port is compared as a text from its second digit.").request(each(
+            |item| match item.parse::<SocketAddr>() {
                 Ok(socket) if socket.port() > 9 => {
                     let digits = socket.port().to_string();
                     digits[1..].parse().map_or_else(
@@ -98,79 +95,49 @@ fn port() -> Vec<Fault> {
                     )
                 }
                 _ => item.to_owned(),
-            });
-        }),
-    ]
-}
-
-fn port_with_others() -> Vec<Fault> {
-    faults_of![
-        "search.match-port/",
+            }
+        )),
         fault("ignored-in-batches", "In a batch of more than one item ports are ignored.")
             .when(|call| count(call) > 1)
-            .request(|call| {
-                map_ips(call, |_, item| bare(item));
-            }),
+            .request(each(bare)),
         fault("ignored-beside-bare", "Beside an item without a port, ports are ignored.")
-            .when(|call| ips(call).iter().any(|item| !has_port(item)))
-            .request(|call| {
-                map_ips(call, |_, item| bare(item));
-            }),
-        fault("ignored-with-a-filter", "With a filter ports are ignored.").when(filtered).request(|call| {
-            map_ips(call, |_, item| bare(item));
-        }),
+            .when(any_item(|item| !has_port(item)))
+            .request(each(bare)),
+        fault("ignored-with-a-filter", "With a filter ports are ignored.").when(filtered).request(each(bare)),
         fault("ignored-with-status-in-ipv6", "With a status the ports of IPv6 items are ignored.")
             .when(asks(STATUS))
-            .request(|call| {
-                map_ips(call, |_, item| if is_v6(item) { bare(item) } else { item.to_owned() });
-            }),
+            .request(each(|item| if is_v6(item) { bare(item) } else { item.to_owned() })),
         fault("one-port-an-address", "Of several ports of one address only the first is looked for.")
-            .request(|call| {
-                edit_ips(call, |items| {
-                    let mut known = HashSet::new();
-                    items.retain(|item| {
-                        item.as_str().is_none_or(|item| !has_port(item) || known.insert(bare(item)))
-                    });
+            .request(batch(|_, items| {
+                let mut known = HashSet::new();
+                items.retain(|item| {
+                    item.as_str().is_none_or(|item| !has_port(item) || known.insert(bare(item)))
                 });
-            }),
+            })),
         fault(
             "ports-crossed",
             "In a batch the ports of the items are in the opposite order, their addresses are not."
         )
         .when(all_with_ports)
         .when(|call| count(call) > 1)
-        .request(|call| {
-            edit_ips(call, |items| {
-                let sockets: Vec<SocketAddr> =
-                    items.iter().filter_map(|item| item.as_str()?.parse().ok()).collect();
-                let ports = sockets.iter().rev().map(SocketAddr::port);
-                let crossed =
-                    sockets.iter().zip(ports).map(|(socket, port)| SocketAddr::new(socket.ip(), port));
-                *items = crossed.map(|socket| Value::from(socket.to_string())).collect();
-            });
-        }),
+        .request(batch(|_, items| {
+            let sockets: Vec<SocketAddr> =
+                items.iter().filter_map(|item| item.as_str()?.parse().ok()).collect();
+            let ports = sockets.iter().rev().map(SocketAddr::port);
+            let crossed = sockets.iter().zip(ports).map(|(socket, port)| SocketAddr::new(socket.ip(), port));
+            *items = crossed.map(|socket| Value::from(socket.to_string())).collect();
+        })),
         fault("bare-shadowed", "An item with a port finds nothing beside items without.")
-            .when(|call| ips(call).iter().any(|item| !has_port(item)))
-            .success(lose(|call, item| {
-                let ip = item["ip"].as_str().unwrap_or_default();
-                !ips(call).iter().any(|item| item == ip)
-            })),
+            .when(any_item(|item| !has_port(item)))
+            .success(lose(|call, item| !of_bare(call, item))),
     ]
 }
 
 fn any_port() -> Vec<Fault> {
-    let of_bare = |call: &Call<'_>, item: &Value| {
-        ips(call).iter().any(|sent| Some(sent.as_str()) == item["ip"].as_str())
-    };
     faults_of![
         "search.match-any-port/",
-        fault("one-port", "An item without a port finds one port of its address.").success(|call, body| {
-            let mut known = HashSet::new();
-            lose_where(body, |item| {
-                let asked = ips(call).iter().any(|sent| Some(sent.as_str()) == item["ip"].as_str());
-                asked && !known.insert(item["ip"].to_string())
-            });
-        }),
+        fault("one-port", "An item without a port finds one port of its address.")
+            .success(lose_repeated(|call, item| of_bare(call, item).then(|| item["ip"].to_string()))),
         fault("three-ports", "An item without a port finds three ports of its address at most.").success(
             |_, body| {
                 let mut counts = std::collections::HashMap::new();
@@ -183,38 +150,29 @@ fn any_port() -> Vec<Fault> {
         ),
         fault("one-instance-a-port", "Without ports, of two instances at one address and port one is found.")
             .when(without_ports)
-            .success(|_, body| {
-                let mut known = HashSet::new();
-                lose_where(body, |item| !known.insert(format!("{} {}", item["ip"], item["port"])));
-            }),
+            .success(lose_repeated(|_, item| Some(format!("{} {}", item["ip"], item["port"])))),
         fault("default-port", "An item without a port stands for one port of all.")
-            .success(lose(move |call, item| of_bare(call, item) && item["port"] != 20_001)),
+            .success(lose(|call, item| of_bare(call, item) && item["port"] != 20_001)),
         fault("no-port-zero", "In a batch an item without a port does not find an instance without one.")
             .when(|call| count(call) > 1)
             .success(lose(|_, item| item["port"] == 0)),
         fault("no-last-port", "An item without a port does not find the largest port.").success(lose(
-            move |call, item| { of_bare(call, item) && item["port"] == *call.contract.search.ports.end() }
+            |call, item| { of_bare(call, item) && item["port"] == *call.contract.search.ports.end() }
         )),
-        fault("ipv6-one-port", "An IPv6 item without a port finds one port.").when(without_ports).success(
-            |_, body| {
-                let mut known = HashSet::new();
-                lose_where(body, |item| of_v6(item) && !known.insert(item["ip"].to_string()));
-            }
-        ),
-        fault("ipv6-finds-nothing", "An IPv6 item without a port finds nothing.").request(|call| {
-            map_ips(call, |_, item| if is_v6(item) && !has_port(item) { NOBODY } else { item }.to_owned());
-        }),
+        fault("ipv6-one-port", "An IPv6 item without a port finds one port.")
+            .when(without_ports)
+            .success(lose_repeated(|_, item| of_v6(item).then(|| item["ip"].to_string()))),
+        fault("ipv6-finds-nothing", "An IPv6 item without a port finds nothing.")
+            .request(accept(|item| is_v6(item) && !has_port(item))),
         fault("neighbour-too", "The next IPv4 address is found as well.")
             .when(|call| count(call) < 400)
-            .request(|call| {
-                edit_ips(call, |items| {
-                    let last = items.iter().rev().filter_map(Value::as_str).find(|item| !has_port(item));
-                    let next = last
-                        .and_then(|item| item.parse::<std::net::Ipv4Addr>().ok())
-                        .map(|ip| std::net::Ipv4Addr::from_bits(ip.to_bits().wrapping_add(1)).to_string());
-                    items.extend(next.map(Value::from));
-                });
-            }),
+            .request(batch(|_, items| {
+                let last = items.iter().rev().filter_map(Value::as_str).find(|item| !has_port(item));
+                let next = last
+                    .and_then(|item| item.parse::<std::net::Ipv4Addr>().ok())
+                    .map(|ip| std::net::Ipv4Addr::from_bits(ip.to_bits().wrapping_add(1)).to_string());
+                items.extend(next.map(Value::from));
+            })),
     ]
 }
 
@@ -222,7 +180,7 @@ fn any_port_in_batches() -> Vec<Fault> {
     let cut = |id, breaks, most: usize| {
         Fault::new(id, breaks)
             .when(move |call| (most + 1..=call.contract.search.distinct_items).contains(&count(call)))
-            .request(move |call| edit_ips(call, |items| items.truncate(most)))
+            .request(batch(move |_, items| items.truncate(most)))
     };
     faults_of![
         "search.match-any-port/",
@@ -231,62 +189,46 @@ fn any_port_in_batches() -> Vec<Fault> {
         cut("all-but-the-five-hundredth", "The last of the most items is not looked for.", 499),
         fault("last-item-lost", "The last of several items is not looked for.")
             .when(|call| (2..=call.contract.search.distinct_items).contains(&count(call)))
-            .request(|call| {
-                edit_ips(call, |items| drop(items.pop()));
-            }),
+            .request(batch(|_, items| drop(items.pop()))),
         fault(
             "shadowed-by-its-port",
             "Beside itself with a port, an item without one finds that port alone."
         )
-        .request(|call| {
-            let ported: HashSet<_> =
-                ips(call).iter().filter(|item| has_port(item)).map(|item| bare(item)).collect();
-            edit_ips(call, |items| {
-                items
-                    .retain(|item| item.as_str().is_none_or(|item| has_port(item) || !ported.contains(item)));
-            });
-        }),
-        fault("found-twice", "Beside itself with a port, an item finds that port twice.").success(
-            |call, body| {
-                let sent = ips(call);
-                let Some(found) = items(body) else { return };
-                let twice = |item: &&Value| {
-                    let ip = item["ip"].as_str().unwrap_or_default();
-                    let with_port = ip.parse().ok().map(|ip| {
-                        SocketAddr::new(
-                            ip,
-                            item["port"].as_u64().and_then(|port| port.try_into().ok()).unwrap_or(0),
-                        )
-                        .to_string()
-                    });
-                    sent.iter().any(|sent| sent == ip) && with_port.is_some_and(|item| sent.contains(&item))
-                };
-                let again: Vec<_> = found.iter().filter(twice).cloned().collect();
-                let more = i64::try_from(again.len()).unwrap_or_default();
-                found.extend(again);
-                body["data"]["total"] = (super::search::total(body) + more).into();
-            }
-        ),
-        fault("second-page-one-port", "On a later page an address shows one port.").when(later_page).success(
-            |_, body| {
+        .request(drop_shadowed),
+        fault("found-twice", "Beside itself with a port, an item finds that port twice.")
+            .success(repeat_found_twice),
+        fault("second-page-one-port", "On a later page an address shows one port.").when(later_page).list(
+            |_, items| {
                 let mut known = HashSet::new();
-                if let Some(items) = items(body) {
-                    items.retain(|item| known.insert(item["ip"].to_string()));
-                }
+                items.retain(|item| known.insert(item["ip"].to_string()));
             }
         ),
     ]
 }
 
 /// Adds to each item with a port another one with a port beside it.
-fn beside(call: &mut Call<'_>, other: fn(u16) -> Option<u16>) {
-    edit_ips(call, |items| {
+fn beside(other: fn(u16) -> Option<u16>) -> impl Fn(&mut Call<'_>) + Send + Sync {
+    batch(move |search, items| {
         let sockets = items.iter().filter_map(|item| item.as_str()?.parse::<SocketAddr>().ok());
-        let more = sockets
-            .filter_map(|socket| Some(SocketAddr::new(socket.ip(), other(socket.port())?).to_string()));
-        let more: Vec<_> = more.map(Value::from).collect();
+        let more = sockets.filter_map(|socket| Some(SocketAddr::new(socket.ip(), other(socket.port())?)));
+        let more: Vec<_> = more.map(|socket| Value::from(socket.to_string())).collect();
         // Not past the limit, which would be another fault.
-        let room = call.contract.search.distinct_items.saturating_sub(items.len());
+        let room = search.distinct_items.saturating_sub(items.len());
         items.extend(more.into_iter().take(room));
-    });
+    })
+}
+
+/// Loses the instances with the same key as one before.
+fn lose_repeated(
+    key: impl Fn(&Call<'_>, &Value) -> Option<String> + Send + Sync,
+) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+    move |call, body| {
+        let mut known = HashSet::new();
+        lose_where(body, |item| key(call, item).is_some_and(|key| !known.insert(key)));
+    }
+}
+
+/// An item is the address of an instance, without a port.
+fn of_bare(call: &Call<'_>, item: &Value) -> bool {
+    ips(call).iter().any(|sent| item["ip"] == **sent)
 }

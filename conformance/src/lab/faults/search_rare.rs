@@ -3,11 +3,13 @@
 
 use std::ops::Range;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::search::{
-    CITY, COUNTRY, FROM, GROUP, NOBODY, ORDER, PAGE, PropertyGetter, SIZE, STATUS, TO, asks, count, distinct,
-    edit_ips, filtered, has, has_port, ignore, ips, is_v6, items, later_page, map_ips, value,
+    CITY, COUNTRY, FROM, GROUP, ORDER, PAGE, PropertyGetter, SIZE, STATUS, TO, above_distinct_limit,
+    all_items, any_bound, any_item, asks, batch, count, cut_to_limit, distinct, each, filtered, has,
+    has_port, ignore, ignore_bounds, integer, ips, is_v6, later_page, lenient, page, put, repeat_found_twice,
+    text, value, with_duplicates, without_first,
 };
 use crate::contract::Search;
 use crate::lab::exchange::Reply;
@@ -18,22 +20,15 @@ pub(crate) fn faults() -> Vec<Fault> {
 }
 
 fn malformed() -> Vec<Fault> {
-    let lenient = |id, breaks, fits: fn(&str) -> bool| {
-        Fault::new(id, breaks).request(move |call| {
-            map_ips(call, |_, item| if fits(item) { NOBODY } else { item }.to_owned());
-        })
-    };
+    // Leaves out networks at some places.
     let left_out = |id, breaks, places: fn(&Search) -> Range<usize>| {
-        Fault::new(id, breaks).request(move |call| {
-            let places = places(&call.contract.search);
-            edit_ips(call, |items| {
-                let mut place = 0;
-                items.retain(|item| {
-                    place += 1;
-                    !places.contains(&(place - 1)) || item.as_str().is_none_or(|item| !item.contains('/'))
-                });
+        Fault::new(id, breaks).request(batch(move |search, items| {
+            let (left_out, mut places) = (places(search), 0..);
+            items.retain(|item| {
+                let is_left_out = places.next().is_some_and(|place| left_out.contains(&place));
+                !is_left_out || item.as_str().is_none_or(|item| !item.contains('/'))
             });
-        })
+        }))
     };
     faults_of![
         "search.",
@@ -47,12 +42,12 @@ fn malformed() -> Vec<Fault> {
         lenient("ips-item/reverse-name", "The name of an address in the DNS is accepted.", |item| {
             item.ends_with(".in-addr.arpa")
         }),
-        lenient("ips-item/long", "An item of more than a hundred characters is not looked at.", |item| item
-            .chars()
-            .count()
-            > 100),
-        lenient("ips-item/invisible", "An invisible character before an address is left out.", |item| item
-            .starts_with('\u{2060}')),
+        lenient("ips-item/long", "An item of more than a hundred characters is not looked at.", |item| {
+            item.chars().count() > 100
+        }),
+        lenient("ips-item/invisible", "An invisible character before an address is left out.", |item| {
+            item.starts_with('\u{2060}')
+        }),
         lenient("ips-item/commas", "Commas stand for dots.", |item| {
             item.matches(',').count() == 3 && !item.contains('.')
         }),
@@ -81,51 +76,42 @@ fn malformed() -> Vec<Fault> {
 }
 
 fn limits() -> Vec<Fault> {
-    let cut = |call: &mut Call<'_>, most: usize| {
-        edit_ips(call, |items| items.truncate(most));
-    };
     faults_of![
         "search.",
         fault("ips-raw-limit/none-with-a-status", "With a status there may be more raw items.")
             .when(asks(STATUS))
-            .request(move |call| cut(call, *call.contract.search.raw_items.end())),
+            .request(batch(|search, items| items.truncate(*search.raw_items.end()))),
         fault("ips-raw-limit/none-on-later-pages", "On later pages there may be more raw items.")
             .when(later_page)
-            .request(move |call| cut(call, *call.contract.search.raw_items.end())),
+            .request(batch(|search, items| items.truncate(*search.raw_items.end()))),
         reject(
             "ips-raw-limit/half-with-ports",
             "With an IPv4 address and its port half of the limit is the limit."
         )
         .when(|call| {
-            count(call) > *call.contract.search.raw_items.end() / 2
-                && count(call) <= *call.contract.search.raw_items.end()
-                && ips(call).iter().any(|item| has_port(item) && !item.starts_with('['))
-        }),
+            let most = *call.contract.search.raw_items.end();
+            (most / 2 + 1..=most).contains(&count(call))
+        })
+        .when(any_item(|item| has_port(item) && !item.starts_with('['))),
         fault(
             "ips-dedup-limit/none-for-many-raw-items",
             "Distinct items are not counted when there are more than nine thousand raw ones."
         )
-        .when(|call| {
-            let search = &call.contract.search;
-            count(call) > 9_000
-                && count(call) <= *search.raw_items.end()
-                && distinct(call) > search.distinct_items
-        })
-        .request(move |call| cut(call, call.contract.search.distinct_items)),
+        .when(|call| (9_001..=*call.contract.search.raw_items.end()).contains(&count(call)))
+        .when(above_distinct_limit)
+        .request(cut_to_limit),
         fault("page-size/unchecked-on-later-pages", "On later pages pageSize may be anything.")
             .when(later_page)
+            .when(asks(SIZE))
             .when(|call| {
                 let sizes = &call.contract.search.page_sizes;
-                value(call, SIZE).is_some_and(|size| !size.as_i64().is_some_and(|size| sizes.contains(&size)))
+                !integer(call, SIZE).is_some_and(|size| sizes.contains(&size))
             })
             .request(ignore(SIZE)),
     ]
 }
 
 fn ignored_filters() -> Vec<Fault> {
-    let ignored = |id, breaks, which: PropertyGetter, fits: fn(&Call<'_>) -> bool| {
-        Fault::new(id, breaks).when(fits).request(ignore(which))
-    };
     let one = |call: &Call<'_>, of_v6: bool| {
         let items = ips(call);
         items.len() == 1 && is_v6(&items[0]) == of_v6 && !has_port(&items[0])
@@ -133,11 +119,10 @@ fn ignored_filters() -> Vec<Fault> {
     let one_v4 = move |call: &Call<'_>| one(call, false);
     let one_v6 = move |call: &Call<'_>| one(call, true);
     let many = |call: &Call<'_>| distinct(call) > 100;
-    let many_repeated = |call: &Call<'_>| distinct(call) > 100 && count(call) > distinct(call);
     faults_of![
         "search.",
         fault("page/unchecked-for-unknown-addresses", "For addresses that nobody has, page may be anything.")
-            .when(|call| ips(call).iter().all(|item| item.starts_with("203.0.113.25")))
+            .when(all_items(|item| item.starts_with("203.0.113.25")))
             .request(ignore(PAGE)),
         fault("status/ignored-before-the-items", "A status that is written before the items is ignored.")
             .when(|call| {
@@ -149,31 +134,23 @@ fn ignored_filters() -> Vec<Fault> {
                     .is_some_and(|(status, ips)| status < ips)
             })
             .request(ignore(STATUS)),
-        ignored(
-            "status/ignored-on-pages-of-a-hundred",
-            "On pages of a hundred the status is ignored.",
-            STATUS,
-            |call| value(call, SIZE) == Some(json!(100))
-        ),
-        ignored(
+        fault("status/ignored-on-pages-of-a-hundred", "On pages of a hundred the status is ignored.")
+            .when(has(SIZE, |size| size == 100))
+            .request(ignore(STATUS)),
+        fault(
             "city/ignored-on-nearly-the-largest-pages",
-            "On pages of one less than the largest size the city is ignored.",
-            CITY,
-            |call| { value(call, SIZE) == Some(json!(call.contract.search.page_sizes.end() - 1)) }
-        ),
-        ignored(
-            "status/unlisted-on-later-pages",
-            "On later pages an unlisted status is ignored.",
-            STATUS,
-            |call| {
+            "On pages of one less than the largest size the city is ignored."
+        )
+        .when(|call| integer(call, SIZE) == Some(call.contract.search.page_sizes.end() - 1))
+        .request(ignore(CITY)),
+        fault("status/unlisted-on-later-pages", "On later pages an unlisted status is ignored.")
+            .when(later_page)
+            .when(asks(STATUS))
+            .when(|call| {
                 let listed = &call.contract.search.statuses;
-                let status = value(call, STATUS);
-                later_page(call)
-                    && status.is_some_and(|status| {
-                        !status.as_str().is_some_and(|status| listed.iter().any(|one| one == status))
-                    })
-            }
-        ),
+                !text(call, STATUS).is_some_and(|status| listed.contains(&status))
+            })
+            .request(ignore(STATUS)),
         fault("status/ignored-for-one-ipv6", "For one IPv6 address the status is ignored.")
             .when(one_v6)
             .request(ignore(STATUS)),
@@ -193,7 +170,8 @@ fn ignored_filters() -> Vec<Fault> {
             .when(many)
             .request(ignore(ORDER)),
         fault("status/ignored-for-many-repeated", "The status is ignored when many items are repeated.")
-            .when(many_repeated)
+            .when(many)
+            .when(with_duplicates)
             .request(ignore(STATUS)),
         fault(
             "activated-range/ignored-for-many",
@@ -212,41 +190,31 @@ fn ignored_filters() -> Vec<Fault> {
                 bound(FROM).zip(bound(TO)).is_some_and(|(from, to)| from > to)
             })
             .request(ignore(TO)),
-        fault("match-port/highest-bit-lost", "Ports count without their highest bit.").request(|call| {
-            map_ips(call, |_, item| match item.parse::<std::net::SocketAddr>() {
+        fault("match-port/highest-bit-lost", "Ports count without their highest bit.").request(each(
+            |item| match item.parse::<std::net::SocketAddr>() {
                 Ok(mut socket) if socket.port() > 0x8000 => {
                     socket.set_port(socket.port() & 0x7fff);
                     socket.to_string()
                 }
                 _ => item.to_owned(),
-            });
-        }),
+            }
+        )),
     ]
 }
 
 fn times() -> Vec<Fault> {
-    let bounds: [PropertyGetter; 2] = [FROM, |search| &search.activated_to];
-    let fits = move |call: &Call<'_>, test: fn(&str) -> bool| {
-        bounds.iter().any(|which| value(call, *which).is_some_and(|bound| bound.as_str().is_some_and(test)))
-    };
-    let rejected = move |id, breaks, test: fn(&str) -> bool| {
-        Fault::reject(id, breaks).when(move |call| fits(call, test))
-    };
-    let lenient = move |id, breaks, test: fn(&str) -> bool| {
-        Fault::new(id, breaks).when(move |call| fits(call, test)).request(move |call| {
-            for which in bounds {
-                ignore(which)(call);
-            }
-        })
-    };
     faults_of![
         "search.activated-range/",
-        rejected("last-year-rejected", "The year 9999 is rejected.", |bound| bound.starts_with("9999")),
-        rejected("first-year-rejected", "The year 1 is rejected.", |bound| bound.starts_with("0001")),
-        lenient("minus-sign", "A minus sign that is not ASCII is accepted.", |bound| bound
-            .contains('\u{2212}')),
-        lenient("one-digit-in-utc", "In UTC a month of one digit is accepted.", |bound| bound.ends_with('Z')
-            && bound.as_bytes().get(6) == Some(&b'-')),
+        reject("last-year-rejected", "The year 9999 is rejected.")
+            .when(any_bound(|bound| bound.starts_with("9999"))),
+        reject("first-year-rejected", "The year 1 is rejected.")
+            .when(any_bound(|bound| bound.starts_with("0001"))),
+        fault("minus-sign", "A minus sign that is not ASCII is accepted.")
+            .when(any_bound(|bound| bound.contains('\u{2212}')))
+            .request(ignore_bounds),
+        fault("one-digit-in-utc", "In UTC a month of one digit is accepted.")
+            .when(any_bound(|bound| bound.ends_with('Z') && bound.as_bytes().get(6) == Some(&b'-')))
+            .request(ignore_bounds),
     ]
 }
 
@@ -265,26 +233,13 @@ fn responses() -> Vec<Fault> {
         fault("paging/echo-of-nothing", "With a filter that nothing passes, the page is always the first.")
             .when(filtered)
             .when(asks(PAGE))
-            .success(|call, body| {
-                if body["data"]["items"] == json!([]) {
-                    body["data"][&call.contract.search.page.name] = json!(1);
-                }
-            }),
+            .empty(|call, body| body["data"][&call.contract.search.page.name] = json!(1)),
         fault(
             "paging/twice-among-many",
             "Among more than a hundred items, an instance of two items comes twice."
         )
-        .serve(|call| {
-            Box::pin(async move {
-                let mut reply = call.send().await;
-                let is_large = call.operation().is_some() && distinct(&call) > 100;
-                let items = if is_large { ips(&call) } else { Vec::new() };
-                if is_large && call.accepted(&reply) {
-                    reply.edit(|body| twice(&items, body));
-                }
-                reply
-            })
-        }),
+        .when(|call| distinct(call) > 100)
+        .success(repeat_found_twice),
         wrapping("paging/wraps-in-8-bits", "Pages are counted in 8 bits.", 1 << 8),
         wrapping("paging/wraps-in-16-bits", "Pages are counted in 16 bits.", 1 << 16),
         fault(
@@ -293,13 +248,7 @@ fn responses() -> Vec<Fault> {
         )
         .when(filtered)
         .when(has(SIZE, |size| size == 100))
-        .success(|_, body| {
-            if let Some(items) = items(body)
-                && !items.is_empty()
-            {
-                items.remove(0);
-            }
-        }),
+        .list(without_first),
         reject("json-body/space-first", "A body that begins with a space is rejected.")
             .when(|call| call.body.first().is_some_and(u8::is_ascii_whitespace)),
     ]
@@ -307,36 +256,15 @@ fn responses() -> Vec<Fault> {
 
 /// A page is counted anew after so many, and the response names the one that was asked for.
 fn wrapping(id: &'static str, breaks: &'static str, pages: i64) -> Fault {
-    Fault::new(id, breaks).serve(move |mut call| {
+    Fault::new(id, breaks).when(move |call| page(call) > pages).serve(move |mut call| {
         Box::pin(async move {
-            let name = &call.contract.search.page.name;
-            let asked = value(&call, PAGE).and_then(|page| page.as_i64());
-            let wrapped = asked.filter(|page| *page > pages).map(|page| (page - 1) % pages + 1);
-            let Some(wrapped) = wrapped.filter(|_| call.operation().is_some()) else {
-                return call.send().await;
-            };
-            call.edit(|body| body[name] = json!(wrapped));
+            let asked = page(&call);
+            put(&mut call, PAGE, (asked - 1) % pages + 1);
             let mut reply = call.send().await;
             if call.accepted(&reply) {
-                reply.edit(|body| body["data"][name] = json!(asked));
+                reply.edit(|body| body["data"][&call.contract.search.page.name] = json!(asked));
             }
             reply
         })
     })
-}
-
-/// Repeats the instances that an item with a port and one without find.
-fn twice(items: &[String], body: &mut Value) {
-    let Some(instances) = body.pointer_mut("/data/items").and_then(Value::as_array_mut) else { return };
-    let found = |instance: &Value| {
-        let ip = instance["ip"].as_str().unwrap_or_default();
-        let port = instance["port"].as_i64().unwrap_or_default();
-        let with_port = [format!("{ip}:{port}"), format!("[{ip}]:{port}")];
-        items.iter().any(|item| item == ip) && items.iter().any(|item| with_port.contains(item))
-    };
-    let again: Vec<Value> = instances.iter().filter(|instance| found(instance)).cloned().collect();
-    let more = again.len();
-    instances.extend(again);
-    let total = body["data"]["total"].as_i64().unwrap_or_default();
-    body["data"]["total"] = json!(total + i64::try_from(more).unwrap_or_default());
 }

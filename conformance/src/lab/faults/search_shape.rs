@@ -4,26 +4,14 @@ use hyper::StatusCode;
 use serde_json::{Value, json};
 
 use super::edit::{change, remove, rename, set, with_header, with_status, without_header};
-use super::search::{CITY, asks, filtered, items, later_page};
-use crate::lab::exchange::Reply;
-use crate::lab::{Call, Fault};
+use super::search::{CITY, asks, filtered, finds_nothing, later_page};
+use crate::lab::Fault;
 
 pub(crate) fn faults() -> Vec<Fault> {
-    [envelope(), headers(), instance(), null(), capabilities(), terms()].into_iter().flatten().collect()
-}
-
-fn finds_nothing(call: &Call<'_>, reply: &Reply) -> bool {
-    call.accepted(reply) && reply.json()["data"]["items"] == json!([])
+    [envelope(), headers(), instance(), capabilities()].into_iter().flatten().collect()
 }
 
 fn envelope() -> Vec<Fault> {
-    let of_nothing = |id, breaks, how: fn(&mut Value)| {
-        Fault::new(id, breaks).success(move |_, body| {
-            if body["data"]["items"] == json!([]) {
-                how(body);
-            }
-        })
-    };
     faults_of![
         "search.envelope/",
         fault("code-of-extraction", "The code is 0.").success(set("/code", 0)),
@@ -52,20 +40,14 @@ fn envelope() -> Vec<Fault> {
         fault("items-renamed", "items is called list.").success(rename("/data/items", "list")),
         fault("items-object", "items is an object.")
             .success(change("/data/items", |items| *items = json!({}))),
-        of_nothing("nothing-null", "An empty result has items null.", |body| {
-            body["data"]["items"] = Value::Null
-        }),
-        of_nothing("nothing-missing", "An empty result has no items.", |body| {
-            body["data"].as_object_mut().and_then(|data| data.shift_remove("items"));
-        }),
-        of_nothing("nothing-no-data", "An empty result has no data.", |body| body["data"] = Value::Null),
-        of_nothing("nothing-no-size", "An empty result has no pageSize.", |body| {
-            body["data"].as_object_mut().and_then(|data| data.shift_remove("pageSize"));
-        }),
+        fault("nothing-null", "An empty result has items null.").empty(set("/data/items", Value::Null)),
+        fault("nothing-missing", "An empty result has no items.").empty(remove("/data/items")),
+        fault("nothing-no-data", "An empty result has no data.").empty(set("/data", Value::Null)),
+        fault("nothing-no-size", "An empty result has no pageSize.").empty(remove("/data/pageSize")),
         fault("accepted", "A search gets HTTP 202.").reply(with_status(StatusCode::ACCEPTED)),
         fault("nothing-partial", "An empty result gets HTTP 206.").reply(|call, reply| {
             if finds_nothing(call, reply) {
-                reply.status = hyper::StatusCode::PARTIAL_CONTENT;
+                reply.status = StatusCode::PARTIAL_CONTENT;
             }
         }),
         fault("total-missing", "data has no total.").success(remove("/data/total")),
@@ -104,9 +86,14 @@ fn headers() -> Vec<Fault> {
 }
 
 fn instance() -> Vec<Fault> {
-    let each_item = |id, breaks, how: fn(&mut Value)| {
-        Fault::new(id, breaks).success(move |_, body| {
-            body["data"]["items"].as_array_mut().into_iter().flatten().for_each(how);
+    // A member that is null is left out, as some libraries do by default.
+    let omitted = |id, breaks, name: &'static str| {
+        Fault::new(id, breaks).list(move |_, items| {
+            for item in items.iter_mut().filter_map(Value::as_object_mut) {
+                if item.get(name).is_some_and(Value::is_null) {
+                    item.shift_remove(name);
+                }
+            }
         })
     };
     faults_of![
@@ -121,18 +108,22 @@ fn instance() -> Vec<Fault> {
         fault("id-text", "An id is a text.").success(set("/data/items/0/instanceId", "9001")),
         fault("id-zero", "An id is 0.").success(set("/data/items/-/instanceId", 0)),
         fault("offer-zero", "An offerId is 0.").success(set("/data/items/-/offerId", 0)),
-        each_item("offer-of-another", "Each offerId is that of the next product.", |item| {
-            if let Some(offer) = item["offerId"].as_i64() {
-                item["offerId"] = json!(offer + 1);
+        fault("offer-of-another", "Each offerId is that of the next product.").success(change(
+            "/data/items/*/offerId",
+            |offer| {
+                if let Some(number) = offer.as_i64() {
+                    *offer = json!(number + 1);
+                }
             }
-        }),
-        each_item("isp-types-swapped", "ispType 1 and 2 are swapped.", |item| {
-            match item["ispType"].as_i64() {
-                Some(1) => item["ispType"] = json!(2),
-                Some(2) => item["ispType"] = json!(1),
+        )),
+        fault("isp-types-swapped", "ispType 1 and 2 are swapped.").success(change(
+            "/data/items/*/ispType",
+            |isp_type| match isp_type.as_i64() {
+                Some(1) => *isp_type = json!(2),
+                Some(2) => *isp_type = json!(1),
                 _ => {}
             }
-        }),
+        )),
         fault("port-text", "Ports are texts.").success(set("/data/items/*/port", "20001")),
         fault("port-negative", "A missing port is -1.").success(set("/data/items/-/port", -1)),
         fault("isp-type-name", "ispType is a name.").success(set("/data/items/*/ispType", "native")),
@@ -165,22 +156,6 @@ fn instance() -> Vec<Fault> {
         )),
         fault("protocols-null", "No protocols are null.")
             .success(change("/data/items/-/protocols", |protocols| *protocols = Value::Null)),
-    ]
-}
-
-fn null() -> Vec<Fault> {
-    // A member that is null is left out, as some libraries do by default.
-    let omitted = |id, breaks, name: &'static str| {
-        Fault::new(id, breaks).success(move |_, body| {
-            for item in items(body).into_iter().flatten().filter_map(Value::as_object_mut) {
-                if item.get(name).is_some_and(Value::is_null) {
-                    item.shift_remove(name);
-                }
-            }
-        })
-    };
-    faults_of![
-        "search.instance/",
         omitted("null-expires-omitted", "An unknown expiresAt is left out.", "expiresAt"),
         omitted("null-activated-omitted", "An activatedAt that is null is left out.", "activatedAt"),
         omitted("null-group-omitted", "The groupId of an ungrouped instance is left out.", "groupId"),
@@ -241,12 +216,6 @@ fn capabilities() -> Vec<Fault> {
         member("select-text", "selectReplacement is a text.", "selectReplacement", "no"),
         member("custom-null", "customCredentials is null.", "customCredentials", Value::Null),
         member("random-text", "randomCredentials is a text.", "randomCredentials", "false"),
-    ]
-}
-
-fn terms() -> Vec<Fault> {
-    faults_of![
-        "search.capabilities/",
         rule("allowed-texts", "Allowed days are texts.", "renew", "allowedDays", json!(["30", "90"])),
         rule("allowed-number", "Allowed days are one number.", "renew", "allowedDays", 30),
         rule("least-negative", "The shortest term is negative.", "purchase", "minDays", -7),

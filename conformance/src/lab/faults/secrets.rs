@@ -1,22 +1,21 @@
 //! Faults that show a secret.
 
-use crate::contract::OperationId;
+use super::condition::in_text;
+use crate::contract::OperationId::{Extract, Groups, Search};
+use crate::lab::exchange::Reply;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
 
-use super::edit::{put, visit};
+use super::edit::{body, put, set, visit};
 use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
-    let leak = |id, breaks, operation: OperationId, path: &'static str| {
-        Fault::new(id, breaks).only(operation).success(move |call, body| {
-            if call.operation() == Some(operation) {
-                put(body, path, &json!(canary(call)));
-            }
-        })
+    let leak = |id, breaks, operation, path: &'static str| {
+        Fault::new(id, breaks)
+            .only(operation)
+            .success(move |call, body| put(body, path, &json!(canary(call))))
     };
-    use OperationId::{Extract, Groups, Search};
     faults_of![
         "all.no-secrets/",
         leak(
@@ -50,23 +49,15 @@ pub(crate) fn faults() -> Vec<Fault> {
                 *ip = json!(format!("user:{canary}@{}", ip.as_str().unwrap_or_default()));
             });
         }),
-        fault("text-entry", "An entry of a plain-text response ends with user and password.").reply(
-            |call, reply| {
-                if call.wants_text() && call.accepted(reply) {
-                    let text = format!("{}:user:{}", String::from_utf8_lossy(&reply.body), canary(call));
-                    reply.body = text.into();
-                }
-            }
-        ),
+        fault("text-entry", "An entry of a plain-text response ends with user and password.")
+            .when(in_text)
+            .reply(|call, reply| add_to_text(call, reply, &format!(":user:{}", canary(call)))),
         fault(
             "text-entry-unknown",
             "Entries of a plain-text response end with user and password, which nobody supplied."
         )
-        .reply(|call, reply| {
-            if call.wants_text() && call.accepted(reply) {
-                reply.body = format!("{}:user7:pAss-77", String::from_utf8_lossy(&reply.body)).into();
-            }
-        }),
+        .when(in_text)
+        .reply(|call, reply| add_to_text(call, reply, ":user7:pAss-77")),
         fault("header", "A header holds a password.").reply(|call, reply| {
             reply.set_header("x-proxy-password", canary(call));
         }),
@@ -78,42 +69,34 @@ pub(crate) fn faults() -> Vec<Fault> {
             if call.accepted(reply) && !reply.json().is_null() {
                 let escaped: String =
                     canary(call).encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
-                let text = String::from_utf8_lossy(&reply.body).replacen(
-                    '{',
-                    &format!("{{\"note\":\"{escaped}\","),
-                    1,
-                );
+                let text = reply.text().replacen('{', &format!("{{\"note\":\"{escaped}\","), 1);
                 reply.body = text.into();
             }
         }),
-        fault("extract-error", "The message of a rejected extraction holds a password.").rejection(
-            |call, reply| {
-                if call.operation() == Some(Extract) {
-                    reply.edit(|body| body["message"] = json!(format!("upstream said: {}", canary(call))));
-                }
-            }
-        ),
-        fault("static-error", "A rejected search shows a password.").rejection(|call, reply| {
-            if call.operation() == Some(Search) {
-                reply.edit(|body| body["debug"] = json!({"row": [1, canary(call)]}));
-            }
-        }),
-        fault("empty-result", "An empty result shows a password.").success(|call, body| {
-            if body["data"]["items"] == json!([]) {
-                body["debug"] = json!(canary(call));
-            }
-        }),
-        fault("unnamed", "An instance has a member proxy_password with a text that nobody named.").success(
-            |_, body| {
-                put(body, "/data/items/0/proxy_password", &json!("correct horse"));
-            }
-        ),
-        fault("nested", "Credentials of a gateway are shown.").success(|_, body| {
-            put(body, "/data/0/auth", &json!({"user": "u1", "passwd": "hunter2"}));
-        }),
+        fault("extract-error", "The message of a rejected extraction holds a password.")
+            .when(|call| call.operation() == Some(Extract))
+            .rejection(
+                body(|call, body| body["message"] = json!(format!("upstream said: {}", canary(call))))
+            ),
+        fault("static-error", "A rejected search shows a password.")
+            .when(|call| call.operation() == Some(Search))
+            .rejection(body(|call, body| body["debug"] = json!({"row": [1, canary(call)]}))),
+        fault("empty-result", "An empty result shows a password.")
+            .empty(|call, body| body["debug"] = json!(canary(call))),
+        fault("unnamed", "An instance has a member proxy_password with a text that nobody named.")
+            .success(set("/data/items/0/proxy_password", "correct horse")),
+        fault("nested", "Credentials of a gateway are shown.")
+            .success(set("/data/0/auth", json!({"user": "u1", "passwd": "hunter2"}))),
     ]
 }
 
 fn canary<'a>(call: &Call<'a>) -> &'a str {
     call.facts.canaries.first().map_or("no canary", |canary| canary.expose())
+}
+
+/// Adds to the end of a success.
+fn add_to_text(call: &Call<'_>, reply: &mut Reply, text: &str) {
+    if call.accepted(reply) {
+        reply.body = format!("{}{text}", reply.text()).into();
+    }
 }
