@@ -1,12 +1,18 @@
 //! Variations in extraction.
 
+use std::collections::HashSet;
+
 use hyper::StatusCode;
-use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::header::HeaderValue;
 use serde_json::{Value, json};
 
+use super::entries::{add, entries, rewritten};
+use super::keep_params;
+use crate::contract::Extract;
 use crate::lab::exchange::Reply;
-use crate::lab::faults::condition::{num, of_empty_region, request_id};
-use crate::lab::faults::separator;
+use crate::lab::faults::condition::{LB, SB, is_custom, num, of_empty_region, request_id, without};
+use crate::lab::faults::credentials;
+use crate::lab::faults::edit::{body, change, set};
 use crate::lab::{Call, Variation};
 
 const HEADERS: [&str; 3] = ["x-proxy-requested-count", "x-proxy-returned-count", "x-proxy-partial"];
@@ -16,32 +22,17 @@ pub(crate) fn variations() -> Vec<Variation> {
 }
 
 fn text() -> Vec<Variation> {
-    let entries = |id, decides, form: fn(&str) -> String| {
-        Variation::new(id, decides).success(move |call, reply| {
-            if call.wants_text() {
-                let separator = separator(call);
-                let text = String::from_utf8_lossy(&reply.body).into_owned();
-                let entries: Vec<String> = text.split(&separator).map(form).collect();
-                reply.body = entries.join(&separator).into();
-            }
-        })
-    };
     variations_of![
         "extract.",
-        variation("text-with-trailing-separator", "A text response ends with its separator.").success(
-            |call, reply| {
-                if call.wants_text() {
-                    let text = String::from_utf8_lossy(&reply.body).into_owned();
-                    reply.body = format!("{text}{}", separator(call)).into();
-                }
-            }
+        rewritten(
+            "text-with-trailing-separator",
+            "A text response ends with its separator.",
+            |text, separator| format!("{text}{separator}")
         ),
         variation("text-in-other-charset", "A text response declares the charset `us-ascii`.").success(
             |call, reply| {
                 if call.wants_text() {
-                    reply
-                        .headers
-                        .insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=us-ascii"));
+                    reply.set_header("content-type", "text/plain; charset=us-ascii");
                 }
             }
         ),
@@ -62,10 +53,10 @@ fn text() -> Vec<Variation> {
 }
 
 fn results() -> Vec<Variation> {
-    let instead = |id, decides, shortage: fn() -> Reply| {
+    let instead = |id, decides, status: u16, code: i64| {
         Variation::new(id, decides).reply(move |_, reply| {
             if reply.status == StatusCode::SERVICE_UNAVAILABLE {
-                *reply = shortage();
+                *reply = shortage(status, code);
             }
         })
     };
@@ -76,17 +67,14 @@ fn results() -> Vec<Variation> {
             "A full result has no `X-Proxy` headers; only a partial one has them."
         )
         .success(|_, reply| {
-            let flag = reply.headers.get("x-proxy-partial").and_then(|value| value.to_str().ok());
-            if flag != Some("true") {
-                for name in HEADERS {
-                    reply.headers.remove(name);
-                }
+            if reply.header("x-proxy-partial") != Some("true") {
+                unflag(reply);
             }
         }),
         variation("flag-as-number", "`X-Proxy-Partial` is `1` or `0`.")
-            .success(|_, reply| { respell(reply, "1", "0") }),
+            .success(|_, reply| respell(reply, "1", "0")),
         variation("flag-as-word", "`X-Proxy-Partial` is `YES` or `NO`.")
-            .success(|_, reply| { respell(reply, "YES", "NO") }),
+            .success(|_, reply| respell(reply, "YES", "NO")),
         variation("flag-as-partial", "`X-Proxy-Partial` is `partial` or `full`.")
             .success(|_, reply| respell(reply, "partial", "full")),
         variation(
@@ -94,16 +82,18 @@ fn results() -> Vec<Variation> {
             "Too few gateways are a shortage with `Retry-After`; there are no partial results."
         )
         .reply(|_, reply| {
-            let flag = reply.headers.get("x-proxy-partial").and_then(|value| value.to_str().ok());
-            if flag == Some("true") {
+            if reply.header("x-proxy-partial") == Some("true") {
                 *reply = shortage(503, 50301);
             }
         }),
-        instead("shortage-within-200", "A shortage has HTTP status 200 and the business code 1001.", || {
-            shortage(200, 1001)
-        }),
-        instead("shortage-as-429", "A shortage has HTTP status 429.", || shortage(429, 42900)),
-        instead("shortage-as-404", "A shortage has HTTP status 404.", || shortage(404, 40400)),
+        instead(
+            "shortage-within-200",
+            "A shortage has HTTP status 200 and the business code 1001.",
+            200,
+            1001
+        ),
+        instead("shortage-as-429", "A shortage has HTTP status 429.", 429, 42900),
+        instead("shortage-as-404", "A shortage has HTTP status 404.", 404, 40400),
         variation(
             "always-partial",
             "A region without gateways gives a partial result of none, not a shortage."
@@ -136,50 +126,28 @@ fn results() -> Vec<Variation> {
             "one-gateway-for-all",
             "Every entry of an extraction is the same gateway, which chooses the exit itself."
         )
-        .success(|call, reply| {
-            if !call.wants_text() {
-                reply.edit(|body| {
-                    for entry in body["data"].as_array_mut().into_iter().flatten() {
-                        *entry = json!({"ip": "gw.proxy.invalid", "port": 20_000});
-                    }
-                });
-            }
-        }),
+        .success(body(change("/data/*", |entry| *entry = json!({"ip": "gw.proxy.invalid", "port": 20_000})))),
         variation(
             "other-order-each-time",
             "Every second extraction lists its gateways in the opposite order."
         )
         .success(|call, reply| {
             if call.memory.calls() % 2 == 1 {
-                reply.edit(|body| {
-                    if let Some(entries) = body["data"].as_array_mut() {
-                        entries.reverse();
-                    }
-                });
+                reply.edit(|body| call.list(body).into_iter().for_each(|entries| entries.reverse()));
             }
         }),
-        variation("empty-msg", "`msg` of an extraction is empty.").success(|_, reply| {
-            reply.edit(|body| body["msg"] = json!(""));
-        }),
+        variation("empty-msg", "`msg` of an extraction is empty.").success(body(set("/msg", ""))),
         variation(
             "more-fields",
             "An extraction and its entries have further fields, such as a country, an expiry and a total."
         )
-        .success(|_, reply| {
-            reply.edit(|body| {
-                for entry in body["data"].as_array_mut().into_iter().flatten() {
-                    entry["countryCode"] = json!("USA");
-                    entry["expireTime"] = Value::Null;
-                }
-                body["requestId"] = json!("r");
-                body["total"] = json!(1);
-            });
+        .success(|call, reply| {
+            add(reply, "/data", json!({"countryCode": "USA", "expireTime": null}));
+            body(set("/requestId", "r"))(call, reply);
+            body(set("/total", 1))(call, reply);
         }),
-        variation("code-with-fraction", "The success code of an extraction is written as `0.0`.").success(
-            |_, reply| {
-                reply.edit(|body| body["code"] = json!(0.0));
-            }
-        ),
+        variation("code-with-fraction", "The success code of an extraction is written as `0.0`.")
+            .success(body(set("/code", 0.0))),
     ]
 }
 
@@ -191,62 +159,35 @@ fn parameters() -> Vec<Variation> {
             "Of a parameter that is sent several times, the first value counts."
         )
         .request(|call| {
-            let mut known = Vec::new();
-            let mut params = call.params();
-            params.retain(|(name, _)| {
-                let first = !known.contains(name);
-                known.push(name.clone());
-                first
-            });
-            call.set_params(&params);
+            let mut known = HashSet::new();
+            keep_params(call, |name, _| known.insert(name.to_owned()));
         }),
         variation("empty-parameters-ignored", "An optional parameter without a value counts as absent.")
             .request(|call| {
-                let extract = &call.contract.extract;
-                if !custom(call) {
-                    let optional = [
-                        &extract.regions,
-                        &extract.country,
-                        &extract.protocol,
-                        &extract.return_type,
-                        &extract.lb,
-                        &extract.sb,
-                        &extract.request_id,
-                    ];
-                    let mut params = call.params();
-                    params.retain(|(name, value)| {
-                        !value.is_empty() || optional.iter().all(|known| known.name != *name)
+                if !is_custom(call) {
+                    let extract = &call.contract.extract;
+                    let required = [&extract.num.name, &extract.api_key.name];
+                    let names = names(extract);
+                    keep_params(call, |name, value| {
+                        !value.is_empty()
+                            || !names.contains(&name)
+                            || required.iter().any(|known| *known == name)
                     });
-                    call.set_params(&params);
                 }
             }),
         variation("unused-separator-ignored", "`lb` and `sb` are not looked at where they do not apply.")
             .request(|call| {
-                let extract = &call.contract.extract;
                 if !call.wants_text() {
-                    call.drop_param(&extract.lb.name);
-                    call.drop_param(&extract.sb.name);
-                } else if !custom(call) {
-                    call.drop_param(&extract.sb.name);
+                    without(LB)(call);
+                    without(SB)(call);
+                } else if !is_custom(call) {
+                    without(SB)(call);
                 }
             }),
         variation("unknown-parameters-ignored", "Unknown parameters of an extraction are ignored.").request(
             |call| {
-                let extract = &call.contract.extract;
-                let known = [
-                    &extract.num,
-                    &extract.regions,
-                    &extract.country,
-                    &extract.protocol,
-                    &extract.return_type,
-                    &extract.lb,
-                    &extract.sb,
-                    &extract.request_id,
-                    &extract.api_key,
-                ];
-                let mut params = call.params();
-                params.retain(|(name, _)| known.iter().any(|known| known.name == *name));
-                call.set_params(&params);
+                let names = names(&call.contract.extract);
+                keep_params(call, |name, _| names.contains(&name));
             }
         ),
         variation(
@@ -256,10 +197,8 @@ fn parameters() -> Vec<Variation> {
         .serve(|call| {
             Box::pin(async move {
                 // A known id gives its first response, whatever else is asked; an id is the account's own.
-                let Some(id) = request_id(&call) else {
-                    return call.send().await;
-                };
-                let accounts = crate::lab::faults::credentials(&call);
+                let Some(id) = request_id(&call) else { return call.send().await };
+                let accounts = credentials(&call);
                 let key = format!("{id} {accounts:?} {}", call.wants_text());
                 let reply = call.send().await;
                 if reply.status != StatusCode::CONFLICT && !call.accepted(&reply) {
@@ -288,9 +227,7 @@ fn parameters() -> Vec<Variation> {
                 if !is_unknown || !call.accepted(&reply) {
                     return reply;
                 }
-                for name in HEADERS {
-                    reply.headers.remove(name);
-                }
+                unflag(&mut reply);
                 match call.wants_text() {
                     true => reply.body = bytes::Bytes::new(),
                     false => reply.edit(|body| body["data"] = json!([])),
@@ -320,19 +257,36 @@ fn take_default_for_unknown(call: &mut Call<'_>) -> bool {
     is_unknown
 }
 
-fn custom(call: &Call<'_>) -> bool {
-    let extract = &call.contract.extract;
-    call.param(&extract.lb.name).as_ref() == Some(&extract.custom_separator)
+/// The parameters of an extraction.
+fn names(extract: &'static Extract) -> [&'static str; 9] {
+    let parameters = [
+        &extract.num,
+        &extract.regions,
+        &extract.country,
+        &extract.protocol,
+        &extract.return_type,
+        &extract.lb,
+        &extract.sb,
+        &extract.request_id,
+        &extract.api_key,
+    ];
+    parameters.map(|parameter| parameter.name.as_str())
 }
 
 fn respell(reply: &mut Reply, yes: &'static str, no: &'static str) {
-    let flag = reply.headers.get("x-proxy-partial").and_then(|value| value.to_str().ok());
-    let spelt = match flag {
+    let spelt = match reply.header("x-proxy-partial") {
         Some("true") => yes,
         Some(_) => no,
         None => return,
     };
     reply.headers.insert("x-proxy-partial", HeaderValue::from_static(spelt));
+}
+
+/// Removes the headers of a partial result.
+fn unflag(reply: &mut Reply) {
+    for name in HEADERS {
+        reply.headers.remove(name);
+    }
 }
 
 fn shortage(status: u16, code: i64) -> Reply {

@@ -53,7 +53,7 @@ fn travel() -> Vec<Variation> {
                             .map(|unit| format!("\\u{unit:04x}"))
                             .collect::<String>()
                     };
-                    let text = String::from_utf8_lossy(&reply.body).into_owned();
+                    let text = reply.text();
                     let text: String =
                         text.chars().map(|c| if c.is_ascii() { c.to_string() } else { escape(c) }).collect();
                     reply.body = text.replace('/', "\\/").into();

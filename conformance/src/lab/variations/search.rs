@@ -1,14 +1,20 @@
 //! Variations in the static operations.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::Ipv6Addr;
 
 use crate::contract::OperationId;
 use futures::future::BoxFuture;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::keep_params;
 use crate::lab::exchange::{ProxiedRequest, Reply};
-use crate::lab::faults::edit::{put, visit};
+use crate::lab::faults::condition::{API_KEY, put_param, sent};
+use crate::lab::faults::edit::{body, change, put, set, visit};
+use crate::lab::faults::search::{
+    COUNTRY, GROUP, ORDER, PAGE, SIZE, each, integer, put as put_property, text,
+};
 use crate::lab::{Call, Variation};
 
 pub(crate) fn variations() -> Vec<Variation> {
@@ -17,14 +23,13 @@ pub(crate) fn variations() -> Vec<Variation> {
 
 fn times() -> Vec<Variation> {
     let respelt = |id, decides, how: fn(&str) -> String| {
+        let respell = move |time: &mut Value| {
+            *time = time.as_str().map_or_else(|| time.clone(), |text| json!(how(text)))
+        };
         Variation::new(id, decides).success(move |_, reply| {
             reply.edit(|body| {
                 for name in ["createdAt", "updatedAt", "expiresAt", "activatedAt"] {
-                    visit(body, &format!("/data/items/*/{name}"), &mut |time| {
-                        if let Some(text) = time.as_str() {
-                            *time = json!(how(text));
-                        }
-                    });
+                    visit(body, &format!("/data/items/*/{name}"), &mut |time| respell(time));
                 }
             });
         })
@@ -36,16 +41,12 @@ fn times() -> Vec<Variation> {
         })
         .everywhere(),
         respelt("in-another-zone", "Times have the offset `-09:00`.", |text| {
-            let parsed: Result<jiff::Timestamp, _> = text.parse();
-            parsed.map_or_else(
-                |_| text.to_owned(),
-                |time| time.display_with_offset(jiff::tz::offset(-9)).to_string(),
-            )
+            let in_zone = |time: Timestamp| time.display_with_offset(jiff::tz::offset(-9)).to_string();
+            text.parse().map_or_else(|_| text.to_owned(), in_zone)
         })
         .everywhere(),
         respelt("with-nanoseconds", "Times have nine digits after the second.", |text| {
-            let parsed: Result<jiff::Timestamp, _> = text.parse();
-            parsed.map_or_else(|_| text.to_owned(), |time| format!("{time:.9}"))
+            text.parse().map_or_else(|_| text.to_owned(), |time: Timestamp| format!("{time:.9}"))
         })
         .everywhere(),
         respelt("in-small-letters", "Times are written with small `t` and `z`.", str::to_lowercase)
@@ -57,40 +58,31 @@ fn responses() -> Vec<Variation> {
     variations_of![
         "static.",
         variation("more-fields", "Responses of the static operations have further fields at every level.")
-            .success(|_, reply| {
-                reply.edit(|body| {
-                    for (path, value) in [
-                        ("/success", json!(true)),
-                        ("/timestamp", json!(1_767_519_000)),
-                        ("/data/hasMore", json!(false)),
-                        ("/data/items/*/remark", Value::Null),
-                        ("/data/items/*/tags", json!([])),
-                        ("/data/items/*/capabilities/ipv6", json!(true)),
-                        ("/data/items/*/capabilities/purchase/unit", json!("day")),
-                    ] {
-                        put(body, path, &value);
-                    }
-                });
-            }),
+            .success(body(|_, body| {
+                for (path, value) in [
+                    ("/success", json!(true)),
+                    ("/timestamp", json!(1_767_519_000)),
+                    ("/data/hasMore", json!(false)),
+                    ("/data/items/*/remark", Value::Null),
+                    ("/data/items/*/tags", json!([])),
+                    ("/data/items/*/capabilities/ipv6", json!(true)),
+                    ("/data/items/*/capabilities/purchase/unit", json!("day")),
+                ] {
+                    put(body, path, &value);
+                }
+            })),
         variation("members-in-other-order", "The members of JSON objects come in the opposite order.")
             .everywhere()
             .success(|_, reply| reply.edit(reverse_members)),
-        variation("empty-message", "`message` of the static operations is empty.").success(|_, reply| {
-            reply.edit(|body| body["message"] = json!(""));
-        }),
+        variation("empty-message", "`message` of the static operations is empty.")
+            .success(body(set("/message", ""))),
         variation(
             "says-how-long-it-took",
             "Responses of the static operations have a field `tookMs`, whose value changes."
         )
-        .success(|call, reply| {
-            let took = call.memory.calls() * 7_919 % 3;
-            reply.edit(|body| body["tookMs"] = json!(took));
-        }),
-        variation("no-capabilities", "`capabilities` of each instance is an empty object.").success(
-            |_, reply| {
-                reply.edit(|body| visit(body, "/data/items/*/capabilities", &mut |found| *found = json!({})));
-            }
-        ),
+        .success(body(|call, body| body["tookMs"] = json!(call.memory.calls() * 7_919 % 3))),
+        variation("no-capabilities", "`capabilities` of each instance is an empty object.")
+            .success(body(change("/data/items/*/capabilities", |capabilities| *capabilities = json!({})))),
         variation("code-with-fraction", "The success code of the static operations is written as `200.0`.")
             .success(|call, reply| {
                 if let Some(id) = call.operation().filter(|id| *id != OperationId::Extract) {
@@ -109,10 +101,8 @@ fn leniency() -> Vec<Variation> {
             "Unknown parameters of the static operations are ignored."
         )
         .request(|call| {
-            let name = &call.contract.search.api_key.name;
-            let mut params = call.params();
-            params.retain(|(known, _)| known == name);
-            call.set_params(&params);
+            let api_key = &call.contract.search.api_key.name;
+            keep_params(call, |name, _| name == api_key);
         }),
         variation("search.unknown-fields-ignored", "Unknown fields in the body of a search are ignored.")
             .request(|call| {
@@ -127,11 +117,8 @@ fn leniency() -> Vec<Variation> {
         ),
         variation("search.empty-filter-is-absent", "A filter that is an empty text counts as absent.")
             .request(|call| {
-                let search = &call.contract.search;
-                let is_filter = |name: &str| {
-                    ![&search.page.name, &search.page_size.name].iter().any(|page| *page == name)
-                };
-                call.edit(|body| body.retain(|name, value| value != "" || !is_filter(name)));
+                let pages = [PAGE, SIZE].map(|page| &page(&call.contract.search).name);
+                call.edit(|body| body.retain(|name, value| value != "" || pages.contains(&name)));
             }),
         variation(
             "search.whole-number-with-fraction",
@@ -153,14 +140,9 @@ fn leniency() -> Vec<Variation> {
             }),
         variation("search.letter-case-of-country", "`countryCode` matches in small letters, too.").request(
             |call| {
-                let name = &call.contract.search.country_code.name;
-                call.edit(|body| {
-                    if let Some(country) = body.get_mut(name) {
-                        *country = country
-                            .as_str()
-                            .map_or_else(|| country.clone(), |text| json!(text.to_uppercase()));
-                    }
-                });
+                if let Some(country) = text(call, COUNTRY) {
+                    put_property(call, COUNTRY, country.to_uppercase());
+                }
             }
         ),
         variation(
@@ -168,18 +150,15 @@ fn leniency() -> Vec<Variation> {
             "The static operations accept the token in the header `X-API-Key`, too."
         )
         .request(|call| {
-            let extract = &call.contract.extract;
-            let header =
-                call.headers.get(extract.api_key_header.as_str()).and_then(|value| value.to_str().ok());
-            let token = header.map(str::to_owned);
-            if let Some(token) = token.filter(|_| call.param(&extract.api_key.name).is_none()) {
-                call.set_param(&extract.api_key.name, &token);
+            let token = call.header(&call.contract.extract.api_key_header).map(str::to_owned);
+            if let Some(token) = token.filter(|_| sent(call, API_KEY).is_none()) {
+                put_param(call, API_KEY, &token);
             }
         }),
         variation("static.link-credentials-accepted", "The static operations accept link credentials.")
             .request(|call| {
                 let link = call.facts.link_credential.as_ref().map(|link| link.expose().to_owned());
-                if link.is_some() && call.param(&call.contract.extract.api_key.name) == link {
+                if link.is_some() && sent(call, API_KEY) == link {
                     call.as_main();
                 }
             }),
@@ -187,36 +166,19 @@ fn leniency() -> Vec<Variation> {
 }
 
 fn addresses() -> Vec<Variation> {
-    let items = |id, decides, how: fn(&str) -> String| {
-        Variation::new(id, decides).request(move |call| {
-            let name = call.contract.search.ips.name.clone();
-            call.edit(|body| {
-                for item in body.get_mut(&name).and_then(Value::as_array_mut).into_iter().flatten() {
-                    if let Some(text) = item.as_str() {
-                        *item = json!(how(text));
-                    }
-                }
-            });
-        })
-    };
+    let items = |id, decides, how: fn(&str) -> String| Variation::new(id, decides).request(each(how));
     let spelt = |id, decides, how: fn(Ipv6Addr) -> String| {
-        Variation::new(id, decides).success(move |_, reply| {
-            reply.edit(|body| {
-                visit(body, "/data/items/*/ip", &mut |ip| {
-                    if let Some(address) = ip.as_str().and_then(|text| text.parse().ok()) {
-                        *ip = json!(how(address));
-                    }
-                });
-            });
-        })
+        Variation::new(id, decides).success(body(change("/data/items/*/ip", move |ip| {
+            if let Some(address) = ip.as_str().and_then(|text| text.parse().ok()) {
+                *ip = json!(how(address));
+            }
+        })))
     };
     variations_of![
         "addresses.",
-        items("brackets-without-port", "`[IPv6]` without a port is accepted in a search.", |text| text
-            .strip_prefix('[')
-            .and_then(|rest| rest.strip_suffix(']'))
-            .unwrap_or(text)
-            .to_owned()),
+        items("brackets-without-port", "`[IPv6]` without a port is accepted in a search.", |text| {
+            text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text).to_owned()
+        }),
         items("spaces-trimmed", "Spaces around an address are ignored in a search.", |text| {
             text.trim().to_owned()
         }),
@@ -242,12 +204,8 @@ fn addresses() -> Vec<Variation> {
             }
         ),
         items("mapped-are-ipv4", "An IPv4-mapped IPv6 address means the IPv4 address.", |text| {
-            match text.parse() {
-                Ok(IpAddr::V6(address)) => {
-                    address.to_ipv4_mapped().map_or_else(|| text.to_owned(), |address| address.to_string())
-                }
-                _ => text.to_owned(),
-            }
+            let mapped = text.parse().ok().and_then(|address: Ipv6Addr| address.to_ipv4_mapped());
+            mapped.map_or_else(|| text.to_owned(), |address| address.to_string())
         }),
         spelt("in-full", "IPv6 addresses are returned in full, without `::`.", |address| {
             address.segments().map(|segment| format!("{segment:04x}")).join(":")
@@ -277,9 +235,9 @@ fn results() -> Vec<Variation> {
         )
         .consistent()
         .request(|call| {
-            let order = call.json()[&call.contract.search.order_no.name].as_str().map(str::to_owned);
-            let held = |order: &String| call.facts.orders.iter().any(|held| held.number == *order);
-            if order.is_some_and(|order| !held(&order)) {
+            if text(call, ORDER)
+                .is_some_and(|order| call.facts.orders.iter().all(|held| held.number != order))
+            {
                 call.reject();
             }
         }),
@@ -290,21 +248,18 @@ fn results() -> Vec<Variation> {
         .consistent()
         .serve(|mut call| {
             Box::pin(async move {
-                let group =
-                    call.json()[&call.contract.search.group_id.name].as_i64().filter(|group| *group > 0);
-                if let Some(group) = group {
-                    let groups = &call.contract.groups.operation;
+                if let Some(group) = integer(&call, GROUP).filter(|group| *group > 0) {
                     let mut listing = call.clone();
                     *listing = ProxiedRequest {
                         method: hyper::Method::GET,
-                        path: groups.path.clone(),
+                        path: call.contract.groups.operation.path.clone(),
                         query: call.query.clone(),
                         headers: hyper::HeaderMap::new(),
                         body: bytes::Bytes::new(),
                     };
                     let listing = listing.send().await.json();
-                    let held = listing["data"]["items"].as_array().into_iter().flatten();
-                    if !held.into_iter().any(|held| held["groupId"] == json!(group)) {
+                    let mut held = listing["data"]["items"].as_array().into_iter().flatten();
+                    if !held.any(|held| held["groupId"] == json!(group)) {
                         call.reject();
                     }
                 }
@@ -323,21 +278,18 @@ fn past_end(reply: &mut Reply, status: u16, body: &Value) {
 }
 
 /// Responses with the instances in the opposite order, page by page.
-fn descending<'a>(call: Call<'a>) -> BoxFuture<'a, Reply> {
+fn descending(call: Call<'_>) -> BoxFuture<'_, Reply> {
     Box::pin(async move {
         let mut reply = call.send().await;
         if !call.accepted(&reply) {
             return reply;
         }
         let search = &call.contract.search;
-        let mut all = Vec::new();
-        let size = *search.page_sizes.end();
+        let (mut all, size) = (Vec::new(), *search.page_sizes.end());
         for page in *search.pages.start().. {
             let mut next = call.clone();
-            next.edit(|body| {
-                body.insert(search.page.name.clone(), json!(page));
-                body.insert(search.page_size.name.clone(), json!(size));
-            });
+            put_property(&mut next, PAGE, page);
+            put_property(&mut next, SIZE, size);
             let items = next.send().await.json()["data"]["items"].take();
             let items = items.as_array().cloned().unwrap_or_default();
             let last = i64::try_from(items.len()).is_ok_and(|came| came < size);
