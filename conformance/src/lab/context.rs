@@ -3,8 +3,6 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde_json::Value;
-
 use super::backend::Backend;
 use super::exchange::{ProxiedRequest, Reply};
 use super::upstream::Upstream;
@@ -51,54 +49,6 @@ impl Context {
             return Some(first.id);
         }
         Some(of_path.find(|operation| operation.method == seen.method.as_str()).unwrap_or(first).id)
-    }
-
-    /// Whether a response is a success: status, code and list of the operation, or status and text where text was requested.
-    /// Responses of another shape are left unchanged.
-    #[must_use]
-    pub fn accepted(&self, seen: &ProxiedRequest, reply: &Reply) -> bool {
-        let Some(id) = self.operation(seen) else { return false };
-        let success = &self.contract.operation(id).success;
-        let body = reply.json();
-        let code = body.get("code").and_then(Value::as_i64);
-        let list = match id {
-            OperationId::Extract => Some("/data"),
-            OperationId::Groups | OperationId::Search => Some("/data/items"),
-            OperationId::Other(_) => None,
-        };
-        let has_list = list.is_none_or(|list| {
-            let list = body.pointer(list).and_then(Value::as_array);
-            list.is_some_and(|entries| entries.iter().all(Value::is_object))
-        });
-        let text = id == OperationId::Extract && self.wants_text(seen);
-        reply.status.as_u16() == success.status
-            && (!success.has_body || (code == Some(success.code) && has_list) || (text && code.is_none()))
-    }
-
-    /// Whether an extraction asks for plain text.
-    #[must_use]
-    pub fn wants_text(&self, seen: &ProxiedRequest) -> bool {
-        let extract = &self.contract.extract;
-        seen.param(&extract.return_type.name).as_ref() == Some(&extract.text)
-    }
-
-    /// Removes every credential from a request, so that the server rejects it in a conforming way.
-    pub fn reject(&self, seen: &mut ProxiedRequest) {
-        let extract = &self.contract.extract;
-        seen.drop_param(&extract.api_key.name);
-        seen.headers.remove(extract.api_key_header.as_str());
-        seen.headers.remove(hyper::header::AUTHORIZATION);
-    }
-
-    /// Makes a request one of the main account, whatever credentials it has.
-    pub fn as_main(&self, seen: &mut ProxiedRequest) {
-        self.act_as(seen, self.token.expose());
-    }
-
-    /// Makes a request one of the account of a token.
-    pub fn act_as(&self, seen: &mut ProxiedRequest, token: &str) {
-        self.reject(seen);
-        seen.set_param(&self.contract.extract.api_key.name, token);
     }
 }
 

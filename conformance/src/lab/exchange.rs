@@ -74,9 +74,13 @@ impl ProxiedRequest {
     /// The request id that counts: that of the query, or else that of the header. It may be empty.
     #[must_use]
     pub fn request_id(&self, extract: &Extract) -> Option<String> {
-        let header = self.headers.get(extract.request_id_header.name.as_str());
-        let header = || header.and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let header = || self.header(&extract.request_id_header.name).map(str::to_owned);
         self.param(&extract.request_id.name).or_else(header)
+    }
+
+    /// A header that is a text, the first of its name.
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
     }
 
     /// The body as JSON, or null.
@@ -172,6 +176,16 @@ impl Reply {
             change(&mut value);
             self.set_json(&value);
         }
+    }
+
+    /// The body as a text.
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    /// A header that is a text, the first of its name.
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
     }
 
     /// A response with a JSON body. A number that is no HTTP status becomes 500.

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::call::{Call, Change};
 use super::context::Context;
 use super::exchange::{ProxiedRequest, Reply};
 use super::upstream::Handler;
@@ -16,79 +17,80 @@ pub struct Fault {
     pub id: &'static str,
     /// What the server does wrong, in a sentence.
     pub breaks: &'static str,
-    how: How,
+    change: Change,
     when: Vec<Condition>,
     only: Option<OperationId>,
 }
 
-/// How a fault is implemented.
-enum How {
-    /// Changes a request before it is forwarded.
-    Request(RequestChange),
-    /// Changes a response before it is returned.
-    Reply(ReplyChange),
-    /// Responds by itself.
-    Serve(Serve),
-}
-
-type RequestChange = Box<dyn Fn(&Context, &mut ProxiedRequest) + Send + Sync>;
-
-type ReplyChange = Box<dyn Fn(&Context, &ProxiedRequest, &mut Reply) + Send + Sync>;
-
-type Serve = Box<dyn for<'a> Fn(&'a Context, ProxiedRequest) -> BoxFuture<'a, Reply> + Send + Sync>;
-
-type Condition = Box<dyn Fn(&Context, &ProxiedRequest) -> bool + Send + Sync>;
+type Condition = Box<dyn Fn(&Call<'_>) -> bool + Send + Sync>;
 
 impl Fault {
-    /// Changes the requests to the operation of the clause (all operations for `all.…`).
+    /// A fault that changes nothing until one of the other methods says what it does.
     #[must_use]
-    pub fn request(
-        id: &'static str,
-        breaks: &'static str,
-        change: impl Fn(&Context, &mut ProxiedRequest) + Send + Sync + 'static,
-    ) -> Self {
-        Self { id, breaks, how: How::Request(Box::new(change)), when: Vec::new(), only: None }
+    pub fn new(id: &'static str, breaks: &'static str) -> Self {
+        Self { id, breaks, change: Change::Nothing, when: Vec::new(), only: None }
     }
 
     /// Takes the token out of the requests, so that the server rejects them.
     pub(super) fn reject(id: &'static str, breaks: &'static str) -> Self {
-        Self::request(id, breaks, Context::reject)
+        Self::new(id, breaks).request(|call| call.reject())
+    }
+
+    /// Changes the requests to the operation of the clause (all operations for `all.…`).
+    #[must_use]
+    pub fn request(self, change: impl Fn(&mut Call<'_>) + Send + Sync + 'static) -> Self {
+        Self { change: Change::Request(Box::new(change)), ..self }
     }
 
     /// Changes every response of the operation of the clause (of all operations for `all.…`).
     #[must_use]
-    pub fn reply(
-        id: &'static str,
-        breaks: &'static str,
-        change: impl Fn(&Context, &ProxiedRequest, &mut Reply) + Send + Sync + 'static,
-    ) -> Self {
-        Self { id, breaks, how: How::Reply(Box::new(change)), when: Vec::new(), only: None }
+    pub fn reply(self, change: impl Fn(&Call<'_>, &mut Reply) + Send + Sync + 'static) -> Self {
+        Self { change: Change::Reply(Box::new(change)), ..self }
     }
 
     /// Changes the JSON body of the successes.
     #[must_use]
-    pub fn success(
-        id: &'static str,
-        breaks: &'static str,
-        change: impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync + 'static,
-    ) -> Self {
-        Self::reply(id, breaks, move |context, seen, reply| {
-            if context.accepted(seen, reply) {
-                reply.edit(|body| change(context, seen, body));
+    pub fn success(self, change: impl Fn(&Call<'_>, &mut Value) + Send + Sync + 'static) -> Self {
+        self.reply(move |call, reply| {
+            if call.accepted(reply) {
+                reply.edit(|body| change(call, body));
             }
         })
     }
 
+    /// Changes the gateways, groups or instances of the successes.
+    pub(super) fn list(self, change: impl Fn(&Call<'_>, &mut Vec<Value>) + Send + Sync + 'static) -> Self {
+        self.success(move |call, body| {
+            if let Some(items) = call.list(body) {
+                change(call, items);
+            }
+        })
+    }
+
+    /// Changes the JSON body of the successes that list no groups or instances.
+    pub(super) fn empty(self, change: impl Fn(&Call<'_>, &mut Value) + Send + Sync + 'static) -> Self {
+        self.success(move |call, body| {
+            if body["data"]["items"] == json!([]) {
+                change(call, body);
+            }
+        })
+    }
+
+    /// Changes the JSON body of the successes by what another request finds; `ask` turns the request into that one.
+    pub(super) fn compared(
+        self,
+        ask: impl Fn(&mut Call<'_>) + Send + Sync + 'static,
+        change: impl Fn(&Call<'_>, &Value, &mut Value) + Send + Sync + 'static,
+    ) -> Self {
+        Self { change: Change::Compared(Box::new(ask), Box::new(change)), ..self }
+    }
+
     /// Changes the rejections.
     #[must_use]
-    pub fn rejection(
-        id: &'static str,
-        breaks: &'static str,
-        change: impl Fn(&Context, &ProxiedRequest, &mut Reply) + Send + Sync + 'static,
-    ) -> Self {
-        Self::reply(id, breaks, move |context, seen, reply| {
+    pub fn rejection(self, change: impl Fn(&Call<'_>, &mut Reply) + Send + Sync + 'static) -> Self {
+        self.reply(move |call, reply| {
             if reply.status.as_u16() >= 400 {
-                change(context, seen, reply);
+                change(call, reply);
             }
         })
     }
@@ -96,27 +98,23 @@ impl Fault {
     /// Responds to the requests of every operation by itself.
     #[must_use]
     pub fn serve(
-        id: &'static str,
-        breaks: &'static str,
-        serve: impl for<'a> Fn(&'a Context, ProxiedRequest) -> BoxFuture<'a, Reply> + Send + Sync + 'static,
+        self,
+        serve: impl for<'a> Fn(Call<'a>) -> BoxFuture<'a, Reply> + Send + Sync + 'static,
     ) -> Self {
-        Self { id, breaks, how: How::Serve(Box::new(serve)), when: Vec::new(), only: None }
+        Self { change: Change::Serve(Box::new(serve)), ..self }
     }
 
     /// Limits the fault to requests that fit a condition, in addition to its other conditions.
     #[must_use]
-    pub fn when(
-        mut self,
-        condition: impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync + 'static,
-    ) -> Self {
+    pub fn when(mut self, condition: impl Fn(&Call<'_>) -> bool + Send + Sync + 'static) -> Self {
         self.when.push(Box::new(condition));
         self
     }
 
-    /// Limits the operations that it claims to touch to one, although its clause is one of all.
+    /// Limits the fault to one operation, although its clause is one of all.
     #[must_use]
     pub fn only(self, operation: OperationId) -> Self {
-        Self { only: Some(operation), ..self }
+        Self { only: Some(operation), ..self }.when(move |call| call.operation() == Some(operation))
     }
 
     /// The clause that is broken.
@@ -148,26 +146,14 @@ impl Fault {
         self.id.split('.').next().unwrap_or_default()
     }
 
-    async fn response(&self, context: &Context, mut seen: ProxiedRequest) -> Reply {
+    async fn response(&self, call: Call<'_>) -> Reply {
         let prefix = self.prefix();
-        let operation = context.operation(&seen);
-        let served = matches!(self.how, How::Serve(_));
-        let concerned = served || prefix == "all" || operation.is_some_and(|id| id.prefix() == prefix);
-        if !concerned || !self.when.iter().all(|condition| condition(context, &seen)) {
-            return context.upstream.call(&seen).await;
+        let served = matches!(self.change, Change::Serve(_));
+        let concerned = served || prefix == "all" || call.operation().is_some_and(|id| id.prefix() == prefix);
+        if !concerned || !self.when.iter().all(|condition| condition(&call)) {
+            return call.send().await;
         }
-        match &self.how {
-            How::Request(change) => {
-                change(context, &mut seen);
-                context.upstream.call(&seen).await
-            }
-            How::Reply(change) => {
-                let mut reply = context.upstream.call(&seen).await;
-                change(context, &seen, &mut reply);
-                reply
-            }
-            How::Serve(serve) => serve(context, seen).await,
-        }
+        self.change.response(call).await
     }
 }
 
@@ -182,12 +168,24 @@ pub struct FaultyServer {
 
 impl Handler for FaultyServer {
     fn handle<'a>(&'a self, seen: ProxiedRequest) -> BoxFuture<'a, Reply> {
-        Box::pin(self.fault.response(&self.context, seen))
+        Box::pin(self.fault.response(Call::new(&self.context, seen)))
     }
 }
 
 impl std::fmt::Debug for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Fault({})", self.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fault_changes_something() {
+        for fault in crate::lab::faults() {
+            assert!(!matches!(fault.change, Change::Nothing), "{fault:?}");
+        }
     }
 }

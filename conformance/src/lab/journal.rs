@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::backend::Backend;
+use super::call::Call;
 use super::context::Context;
 use super::exchange::{Framing, ProxiedRequest, Reply};
 use super::upstream::{Handler, Upstream};
@@ -305,7 +306,7 @@ struct Names {
 
 impl Names {
     fn new(backend: &Arc<Backend>, request: &ProxiedRequest) -> Self {
-        let mut credentials = super::faults::credentials(&Context::new(backend), request);
+        let mut credentials = super::faults::credentials(&Call::new(&Context::new(backend), request.clone()));
         credentials.push(backend.token.expose().to_owned());
         credentials.extend(backend.facts.secrets().map(|secret| secret.expose().to_owned()));
         Self { credentials }

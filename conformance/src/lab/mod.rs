@@ -25,34 +25,44 @@
 //! # }
 //! ```
 
-/// Faults whose ids begin with the same text, which the rows leave out: `success("code-null", …)` below `"groups.envelope/"` is the
-/// fault `groups.envelope/code-null`, made by `Fault::success`. A row may also call a function or a closure of its module.
+/// Faults whose ids begin with the same text, which the rows leave out: `fault("code-null", …)` below `"groups.envelope/"` is the
+/// fault `groups.envelope/code-null`. A row begins with `fault`, with `reject`, with `several` (the same fault under each of
+/// several conditions, whose names end the ids), or with a function or closure of its module.
 macro_rules! faults_of {
-    ($($table:tt)*) => { rows!(Fault; $($table)*) };
+    ($prefix:literal, $($kind:ident $arguments:tt $(.$method:ident $value:tt)*),+ $(,)?) => {{
+        let mut rows = Vec::new();
+        $(rows.extend(row!($kind $prefix $arguments [$(.$method $value)*]));)+
+        rows
+    }};
 }
 
 /// The same for variations. Those about some operations leave the requests of others alone.
 macro_rules! variations_of {
     [$prefix:literal, $($kind:ident $arguments:tt $(.$method:ident $value:tt)*),+ $(,)?] => {
-        rows!(Variation; $prefix, $($kind $arguments .limited() $(.$method $value)*),+)
+        faults_of!($prefix, $($kind $arguments .limited() $(.$method $value)*),+)
     };
 }
 
-macro_rules! rows {
-    ($type:ident; $prefix:literal,
-     $($kind:ident($id:literal $(, $argument:expr)+ $(,)?) $(.$method:ident($($value:expr),*))*),+ $(,)?) => {
-        vec![$(rows!(@$type $kind (concat!($prefix, $id) $(, $argument)+)) $(.$method($($value),*))*),+]
+macro_rules! row {
+    (fault $prefix:literal ($id:literal $($rest:tt)*) [$($chain:tt)*]) => {
+        [$crate::lab::Fault::new(concat!($prefix, $id) $($rest)*) $($chain)*]
     };
-    (@$type:ident request $arguments:tt) => { $crate::lab::$type::request $arguments };
-    (@$type:ident reject $arguments:tt) => { $crate::lab::$type::reject $arguments };
-    (@$type:ident reply $arguments:tt) => { $crate::lab::$type::reply $arguments };
-    (@$type:ident success $arguments:tt) => { $crate::lab::$type::success $arguments };
-    (@$type:ident rejection $arguments:tt) => { $crate::lab::$type::rejection $arguments };
-    (@$type:ident serve $arguments:tt) => { $crate::lab::$type::serve $arguments };
-    (@$type:ident $function:ident $arguments:tt) => { $function $arguments };
+    (reject $prefix:literal ($id:literal $($rest:tt)*) [$($chain:tt)*]) => {
+        [$crate::lab::Fault::reject(concat!($prefix, $id) $($rest)*) $($chain)*]
+    };
+    (variation $prefix:literal ($id:literal $($rest:tt)*) [$($chain:tt)*]) => {
+        [$crate::lab::Variation::new(concat!($prefix, $id) $($rest)*) $($chain)*]
+    };
+    (several $prefix:literal ($id:literal, $sentence:literal, $fault:expr) [.under([$($condition:ident),+ $(,)?])]) => {
+        under!($prefix $id, $sentence, $fault, [$($condition),+])
+    };
+    ($function:ident $prefix:literal ($id:literal $($rest:tt)*) [$($chain:tt)*]) => {
+        [$function(concat!($prefix, $id) $($rest)*) $($chain)*]
+    };
 }
 
 mod backend;
+mod call;
 mod context;
 mod control;
 mod exchange;
@@ -72,6 +82,7 @@ mod variation;
 mod variations;
 
 pub use backend::Backend;
+pub use call::Call;
 pub use context::{Context, Memory};
 pub use control::Control;
 pub use exchange::{Framing, ProxiedRequest, Reply};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
+use super::call::{Call, Change};
 use super::context::Context;
 use super::exchange::{ProxiedRequest, Reply};
 use super::upstream::Handler;
@@ -21,10 +22,8 @@ pub struct Variation {
     pub is_consistent: bool,
     /// Whether it leaves requests alone that are not about its operations.
     is_limited: bool,
-    serve: Serve,
+    change: Change,
 }
-
-type Serve = Box<dyn for<'a> Fn(&'a Context, ProxiedRequest) -> BoxFuture<'a, Reply> + Send + Sync>;
 
 impl Variation {
     /// Whether it is about an operation, as the first part of its id says.
@@ -38,61 +37,41 @@ impl Variation {
         }
     }
 
+    /// A variation that changes nothing until one of the other methods says what it does.
+    #[must_use]
+    pub fn new(id: &'static str, decides: &'static str) -> Self {
+        let change = Change::Nothing;
+        Self { id, decides, capitals: false, is_consistent: false, is_limited: false, change }
+    }
+
     /// Changes requests before they are forwarded.
     #[must_use]
-    pub fn request(
-        id: &'static str,
-        decides: &'static str,
-        change: impl Fn(&Context, &mut ProxiedRequest) + Copy + Send + Sync + 'static,
-    ) -> Self {
-        Self::serve(id, decides, move |context, mut seen| {
-            Box::pin(async move {
-                change(context, &mut seen);
-                context.upstream.call(&seen).await
-            })
-        })
+    pub fn request(self, change: impl Fn(&mut Call<'_>) + Send + Sync + 'static) -> Self {
+        Self { change: Change::Request(Box::new(change)), ..self }
     }
 
     /// Changes responses before they are returned.
     #[must_use]
-    pub fn reply(
-        id: &'static str,
-        decides: &'static str,
-        change: impl Fn(&Context, &ProxiedRequest, &mut Reply) + Copy + Send + Sync + 'static,
-    ) -> Self {
-        Self::serve(id, decides, move |context, seen| {
-            Box::pin(async move {
-                let mut reply = context.upstream.call(&seen).await;
-                change(context, &seen, &mut reply);
-                reply
-            })
-        })
+    pub fn reply(self, change: impl Fn(&Call<'_>, &mut Reply) + Send + Sync + 'static) -> Self {
+        Self { change: Change::Reply(Box::new(change)), ..self }
     }
 
     /// Changes successes before they are returned.
     #[must_use]
-    pub fn success(
-        id: &'static str,
-        decides: &'static str,
-        change: impl Fn(&Context, &ProxiedRequest, &mut Reply) + Copy + Send + Sync + 'static,
-    ) -> Self {
-        Self::reply(id, decides, move |context, seen, reply| {
-            if context.accepted(seen, reply) {
-                change(context, seen, reply);
+    pub fn success(self, change: impl Fn(&Call<'_>, &mut Reply) + Send + Sync + 'static) -> Self {
+        self.reply(move |call, reply| {
+            if call.accepted(reply) {
+                change(call, reply);
             }
         })
     }
 
     /// Changes rejections (4xx) before they are returned.
     #[must_use]
-    pub fn rejection(
-        id: &'static str,
-        decides: &'static str,
-        change: impl Fn(&Context, &ProxiedRequest, &mut Reply) + Copy + Send + Sync + 'static,
-    ) -> Self {
-        Self::reply(id, decides, move |context, seen, reply| {
+    pub fn rejection(self, change: impl Fn(&Call<'_>, &mut Reply) + Send + Sync + 'static) -> Self {
+        self.reply(move |call, reply| {
             if (400..500).contains(&reply.status.as_u16()) {
-                change(context, seen, reply);
+                change(call, reply);
             }
         })
     }
@@ -100,11 +79,10 @@ impl Variation {
     /// Responds by itself.
     #[must_use]
     pub fn serve(
-        id: &'static str,
-        decides: &'static str,
-        serve: impl for<'a> Fn(&'a Context, ProxiedRequest) -> BoxFuture<'a, Reply> + Send + Sync + 'static,
+        self,
+        serve: impl for<'a> Fn(Call<'a>) -> BoxFuture<'a, Reply> + Send + Sync + 'static,
     ) -> Self {
-        Self { id, decides, capitals: false, is_consistent: false, is_limited: false, serve: Box::new(serve) }
+        Self { change: Change::Serve(Box::new(serve)), ..self }
     }
 
     /// Spells names of headers with capitals.
@@ -147,7 +125,7 @@ impl Handler for VariedServer {
             None => [OperationId::Extract, OperationId::Search].iter().all(|id| variation.concerns(*id)),
         };
         if concerned || !variation.is_limited {
-            return (variation.serve)(context, seen);
+            return Box::pin(variation.change.response(Call::new(context, seen)));
         }
         Box::pin(async move { context.upstream.call(&seen).await })
     }

@@ -8,7 +8,9 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use libtest_mimic::Failed;
 use sallyport_conformance::explore::{Exploration, ID};
-use sallyport_conformance::lab::{Context, Fault, FaultyServer, Handler, ProxiedRequest, Reply, Upstream};
+use sallyport_conformance::lab::{
+    Call, Context, Fault, FaultyServer, Handler, ProxiedRequest, Reply, Upstream,
+};
 use sallyport_conformance::report::Format;
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::{
@@ -26,11 +28,11 @@ const REQUESTS: u64 = 600;
 struct RecordingServer(Upstream, Arc<Mutex<Vec<Value>>>);
 
 impl Handler for RecordingServer {
-    fn handle<'a>(&'a self, seen: ProxiedRequest) -> BoxFuture<'a, Reply> {
-        if let Ok(body) = serde_json::from_slice(&seen.body) {
+    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+        if let Ok(body) = serde_json::from_slice(&request.body) {
             self.1.lock().expect("whole").push(body);
         }
-        self.0.handle(seen)
+        self.0.handle(request)
     }
 }
 
@@ -65,53 +67,55 @@ pub fn finds_nothing_without_a_fault(judge: &Judge) -> Result<(), Failed> {
 
 /// Faults that no request with one thing alone shows, and how many items the shrunk searches have at most.
 fn faults() -> [(Fault, usize); 3] {
-    let has = |seen: &ProxiedRequest, name: &str| seen.json().get(name).is_some();
-    let ips = |seen: &ProxiedRequest| seen.json()["ips"].as_array().cloned().unwrap_or_default();
+    let has = |call: &Call<'_>, name: &str| call.json().get(name).is_some();
+    let ips = |call: &Call<'_>| call.json()["ips"].as_array().cloned().unwrap_or_default();
     let has_port = |item: &Value| {
         item.as_str().is_some_and(|item| item.contains("]:") || item.matches(':').count() == 1)
     };
     [
         (
-            Fault::request(
+            Fault::new(
                 "search.intersection/explored-country",
                 "The country is ignored beside an upper bound when an item has a port.",
-                |context, seen| {
-                    seen.edit(|body| drop(body.remove(&context.contract.search.country_code.name)));
-                },
             )
-            .when(move |context, seen| {
-                has(seen, &context.contract.search.activated_to.name) && ips(seen).iter().any(has_port)
+            .when(move |call| {
+                has(call, &call.contract.search.activated_to.name) && ips(call).iter().any(has_port)
+            })
+            .request(|call| {
+                let name = &call.contract.search.country_code.name;
+                call.edit(|body| drop(body.remove(name)));
             }),
             2,
         ),
         (
-            Fault::success(
+            Fault::new(
                 "search.paging/explored-group",
                 "Later pages lack their first instance when a group is asked for.",
-                |context, seen, body| {
-                    let search = &context.contract.search;
-                    let later = seen.json()[&search.page.name].as_i64().is_some_and(|page| page > 1);
-                    let items = body.pointer_mut("/data/items").and_then(Value::as_array_mut);
-                    if let Some(items) = items.filter(|items| later && !items.is_empty()) {
-                        items.remove(0);
-                    }
-                },
             )
-            .when(move |context, seen| has(seen, &context.contract.search.group_id.name)),
+            .when(move |call| has(call, &call.contract.search.group_id.name))
+            .success(|call, body| {
+                let search = &call.contract.search;
+                let later = call.json()[&search.page.name].as_i64().is_some_and(|page| page > 1);
+                let items = body.pointer_mut("/data/items").and_then(Value::as_array_mut);
+                if let Some(items) = items.filter(|items| later && !items.is_empty()) {
+                    items.remove(0);
+                }
+            }),
             4,
         ),
         (
-            Fault::request(
+            Fault::new(
                 "search.match-port/explored-batch",
                 "The last item of a batch of more than 20 is lost.",
-                |context, seen| {
-                    seen.edit(|body| {
-                        let ips = body.get_mut(&context.contract.search.ips.name);
-                        ips.and_then(Value::as_array_mut).map(Vec::pop);
-                    });
-                },
             )
-            .when(move |_, seen| ips(seen).len() > 20),
+            .when(move |call| ips(call).len() > 20)
+            .request(|call| {
+                let name = &call.contract.search.ips.name;
+                call.edit(|body| {
+                    let ips = body.get_mut(name);
+                    ips.and_then(Value::as_array_mut).map(Vec::pop);
+                });
+            }),
             // One more where a second spelling of an address is what makes the batch too long.
             22,
         ),

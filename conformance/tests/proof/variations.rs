@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use sallyport_conformance::lab::{self, Context, ProxiedRequest, Reply, Variation};
+use sallyport_conformance::lab::{self, Call, Reply, Variation};
 use sallyport_conformance::{Facts, Secret, Target};
 use serde_json::{Value, json};
 
@@ -82,17 +82,17 @@ fn accounts() -> Vec<TestedVariation> {
 /// What conforms alone, in company.
 fn combined() -> Vec<TestedVariation> {
     let past_end = lab::variations().into_iter().find(|one| one.id == "search.page-past-end-rejected");
-    let respelt = Variation::success(
+    let respelt = Variation::new(
         "search.filtered-results-spelt-otherwise",
         "Results of a filtered search spell addresses and times otherwise, and order protocols otherwise.",
-        |_, seen, reply| {
-            let body = seen.json();
-            let asks_for = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
-            if ["orderNo", "groupId", "countryCode", "cityCode", "status"].into_iter().any(asks_for) {
-                reply.edit(respell);
-            }
-        },
-    );
+    )
+    .success(|call, reply| {
+        let body = call.json();
+        let asks_for = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
+        if ["orderNo", "groupId", "countryCode", "cityCode", "status"].into_iter().any(asks_for) {
+            reply.edit(respell);
+        }
+    });
     let as_target = |variation: Variation| TestedVariation {
         id: variation.id,
         variation: Some(Arc::new(variation)),
@@ -140,10 +140,7 @@ fn servers() -> Vec<Variation> {
         content_type.is_some_and(|value| value.starts_with("text/plain"))
     };
     vec![
-        Variation::serve(
-            "server.one-request-at-a-time",
-            "A request that comes while another one is handled gets HTTP 429.",
-            |context, seen| {
+        Variation::new("server.one-request-at-a-time", "A request that comes while another one is handled gets HTTP 429.").serve(|call| {
                 Box::pin(async move {
                     let Some(_turn) = Turn::take(&BUSY) else {
                         let body = json!({"code": 42901, "message": "one request at a time"});
@@ -151,19 +148,15 @@ fn servers() -> Vec<Variation> {
                         reply.set_header("retry-after", "0");
                         return reply;
                     };
-                    let reply = context.upstream.call(&seen).await;
+                    let reply = call.send().await;
                     tokio::time::sleep(Duration::from_millis(2)).await;
                     reply
                 })
-            },
-        ),
-        Variation::success(
-            "extract.replay-in-another-order",
-            "Each response has its gateways in another order, also that of a request id that was used before.",
-            move |context, seen, reply| {
+            }),
+        Variation::new("extract.replay-in-another-order", "Each response has its gateways in another order, also that of a request id that was used before.").success(move |call, reply| {
                 let turn = TURN.fetch_add(1, Ordering::SeqCst);
                 if text(reply) {
-                    let by = separator(context, seen);
+                    let by = separator(call);
                     let whole = String::from_utf8_lossy(&reply.body).into_owned();
                     let mut entries: Vec<&str> = whole.split(by.as_str()).collect();
                     let at = turn % entries.len().max(1);
@@ -179,24 +172,16 @@ fn servers() -> Vec<Variation> {
                         }
                     });
                 }
-            },
-        ),
-        Variation::success(
-            "extract.text-in-utf-16",
-            "A text response is in UTF-16, as its Content-Type says.",
-            move |_, _, reply| {
+            }),
+        Variation::new("extract.text-in-utf-16", "A text response is in UTF-16, as its Content-Type says.").success(move |_, reply| {
                 if text(reply) {
                     let units = String::from_utf8_lossy(&reply.body).into_owned();
                     let units = std::iter::once(0xfeff).chain(units.encode_utf16());
                     reply.body = units.flat_map(u16::to_le_bytes).collect::<Vec<u8>>().into();
                     reply.set_header("content-type", "text/plain; charset=utf-16");
                 }
-            },
-        ),
-        Variation::success(
-            "search.times-finer-than-nanoseconds",
-            "Times have twelve digits of a second, of which the last three are not all zero.",
-            |_, _, reply| {
+            }),
+        Variation::new("search.times-finer-than-nanoseconds", "Times have twelve digits of a second, of which the last three are not all zero.").success(|_, reply| {
                 reply.edit(|body| {
                     let items = body.pointer_mut("/data/items").and_then(Value::as_array_mut);
                     for item in items.into_iter().flatten() {
@@ -212,15 +197,11 @@ fn servers() -> Vec<Variation> {
                         }
                     }
                 });
-            },
-        ),
-        Variation::rejection(
-            "rejections.within-200-with-what-is-wrong",
-            "Rejections have HTTP status 200, the code of a success of another operation, and `data` says what is wrong.",
-            |context, seen, reply| {
+            }),
+        Variation::new("rejections.within-200-with-what-is-wrong", "Rejections have HTTP status 200, the code of a success of another operation, and `data` says what is wrong.").rejection(|call, reply| {
                 let codes = |wanted: bool| {
-                    let mut operations = context.contract.operations();
-                    let own = move |path: &str| seen.path.ends_with(path);
+                    let mut operations = call.contract.operations();
+                    let own = move |path: &str| call.path.ends_with(path);
                     operations
                         .find(move |operation| own(&operation.path) == wanted)
                         .map(|operation| operation.success.code)
@@ -234,18 +215,17 @@ fn servers() -> Vec<Variation> {
                         body["data"] = json!({"field": "num", "reason": "it is wrong"});
                     });
                 }
-            },
-        ),
+            }),
     ]
 }
 
 /// What stands between two entries of the text that a request asks for.
-fn separator(context: &Context, seen: &ProxiedRequest) -> String {
-    let extract = &context.contract.extract;
+fn separator(call: &Call<'_>) -> String {
+    let extract = &call.contract.extract;
     let default = || extract.lb.schema.default.as_ref().and_then(Value::as_str).map(str::to_owned);
-    let code = seen.param(&extract.lb.name).or_else(default);
+    let code = call.param(&extract.lb.name).or_else(default);
     let named = extract.separators.iter().find(|separator| Some(&separator.code) == code.as_ref());
-    let custom = || seen.param(&extract.sb.name).unwrap_or_default();
+    let custom = || call.param(&extract.sb.name).unwrap_or_default();
     named.map_or_else(custom, |separator| separator.text.clone())
 }
 

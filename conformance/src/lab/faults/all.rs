@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use crate::contract::OperationId;
-use futures::future::BoxFuture;
+use super::search::total;
+use crate::contract::OperationId::{self, Extract, Groups, Search};
 use hyper::header::{HeaderValue, RETRY_AFTER};
 use serde_json::{Value, json};
 
-use super::condition::{by_bearer, by_header, in_text, request_id};
-use crate::lab::exchange::{ProxiedRequest, Reply};
-use crate::lab::{Context, Fault};
+use super::condition::{API_KEY, by_bearer, by_header, in_text, request_id, sent, with_request_id};
+use super::extract_access::Token;
+use crate::lab::exchange::Reply;
+use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
     [prefix(), tokens(), accounts(), throttling()].into_iter().flatten().collect()
@@ -17,277 +18,207 @@ pub(crate) fn faults() -> Vec<Fault> {
 
 fn prefix() -> Vec<Fault> {
     let elsewhere = |id, breaks, operation| {
-        Fault::serve(id, breaks, move |context, seen| {
-            Box::pin(async move {
-                if context.operation(&seen) == Some(operation) {
-                    return Reply::json_with(404, &json!({"message": "no such path"}));
-                }
-                context.upstream.call(&seen).await
-            })
-        })
-        .only(operation)
+        Fault::new(id, breaks)
+            .only(operation)
+            .serve(|_| Box::pin(async { Reply::json_with(404, &json!({"message": "no such path"})) }))
     };
     faults_of![
         "all.prefix/",
-        elsewhere("extract", "Extraction is not served under the prefix.", OperationId::Extract),
-        elsewhere("groups", "Groups are not served under the prefix.", OperationId::Groups),
-        elsewhere("search", "Searches are not served under the prefix.", OperationId::Search),
+        elsewhere("extract", "Extraction is not served under the prefix.", Extract),
+        elsewhere("groups", "Groups are not served under the prefix.", Groups),
+        elsewhere("search", "Searches are not served under the prefix.", Search),
     ]
 }
 
 fn tokens() -> Vec<Fault> {
-    let served = |id, breaks, operation: OperationId, bad: fn(&Context, &[String]) -> bool| {
-        Fault::request(id, breaks, move |context, seen| {
-            if context.operation(seen) == Some(operation) && bad(context, &credentials(context, seen)) {
-                context.as_main(seen);
-            }
-        })
-        .only(operation)
+    let served = |id, breaks, operation, bad: fn(&Call<'_>, &[String]) -> bool| {
+        Fault::new(id, breaks)
+            .only(operation)
+            .when(move |call| bad(call, &credentials(call)))
+            .request(|call| call.as_main())
     };
-    let absent = |_: &Context, sent: &[String]| sent.is_empty();
-    let empty = |_: &Context, sent: &[String]| sent == [""];
-    let unknown = |context: &Context, sent: &[String]| {
-        sent.len() == 1 && !sent[0].is_empty() && !known(context, &sent[0])
-    };
-    let shortened = |context: &Context, sent: &[String]| {
+    let absent = |_: &Call<'_>, sent: &[String]| sent.is_empty();
+    let empty = |_: &Call<'_>, sent: &[String]| sent == [""];
+    let unknown =
+        |call: &Call<'_>, sent: &[String]| sent.len() == 1 && !sent[0].is_empty() && !known(call, &sent[0]);
+    let shortened = |call: &Call<'_>, sent: &[String]| {
         sent.len() == 1
-            && sent[0].len() + 1 == context.token.expose().len()
-            && context.token.expose().starts_with(&sent[0])
+            && sent[0].len() + 1 == call.token.expose().len()
+            && call.token.expose().starts_with(&sent[0])
     };
-    let lengthened = |context: &Context, sent: &[String]| {
-        sent.len() == 1 && sent[0] != context.token.expose() && sent[0].starts_with(context.token.expose())
+    let lengthened = |call: &Call<'_>, sent: &[String]| {
+        sent.len() == 1 && sent[0] != call.token.expose() && sent[0].starts_with(call.token.expose())
     };
-    let other_beginning = |context: &Context, sent: &[String]| {
-        let end = context.token.without_first_character();
-        sent.len() == 1 && sent[0] != context.token.expose() && sent[0].ends_with(end)
+    let other_beginning = |call: &Call<'_>, sent: &[String]| {
+        let end = call.token.without_first_character();
+        sent.len() == 1 && sent[0] != call.token.expose() && sent[0].ends_with(end)
     };
-    let revoked = |context: &Context, sent: &[String]| {
-        context.facts.revoked_token.as_ref().is_some_and(|token| sent == [token.expose()])
+    let revoked = |call: &Call<'_>, sent: &[String]| {
+        call.facts.revoked_token.as_ref().is_some_and(|token| sent == [token.expose()])
     };
-    let expired = |context: &Context, sent: &[String]| {
-        context.facts.rejected_tokens.iter().any(|rejected| sent == [rejected.token.expose()])
+    let expired = |call: &Call<'_>, sent: &[String]| {
+        call.facts.rejected_tokens.iter().any(|rejected| sent == [rejected.token.expose()])
     };
-    use OperationId::{Extract, Groups, Search};
-    macro_rules! each {
-        ($suffix:literal, $what:literal, $bad:expr) => {
-            [
-                served(
-                    concat!("all.token-required/extract-", $suffix),
-                    concat!("An extraction ", $what),
-                    Extract,
-                    $bad,
-                ),
-                served(
-                    concat!("all.token-required/groups-", $suffix),
-                    concat!("A listing ", $what),
-                    Groups,
-                    $bad,
-                ),
-                served(
-                    concat!("all.token-required/search-", $suffix),
-                    concat!("A search ", $what),
-                    Search,
-                    $bad,
-                ),
-            ]
-        };
-    }
-    let one_token = |context: &Context, seen: &ProxiedRequest| credentials(context, seen).len() == 1;
-    let no_token = |context: &Context, seen: &ProxiedRequest| credentials(context, seen).is_empty();
+    let one_token = |call: &Call<'_>| credentials(call).len() == 1;
     let mut faults = faults_of![
         "all.token-required/",
-        request("extract-unknown-header", "Any token is accepted in X-API-Key.", Context::as_main)
+        fault("extract-unknown-header", "Any token is accepted in X-API-Key.")
             .when(by_header)
-            .when(one_token),
-        request("extract-unknown-bearer", "Any token is accepted in Authorization.", Context::as_main)
+            .when(one_token)
+            .request(|call| call.as_main()),
+        fault("extract-unknown-bearer", "Any token is accepted in Authorization.")
             .when(by_bearer)
-            .when(one_token),
-        request("extract-absent-text", "A plain-text extraction needs no token.", Context::as_main)
+            .when(one_token)
+            .request(|call| call.as_main()),
+        fault("extract-absent-text", "A plain-text extraction needs no token.")
             .when(in_text)
-            .when(no_token),
+            .when(|call| credentials(call).is_empty())
+            .request(|call| call.as_main()),
     ];
-    faults.extend(each!("expired", "accepts an expired token.", expired));
-    faults.extend(each!("absent", "needs no token.", absent));
-    faults.extend(each!("empty", "accepts an empty token.", empty));
-    faults.extend(each!("unknown", "accepts any token.", unknown));
-    faults.extend(each!("shortened", "accepts a token without its last character.", shortened));
-    faults.extend(each!("other-beginning", "accepts a token with another first character.", other_beginning));
-    faults.extend(each!("lengthened", "accepts a token with characters appended.", lengthened));
-    faults.extend(each!("revoked", "accepts a revoked token.", revoked));
+    macro_rules! each {
+        ($suffix:literal, $what:literal, $bad:expr) => {
+            faults.extend([
+                each!("extract-" $suffix, "An extraction " $what, Extract, $bad),
+                each!("groups-" $suffix, "A listing " $what, Groups, $bad),
+                each!("search-" $suffix, "A search " $what, Search, $bad),
+            ])
+        };
+        ($operation:literal $suffix:literal, $who:literal $what:literal, $id:expr, $bad:expr) => {
+            served(concat!("all.token-required/", $operation, $suffix), concat!($who, $what), $id, $bad)
+        };
+    }
+    each!("expired", "accepts an expired token.", expired);
+    each!("absent", "needs no token.", absent);
+    each!("empty", "accepts an empty token.", empty);
+    each!("unknown", "accepts any token.", unknown);
+    each!("shortened", "accepts a token without its last character.", shortened);
+    each!("other-beginning", "accepts a token with another first character.", other_beginning);
+    each!("lengthened", "accepts a token with characters appended.", lengthened);
+    each!("revoked", "accepts a revoked token.", revoked);
     faults
 }
 
 fn accounts() -> Vec<Fault> {
+    let beside_second = |id, breaks| Fault::new(id, breaks).when(|call| call.facts.second_token.is_some());
     faults_of![
         "",
-        reply(
+        fault(
             "all.own-account/earlier-extraction-in-text",
-            "In text a request id of another account gives the gateways of that account.",
-            |context, seen, reply| {
-                let Some(id) = request_id(context, seen).filter(|_| in_text(context, seen)) else { return };
-                if context.accepted(seen, reply) {
-                    context.memory.repeat_first(&id, reply);
-                }
-            }
+            "In text a request id of another account gives the gateways of that account."
         )
-        .only(OperationId::Extract),
-        after(
-            "all.own-account/groups-of-second-added",
-            "A listing holds the groups of another account too.",
-            OperationId::Groups,
-            |context, seen, reply| {
-                Box::pin(async move {
-                    let others = as_second(context, seen).await.json();
-                    merge(reply, others["data"]["items"].as_array(), "groupId");
-                })
+        .only(Extract)
+        .reply(|call, reply| {
+            let Some(id) = request_id(call).filter(|_| in_text(call)) else { return };
+            if call.accepted(reply) {
+                call.memory.repeat_first(&id, reply);
             }
-        ),
-        after(
-            "all.own-account/one-foreign-group",
-            "A listing holds one group of another account.",
-            OperationId::Groups,
-            |context, seen, reply| {
-                Box::pin(async move {
-                    let others = as_second(context, seen).await.json();
-                    let one = others["data"]["items"]
-                        .as_array()
-                        .map(|items| items.iter().take(1).cloned().collect());
-                    merge(reply, one.as_ref(), "groupId");
-                })
-            }
-        ),
-        reply(
-            "all.own-account/groups-cached",
-            "The first listing is given to every account.",
-            |context, seen, reply| {
-                if context.operation(seen) == Some(OperationId::Groups) && context.accepted(seen, reply) {
-                    context.memory.repeat_first("groups", reply);
-                }
-            }
-        ),
-        after(
-            "all.own-account/search-sees-all",
-            "A search finds the instances of another account too.",
-            OperationId::Search,
-            add_second
-        ),
-        after(
-            "all.own-account/search-of-shared-address",
-            "A search for an address of two accounts finds the instances of both.",
-            OperationId::Search,
-            add_second
-        )
-        .when(|context, seen| {
-            let shared = context.facts.shared_address.as_deref().unwrap_or_default();
-            seen.json()["ips"].as_array().is_some_and(|ips| ips.iter().any(|ip| ip == shared))
         }),
-        serve(
+        beside_second(
+            "all.own-account/groups-of-second-added",
+            "A listing holds the groups of another account too."
+        )
+        .when(of(Groups))
+        .compared(act_as_second, |_, others, body| merge(body, found(others), "groupId")),
+        beside_second("all.own-account/one-foreign-group", "A listing holds one group of another account.")
+            .when(of(Groups))
+            .compared(act_as_second, |_, others, body| merge(body, found(others).take(1), "groupId")),
+        fault("all.own-account/groups-cached", "The first listing is given to every account.")
+            .when(of(Groups))
+            .reply(|call, reply| {
+                if call.accepted(reply) {
+                    call.memory.repeat_first("groups", reply);
+                }
+            }),
+        beside_second(
+            "all.own-account/search-sees-all",
+            "A search finds the instances of another account too."
+        )
+        .when(of(Search))
+        .compared(act_as_second, add_second),
+        beside_second(
+            "all.own-account/search-of-shared-address",
+            "A search for an address of two accounts finds the instances of both."
+        )
+        .when(of(Search))
+        .when(|call| {
+            let shared = call.facts.shared_address.as_deref().unwrap_or_default();
+            call.json()["ips"].as_array().is_some_and(|ips| ips.iter().any(|ip| ip == shared))
+        })
+        .compared(act_as_second, add_second),
+        fault(
             "all.own-account/simultaneous-listings",
-            "Listings at the same time share one response, whatever their tokens.",
-            |context, seen| Box::pin(shared_listing(context, seen))
-        ),
-        request(
+            "Listings at the same time share one response, whatever their tokens."
+        )
+        .serve(|call| Box::pin(shared_listing(call))),
+        fault(
             "all.own-account/empty-account-sees-main",
-            "An account without instances finds those of another.",
-            |context, seen| {
-                let empty = context.facts.empty_token.as_ref().map(|token| token.expose().to_owned());
-                if context.operation(seen) == Some(OperationId::Search)
-                    && empty.is_some()
-                    && seen.param(api_key(context)) == empty
-                {
-                    context.as_main(seen);
-                }
-            }
-        ),
-        request(
+            "An account without instances finds those of another."
+        )
+        .when(of(Search))
+        .when(of_account(|facts| facts.empty_token.as_ref()))
+        .request(|call| call.as_main()),
+        fault(
             "all.own-account/foreign-group-lifts-the-account",
-            "Filtering by a group of another account searches that account.",
-            |context, seen| {
-                let Some(group) = context.facts.foreign_group else { return };
-                if context.operation(seen) == Some(OperationId::Search)
-                    && seen.json()["groupId"] == json!(group)
-                {
-                    act_as_second(context, seen);
-                }
-            }
-        ),
-        request(
+            "Filtering by a group of another account searches that account."
+        )
+        .when(of(Search))
+        .when(|call| call.facts.foreign_group.is_some_and(|group| call.json()["groupId"] == json!(group)))
+        .request(act_as_second),
+        fault(
             "all.own-account/foreign-order-lifts-the-account",
-            "Filtering by an order of another account searches that account.",
-            |context, seen| {
-                let Some(order) = &context.facts.foreign_order else { return };
-                if context.operation(seen) == Some(OperationId::Search) && seen.json()["orderNo"] == *order {
-                    act_as_second(context, seen);
-                }
-            }
-        ),
-        request(
+            "Filtering by an order of another account searches that account."
+        )
+        .when(of(Search))
+        .when(|call| call.facts.foreign_order.as_ref().is_some_and(|order| call.json()["orderNo"] == **order))
+        .request(act_as_second),
+        fault(
             "all.own-account/last-account-sticks",
-            "A token of another account goes on working with the data of the one before.",
-            |context, seen| {
-                let second = context.facts.second_token.as_ref().map(|token| token.expose().to_owned());
-                if context.operation(seen) != Some(OperationId::Extract)
-                    && second.is_some()
-                    && seen.param(api_key(context)) == second
-                {
-                    context.as_main(seen);
-                }
-            }
-        ),
-        request(
+            "A token of another account goes on working with the data of the one before."
+        )
+        .when(|call| !of(Extract)(call))
+        .when(of_account(|facts| facts.second_token.as_ref()))
+        .request(|call| call.as_main()),
+        fault(
             "extract.idempotent/shared-by-accounts",
-            "A request id of one account gives another account its extraction.",
-            |context, seen| {
-                let extract = &context.contract.extract;
-                let second = context.facts.second_token.as_ref().map(|token| token.expose().to_owned());
-                let has_id = seen.param(&extract.request_id.name).is_some()
-                    || seen.headers.contains_key(extract.request_id_header.name.as_str());
-                if context.operation(seen) == Some(OperationId::Extract)
-                    && has_id
-                    && second.is_some()
-                    && seen.param(api_key(context)) == second
-                {
-                    context.as_main(seen);
-                }
-            }
-        ),
+            "A request id of one account gives another account its extraction."
+        )
+        .when(with_request_id)
+        .when(of_account(|facts| facts.second_token.as_ref()))
+        .request(|call| call.as_main()),
     ]
 }
 
 /// Whoever comes while another listing is under way gets the response of that one.
-async fn shared_listing(context: &Context, seen: ProxiedRequest) -> Reply {
+async fn shared_listing(call: Call<'_>) -> Reply {
     const OVERLAP: Duration = Duration::from_millis(15);
-    if context.operation(&seen) != Some(OperationId::Groups) {
-        return context.upstream.call(&seen).await;
+    if call.operation() != Some(Groups) {
+        return call.send().await;
     }
-    let begun = context.memory.calls_of("begun") + 1;
-    let is_alone = begun == context.memory.count("ended") + 1;
+    let begun = call.memory.calls_of("begun") + 1;
+    let is_alone = begun == call.memory.count("ended") + 1;
     tokio::time::sleep(if is_alone { OVERLAP } else { 2 * OVERLAP }).await;
-    let reply = match context.memory.recall("shared").filter(|_| !is_alone) {
+    let reply = match call.memory.recall("shared").filter(|_| !is_alone) {
         Some(shared) => shared,
-        None => context.upstream.call(&seen).await,
+        None => call.send().await,
     };
-    context.memory.keep("shared", &reply);
-    context.memory.calls_of("ended");
+    call.memory.keep("shared", &reply);
+    call.memory.calls_of("ended");
     reply
 }
 
 fn throttling() -> Vec<Fault> {
-    let throttle = |id, breaks, operation: OperationId, retry_after: Option<&'static str>| {
-        Fault::reply(id, breaks, move |_, _, reply| {
-            *reply = Reply::json_with(429, &json!({"code": 42900, "message": "slow down"}));
-            if let Some(value) = retry_after {
-                reply.headers.insert(RETRY_AFTER, HeaderValue::from_static(value));
-            }
-        })
-        .when(move |context, seen| {
-            // The suite's first listing only asks whether anybody is there.
-            let spared = u64::from(operation == OperationId::Groups);
-            context.operation(seen) == Some(operation) && context.memory.calls() == spared
-        })
-        .only(operation)
+    let throttle = |id, breaks, operation, retry_after: Option<&'static str>| {
+        // The suite's first listing only asks whether anybody is there.
+        let spared = u64::from(operation == Groups);
+        Fault::new(id, breaks).only(operation).when(move |call| call.memory.calls() == spared).reply(
+            move |_, reply| {
+                *reply = slow_down();
+                if let Some(value) = retry_after {
+                    reply.headers.insert(RETRY_AFTER, HeaderValue::from_static(value));
+                }
+            },
+        )
     };
-    use OperationId::{Extract, Groups, Search};
     faults_of![
         "all.throttled-retry-after/",
         throttle("extract-untold", "A throttled extraction does not say how long to wait.", Extract, None),
@@ -299,117 +230,105 @@ fn throttling() -> Vec<Fault> {
         throttle("unit", "Retry-After has a unit.", Search, Some("1s")),
         throttle("iso-date", "Retry-After is an RFC 3339 time.", Groups, Some("2026-01-01T00:00:00Z")),
         throttle("empty", "Retry-After is empty.", Search, Some("")),
-        reply("other-header", "A throttled call says how long to wait in another header.", |_, _, reply| {
-            *reply = Reply::json_with(429, &json!({"code": 42900, "message": "slow down"}));
-            reply.headers.insert("x-ratelimit-reset", HeaderValue::from_static("1"));
-        })
-        .when(|context, _| context.memory.calls() == 3),
+        fault("other-header", "A throttled call says how long to wait in another header.")
+            .when(|call| call.memory.calls() == 3)
+            .reply(|_, reply| {
+                *reply = slow_down();
+                reply.headers.insert("x-ratelimit-reset", HeaderValue::from_static("1"));
+            }),
     ]
 }
 
+fn slow_down() -> Reply {
+    Reply::json_with(429, &json!({"code": 42900, "message": "slow down"}))
+}
+
 /// Every token that a request carries, in whatever way.
-pub(crate) fn credentials(context: &Context, seen: &ProxiedRequest) -> Vec<String> {
-    let extract = &context.contract.extract;
+pub(crate) fn credentials(call: &Call<'_>) -> Vec<String> {
+    let extract = &call.contract.extract;
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    let header = seen.headers.get_all(extract.api_key_header.as_str()).iter().map(text);
-    let bearer = seen.headers.get_all(hyper::header::AUTHORIZATION).iter().map(text);
+    let header = call.headers.get_all(extract.api_key_header.as_str()).iter().map(text);
+    let bearer = call.headers.get_all(hyper::header::AUTHORIZATION).iter().map(text);
     let bearer = bearer.map(|value| value.trim_start_matches("Bearer").trim_start().to_owned());
-    query_tokens(context, seen).into_iter().chain(header).chain(bearer).collect()
+    query_tokens(call).into_iter().chain(header).chain(bearer).collect()
 }
 
 /// The tokens of the query.
-pub(super) fn query_tokens(context: &Context, seen: &ProxiedRequest) -> Vec<String> {
-    seen.params().into_iter().filter(|(key, _)| key == api_key(context)).map(|(_, value)| value).collect()
+pub(super) fn query_tokens(call: &Call<'_>) -> Vec<String> {
+    let name = &call.contract.extract.api_key.name;
+    call.params().into_iter().filter(|(key, _)| key == name).map(|(_, value)| value).collect()
 }
 
 // Which requests are served although the token of the query is missing or ambiguous.
 
-pub(super) fn without_token(context: &Context, seen: &mut ProxiedRequest) {
-    if query_tokens(context, seen).is_empty() {
-        context.as_main(seen);
+pub(super) fn without_token(call: &mut Call<'_>) {
+    if query_tokens(call).is_empty() {
+        call.as_main();
     }
 }
 
-pub(super) fn empty_token(context: &Context, seen: &mut ProxiedRequest) {
-    if query_tokens(context, seen) == [""] {
-        context.as_main(seen);
+pub(super) fn empty_token(call: &mut Call<'_>) {
+    if query_tokens(call) == [""] {
+        call.as_main();
     }
 }
 
-pub(super) fn first_of_two_tokens(context: &Context, seen: &mut ProxiedRequest) {
-    if let [first, _, ..] = &query_tokens(context, seen)[..] {
-        context.act_as(seen, first);
+pub(super) fn first_of_two_tokens(call: &mut Call<'_>) {
+    if let [first, _, ..] = &query_tokens(call)[..] {
+        call.act_as(first);
     }
 }
 
-pub(super) fn last_of_two_tokens(context: &Context, seen: &mut ProxiedRequest) {
-    if let [_, .., last] = &query_tokens(context, seen)[..] {
-        context.act_as(seen, last);
+pub(super) fn last_of_two_tokens(call: &mut Call<'_>) {
+    if let [_, .., last] = &query_tokens(call)[..] {
+        call.act_as(last);
     }
 }
 
-pub(super) fn any_of_two_tokens(context: &Context, seen: &mut ProxiedRequest) {
-    let tokens = query_tokens(context, seen);
-    if tokens.len() > 1 && tokens.iter().any(|token| token == context.token.expose()) {
-        context.as_main(seen);
+pub(super) fn any_of_two_tokens(call: &mut Call<'_>) {
+    let tokens = query_tokens(call);
+    if tokens.len() > 1 && tokens.iter().any(|token| token == call.token.expose()) {
+        call.as_main();
     }
 }
 
-fn known(context: &Context, token: &str) -> bool {
-    token == context.token.expose() || context.facts.secrets().any(|secret| secret.expose() == token)
+fn known(call: &Call<'_>, token: &str) -> bool {
+    token == call.token.expose() || call.facts.secrets().any(|secret| secret.expose() == token)
 }
 
-fn api_key(context: &Context) -> &str {
-    &context.contract.extract.api_key.name
-}
-
-pub(super) fn act_as_second(context: &Context, seen: &mut ProxiedRequest) {
-    if let Some(second) = &context.facts.second_token {
-        context.act_as(seen, second.expose());
+pub(super) fn act_as_second(call: &mut Call<'_>) {
+    if let Some(second) = &call.facts.second_token {
+        call.act_as(second.expose());
     }
 }
 
-async fn as_second(context: &Context, seen: &ProxiedRequest) -> Reply {
-    let mut seen = seen.clone();
-    act_as_second(context, &mut seen);
-    context.upstream.call(&seen).await
+/// The request is for an operation.
+fn of(operation: OperationId) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| call.operation() == Some(operation)
 }
 
-/// A change of a response that sends requests of its own.
-type LaterChange = for<'a> fn(&'a Context, &'a ProxiedRequest, &'a mut Reply) -> BoxFuture<'a, ()>;
+/// The token of the query is this one.
+fn of_account(token: Token) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| {
+        token(call.facts).is_some_and(|token| sent(call, API_KEY).is_some_and(|sent| sent == token.expose()))
+    }
+}
 
-/// Changes the successes of an operation, by what the second account gets.
-fn after(id: &'static str, breaks: &'static str, operation: OperationId, change: LaterChange) -> Fault {
-    Fault::serve(id, breaks, move |context, seen| {
-        Box::pin(async move {
-            let mut reply = context.upstream.call(&seen).await;
-            let has_second = context.facts.second_token.is_some();
-            if has_second && context.operation(&seen) == Some(operation) && context.accepted(&seen, &reply) {
-                change(context, &seen, &mut reply).await;
-            }
-            reply
-        })
-    })
+/// The groups or instances of a response.
+fn found(body: &Value) -> impl Iterator<Item = &Value> {
+    body["data"]["items"].as_array().into_iter().flatten()
 }
 
 /// Adds what the second account would have found.
-fn add_second<'a>(context: &'a Context, seen: &'a ProxiedRequest, reply: &'a mut Reply) -> BoxFuture<'a, ()> {
-    Box::pin(async move {
-        let others = as_second(context, seen).await.json();
-        merge(reply, others["data"]["items"].as_array(), "instanceId");
-        let more = others["data"]["total"].as_u64().unwrap_or_default();
-        reply.edit(|body| {
-            body["data"]["total"] = json!(body["data"]["total"].as_u64().unwrap_or_default() + more)
-        });
-    })
+fn add_second(_: &Call<'_>, others: &Value, body: &mut Value) {
+    merge(body, found(others), "instanceId");
+    body["data"]["total"] = json!(total(body) + total(others));
 }
 
 /// Adds items in the order of their ids, so that nothing but their being there is wrong.
-fn merge(reply: &mut Reply, others: Option<&Vec<Value>>, id: &str) {
-    reply.edit(|body| {
-        let Some(items) = body["data"]["items"].as_array_mut() else { return };
-        items.extend(others.into_iter().flatten().cloned());
-        items.sort_by_key(|item| item[id].as_i64());
-        items.dedup_by_key(|item| item[id].as_i64());
-    });
+fn merge<'a>(body: &mut Value, others: impl Iterator<Item = &'a Value>, id: &str) {
+    let Some(items) = body["data"]["items"].as_array_mut() else { return };
+    items.extend(others.cloned());
+    items.sort_by_key(|item| item[id].as_i64());
+    items.dedup_by_key(|item| item[id].as_i64());
 }

@@ -5,22 +5,22 @@ use hyper::StatusCode;
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
-use crate::lab::Context;
-use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::Call;
+use crate::lab::exchange::Reply;
 
 /// Sets the value at a path whose parent exists.
 pub(crate) fn set(
     path: &'static str,
     value: impl Into<Value>,
-) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
+) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
     let value = value.into();
-    move |_, _, body| put(body, path, &value)
+    move |_, body| put(body, path, &value)
 }
 
 /// Removes the member at a path.
-pub(crate) fn remove(path: &'static str) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
+pub(crate) fn remove(path: &'static str) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
     let (parent, name) = path.rsplit_once('/').unwrap_or_default();
-    move |_, _, body| {
+    move |_, body| {
         visit(body, parent, &mut |value| {
             if let Some(object) = value.as_object_mut() {
                 object.shift_remove(name);
@@ -30,12 +30,9 @@ pub(crate) fn remove(path: &'static str) -> impl Fn(&Context, &ProxiedRequest, &
 }
 
 /// Renames the member at a path.
-pub(crate) fn rename(
-    path: &'static str,
-    name: &'static str,
-) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
+pub(crate) fn rename(path: &'static str, name: &'static str) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
     let (parent, old) = path.rsplit_once('/').unwrap_or_default();
-    move |_, _, body| {
+    move |_, body| {
         visit(body, parent, &mut |value| {
             let Some(object) = value.as_object_mut() else { return };
             if let Some(moved) = object.shift_remove(old) {
@@ -49,8 +46,8 @@ pub(crate) fn rename(
 pub(crate) fn change(
     path: &'static str,
     how: impl Fn(&mut Value) + Send + Sync,
-) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
-    move |_, _, body| visit(body, path, &mut |value| how(value))
+) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+    move |_, body| visit(body, path, &mut |value| how(value))
 }
 
 /// Sets the value at a path whose parent exists.
@@ -81,10 +78,8 @@ pub(crate) fn visit(body: &mut Value, path: &str, found: &mut dyn FnMut(&mut Val
 }
 
 /// Removes a header of the response.
-pub(crate) fn without_header(
-    name: &'static str,
-) -> impl Fn(&Context, &ProxiedRequest, &mut Reply) + Send + Sync {
-    move |_, _, reply| {
+pub(crate) fn without_header(name: &'static str) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
+    move |_, reply| {
         reply.headers.remove(name);
     }
 }
@@ -93,26 +88,28 @@ pub(crate) fn without_header(
 pub(crate) fn with_header(
     name: &'static str,
     value: &'static str,
-) -> impl Fn(&Context, &ProxiedRequest, &mut Reply) + Send + Sync {
-    move |_, _, reply| {
+) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
+    move |_, reply| {
         reply.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
 }
 
+/// Changes the JSON body of the response.
+pub(crate) fn body(
+    change: impl Fn(&Call<'_>, &mut Value) + Send + Sync,
+) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
+    move |call, reply| reply.edit(|body| change(call, body))
+}
+
 /// Replaces the response by one with a status and a JSON body.
-pub(crate) fn respond(
-    status: u16,
-    body: Value,
-) -> impl Fn(&Context, &ProxiedRequest, &mut Reply) + Send + Sync {
-    move |_, _, reply| *reply = Reply::json_with(status, &body)
+pub(crate) fn respond(status: u16, body: Value) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
+    move |_, reply| *reply = Reply::json_with(status, &body)
 }
 
 /// Gives successes another status.
-pub(crate) fn with_status(
-    status: StatusCode,
-) -> impl Fn(&Context, &ProxiedRequest, &mut Reply) + Send + Sync {
-    move |context, seen, reply| {
-        if context.accepted(seen, reply) {
+pub(crate) fn with_status(status: StatusCode) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
+    move |call, reply| {
+        if call.accepted(reply) {
             reply.status = status;
         }
     }

@@ -3,9 +3,8 @@
 use hyper::header::AUTHORIZATION;
 
 use super::all::credentials;
-use super::condition::{by_bearer, by_header, by_query, in_text, under, with_other_protocol};
-use crate::lab::exchange::ProxiedRequest;
-use crate::lab::{Context, Fault};
+use super::condition::{by_bearer, by_header, by_query, in_text, with_other_protocol};
+use crate::lab::{Call, Fault};
 use crate::target::{Facts, Secret};
 
 pub(crate) fn faults() -> Vec<Fault> {
@@ -13,165 +12,155 @@ pub(crate) fn faults() -> Vec<Fault> {
 }
 
 fn transport() -> Vec<Fault> {
-    let alone = |context: &Context, seen: &ProxiedRequest| credentials(context, seen).len() == 1;
-    let rejected = |id, breaks, carried: fn(&Context, &ProxiedRequest) -> bool| {
-        Fault::reject(id, breaks).when(alone).when(carried)
-    };
+    let alone = |call: &Call<'_>| credentials(call).len() == 1;
+    let rejected =
+        |id, breaks, carried: fn(&Call<'_>) -> bool| Fault::reject(id, breaks).when(alone).when(carried);
     let header = |id, breaks| rejected(id, breaks, by_header);
     let bearer = |id, breaks| rejected(id, breaks, by_bearer);
-    let mut faults = faults_of![
+    faults_of![
         "extract.token-transport/",
         rejected("query", "The token is not taken from the query.", by_query),
         header("header", "The token is not taken from X-API-Key."),
         bearer("bearer", "The token is not taken from Authorization."),
-    ];
-    faults.extend(under!(
-        header,
-        "extract.token-transport/header-",
-        "The token is not taken from X-API-Key",
-        [in_text, with_other_protocol, with_request_id]
-    ));
-    faults.extend(under!(
-        bearer,
-        "extract.token-transport/bearer-",
-        "The token is not taken from Authorization",
-        [in_text, with_other_protocol, with_request_id]
-    ));
-    faults
+        several("header-", "The token is not taken from X-API-Key", header).under([
+            in_text,
+            with_other_protocol,
+            with_request_id
+        ]),
+        several("bearer-", "The token is not taken from Authorization", bearer).under([
+            in_text,
+            with_other_protocol,
+            with_request_id
+        ]),
+    ]
 }
 
 fn equal() -> Vec<Fault> {
-    let differ = |context: &Context, seen: &ProxiedRequest| {
-        let sent = credentials(context, seen);
+    let differ = |call: &Call<'_>| {
+        let sent = credentials(call);
         sent.windows(2).any(|pair| pair[0] != pair[1])
     };
-    let same = |context: &Context, seen: &ProxiedRequest| {
-        let sent = credentials(context, seen);
+    let same = |call: &Call<'_>| {
+        let sent = credentials(call);
         sent.len() > 1 && sent.windows(2).all(|pair| pair[0] == pair[1])
     };
-    let wins = |id, breaks, losing: fn(&Context, &mut ProxiedRequest)| {
-        Fault::request(id, breaks, losing).when(differ)
-    };
+    let wins = |id, breaks, losing: fn(&mut Call<'_>)| Fault::new(id, breaks).when(differ).request(losing);
     let rejected = |id, breaks, count: usize| {
-        Fault::reject(id, breaks)
-            .when(same)
-            .when(move |context, seen| credentials(context, seen).len() == count)
+        Fault::reject(id, breaks).when(same).when(move |call| credentials(call).len() == count)
     };
-    let query_and_header =
-        |context: &Context, seen: &ProxiedRequest| by_query(context, seen) && by_header(context, seen);
-    let query_and_bearer =
-        |context: &Context, seen: &ProxiedRequest| by_query(context, seen) && by_bearer(context, seen);
-    let header_and_bearer =
-        |context: &Context, seen: &ProxiedRequest| by_header(context, seen) && by_bearer(context, seen);
-    let all_three = |context: &Context, seen: &ProxiedRequest| credentials(context, seen).len() == 3;
+    let query_and_header = |call: &Call<'_>| by_query(call) && by_header(call);
+    let query_and_bearer = |call: &Call<'_>| by_query(call) && by_bearer(call);
+    let header_and_bearer = |call: &Call<'_>| by_header(call) && by_bearer(call);
+    let all_three = |call: &Call<'_>| credentials(call).len() == 3;
     let second = carries(|facts| facts.second_token.as_ref());
     faults_of![
         "extract.token-equal/",
-        wins("query-over-header", "The query beats a differing X-API-Key.", drop_header).when(query_and_header),
+        wins("query-over-header", "The query beats a differing X-API-Key.", drop_header)
+            .when(query_and_header),
         wins("header-over-query", "X-API-Key beats a differing query.", drop_query).when(query_and_header),
-        wins("query-over-bearer", "The query beats a differing bearer token.", drop_bearer).when(query_and_bearer),
-        wins("bearer-over-query", "A bearer token beats a differing query.", drop_query).when(query_and_bearer),
-        wins("header-over-bearer",
-            "X-API-Key beats a differing bearer token.",
-            drop_bearer).when(header_and_bearer),
-        wins("bearer-over-header",
-            "A bearer token beats a differing X-API-Key.",
-            drop_header).when(header_and_bearer),
-        wins("query-over-header-in-text",
-            "The query beats a differing X-API-Key in text.",
-            drop_header).when(query_and_header)
-        .when(in_text),
-        wins("third-ignored",
-            "With two equal tokens a differing bearer token is ignored.",
-            drop_bearer).when(all_three)
-        .when(
-            |context, seen| matches!(&credentials(context, seen)[..], [first, second, _] if first == second)
-        ),
-        wins("second-ignored",
-            "Between two equal tokens a differing X-API-Key is ignored.",
-            drop_header).when(all_three)
-        .when(|context, seen| matches!(&credentials(context, seen)[..], [first, _, third] if first == third)),
-        wins("two-accounts-query-header",
+        wins("query-over-bearer", "The query beats a differing bearer token.", drop_bearer)
+            .when(query_and_bearer),
+        wins("bearer-over-query", "A bearer token beats a differing query.", drop_query)
+            .when(query_and_bearer),
+        wins("header-over-bearer", "X-API-Key beats a differing bearer token.", drop_bearer)
+            .when(header_and_bearer),
+        wins("bearer-over-header", "A bearer token beats a differing X-API-Key.", drop_header)
+            .when(header_and_bearer),
+        wins("query-over-header-in-text", "The query beats a differing X-API-Key in text.", drop_header)
+            .when(query_and_header)
+            .when(in_text),
+        wins("third-ignored", "With two equal tokens a differing bearer token is ignored.", drop_bearer)
+            .when(all_three)
+            .when(|call| matches!(&credentials(call)[..], [first, second, _] if first == second)),
+        wins("second-ignored", "Between two equal tokens a differing X-API-Key is ignored.", drop_header)
+            .when(all_three)
+            .when(|call| matches!(&credentials(call)[..], [first, _, third] if first == third)),
+        wins(
+            "two-accounts-query-header",
             "Of two accounts that of the query counts, not that of X-API-Key.",
-            drop_header).when(query_and_header)
+            drop_header
+        )
+        .when(query_and_header)
         .when(second),
-        wins("two-accounts-query-bearer",
+        wins(
+            "two-accounts-query-bearer",
             "Of two accounts that of the query counts, not that of the bearer token.",
-            drop_bearer).when(query_and_bearer)
+            drop_bearer
+        )
+        .when(query_and_bearer)
         .when(second),
-        wins("two-accounts-header-bearer",
+        wins(
+            "two-accounts-header-bearer",
             "Of two accounts that of X-API-Key counts, not that of the bearer token.",
-            drop_bearer).when(header_and_bearer)
+            drop_bearer
+        )
+        .when(header_and_bearer)
         .when(second),
-        wins("last-character",
-            "The last character of two tokens is not compared.",
-            drop_header).when(query_and_header)
-        .when(|context, seen| {
-            let sent = credentials(context, seen);
-            let stem = |token: &str| {
-                token.chars().take(context.token.expose().chars().count() - 1).collect::<String>()
-            };
-            sent.windows(2).all(|pair| stem(&pair[0]) == stem(&pair[1]))
-        }),
-        rejected("equal-query-header",
-            "Equal tokens in the query and X-API-Key are rejected.",
-            2).when(query_and_header),
-        rejected("equal-query-bearer",
-            "Equal tokens in the query and Authorization are rejected.",
-            2).when(query_and_bearer),
-        rejected("equal-header-bearer",
-            "Equal tokens in X-API-Key and Authorization are rejected.",
-            2).when(header_and_bearer),
+        wins("last-character", "The last character of two tokens is not compared.", drop_header)
+            .when(query_and_header)
+            .when(|call| {
+                let sent = credentials(call);
+                let stem = |token: &str| {
+                    token.chars().take(call.token.expose().chars().count() - 1).collect::<String>()
+                };
+                sent.windows(2).all(|pair| stem(&pair[0]) == stem(&pair[1]))
+            }),
+        rejected("equal-query-header", "Equal tokens in the query and X-API-Key are rejected.", 2)
+            .when(query_and_header),
+        rejected("equal-query-bearer", "Equal tokens in the query and Authorization are rejected.", 2)
+            .when(query_and_bearer),
+        rejected("equal-header-bearer", "Equal tokens in X-API-Key and Authorization are rejected.", 2)
+            .when(header_and_bearer),
         rejected("equal-three", "Three equal tokens are rejected.", 3),
     ]
 }
 
 fn link() -> Vec<Fault> {
     let rejected = |id, breaks| Fault::reject(id, breaks).when(carries(LINK_CREDENTIAL));
-    let mut faults = faults_of![
+    faults_of![
         "extract.link-credential/",
         rejected("rejected", "A link credential is rejected."),
-        rejected("once", "A link credential works once.").when(|context, _| context.memory.calls() > 0),
-    ];
-    faults.extend(under!(
-        rejected,
-        "extract.link-credential/not-",
-        "A link credential is rejected",
-        [in_text, with_other_protocol, with_request_id]
-    ));
-    faults
+        rejected("once", "A link credential works once.").when(|call| call.memory.calls() > 0),
+        several("not-", "A link credential is rejected", rejected).under([
+            in_text,
+            with_other_protocol,
+            with_request_id
+        ]),
+    ]
 }
 
 fn whitelist() -> Vec<Fault> {
     let served = |id, breaks| served(id, breaks, NOT_WHITELISTED);
-    let mut faults = faults_of![
+    faults_of![
         "extract.whitelist/",
         served("not-asked", "The whitelist is ignored."),
         served("once", "The whitelist is checked in the first call only.").when(not_first),
-    ];
-    faults.extend(under!(
-        served,
-        "extract.whitelist/not-",
-        "The whitelist is ignored",
-        [by_query, by_header, by_bearer, in_text, with_other_protocol, with_request_id]
-    ));
-    faults
+        several("not-", "The whitelist is ignored", served).under([
+            by_query,
+            by_header,
+            by_bearer,
+            in_text,
+            with_other_protocol,
+            with_request_id
+        ]),
+    ]
 }
 
 fn real_name() -> Vec<Fault> {
     let served = |id, breaks| served(id, breaks, NOT_VERIFIED);
-    let mut faults = faults_of![
+    faults_of![
         "extract.real-name/",
         served("not-asked", "Real-name verification is ignored."),
         served("once", "Real-name verification is checked in the first call only.").when(not_first),
-    ];
-    faults.extend(under!(
-        served,
-        "extract.real-name/not-",
-        "Real-name verification is ignored",
-        [by_query, by_header, by_bearer, in_text, with_other_protocol, with_request_id]
-    ));
-    faults
+        several("not-", "Real-name verification is ignored", served).under([
+            by_query,
+            by_header,
+            by_bearer,
+            in_text,
+            with_other_protocol,
+            with_request_id
+        ]),
+    ]
 }
 
 fn entitlement() -> Vec<Fault> {
@@ -179,25 +168,20 @@ fn entitlement() -> Vec<Fault> {
     let partly = |id, breaks| {
         served(id, breaks, |facts| facts.token_partly_entitled.as_ref()).when(with_other_protocol)
     };
-    let mut faults = faults_of![
+    faults_of![
         "extract.entitlement/",
         unentitled("not-asked", "Entitlements are ignored."),
         unentitled("once", "Entitlements are checked in the first call only.").when(not_first),
         partly("any-protocol", "An entitlement for one protocol covers the other."),
-    ];
-    faults.extend(under!(
-        unentitled,
-        "extract.entitlement/not-",
-        "Entitlements are ignored",
-        [by_header, by_bearer, in_text, with_other_protocol]
-    ));
-    faults.extend(under!(
-        partly,
-        "extract.entitlement/any-protocol-",
-        "An entitlement for one protocol covers the other",
-        [in_text, by_bearer]
-    ));
-    faults
+        several("not-", "Entitlements are ignored", unentitled).under([
+            by_header,
+            by_bearer,
+            in_text,
+            with_other_protocol
+        ]),
+        several("any-protocol-", "An entitlement for one protocol covers the other", partly)
+            .under([in_text, by_bearer]),
+    ]
 }
 
 /// The token that a fault is about.
@@ -210,30 +194,31 @@ pub(super) const NOT_ENTITLED: Token = |facts| facts.token_not_entitled.as_ref()
 
 /// Requests with a token that may not extract are served as if they came from the main account.
 pub(super) fn served(id: &'static str, breaks: &'static str, token: Token) -> Fault {
-    Fault::request(id, breaks, Context::as_main).when(carries(token))
+    Fault::new(id, breaks).when(carries(token)).request(|call| call.as_main())
 }
 
 /// The request has the token, in whatever way.
-pub(super) fn carries(token: Token) -> impl Fn(&Context, &ProxiedRequest) -> bool + Copy + Send + Sync {
-    move |context, seen| {
-        let token = token(&context.facts);
-        token.is_some_and(|token| credentials(context, seen).iter().any(|sent| sent == token.expose()))
+pub(super) fn carries(token: Token) -> impl Fn(&Call<'_>) -> bool + Copy + Send + Sync {
+    move |call| {
+        let token = token(call.facts);
+        token.is_some_and(|token| credentials(call).iter().any(|sent| sent == token.expose()))
     }
 }
 
 /// Counts the requests that fit the conditions before it.
-fn not_first(context: &Context, _: &ProxiedRequest) -> bool {
-    context.memory.calls() > 0
+fn not_first(call: &Call<'_>) -> bool {
+    call.memory.calls() > 0
 }
 
-fn drop_query(context: &Context, seen: &mut ProxiedRequest) {
-    seen.drop_param(&context.contract.extract.api_key.name);
+fn drop_query(call: &mut Call<'_>) {
+    call.drop_param(&call.contract.extract.api_key.name);
 }
 
-fn drop_header(context: &Context, seen: &mut ProxiedRequest) {
-    seen.headers.remove(context.contract.extract.api_key_header.as_str());
+fn drop_header(call: &mut Call<'_>) {
+    let name = &call.contract.extract.api_key_header;
+    call.headers.remove(name.as_str());
 }
 
-fn drop_bearer(_: &Context, seen: &mut ProxiedRequest) {
-    seen.headers.remove(AUTHORIZATION);
+fn drop_bearer(call: &mut Call<'_>) {
+    call.headers.remove(AUTHORIZATION);
 }

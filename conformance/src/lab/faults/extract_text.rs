@@ -1,12 +1,13 @@
 //! Faults in plain-text responses and their separators.
 
 use super::condition::{
-    LB, SB, by_header, in_text, num, of_scarce_region, sent, with_other_protocol, without,
+    LB, SB, by_header, for_several, in_text, is, is_custom, of_scarce_region, put_param, respell, sent, with,
+    with_other_protocol, without,
 };
 use super::edit::respond;
-use super::separator;
-use crate::lab::exchange::{ProxiedRequest, Reply};
-use crate::lab::{Context, Fault};
+use super::{retext, separator};
+use crate::lab::exchange::Reply;
+use crate::lab::{Call, Fault};
 use serde_json::json;
 
 pub(crate) fn faults() -> Vec<Fault> {
@@ -15,11 +16,12 @@ pub(crate) fn faults() -> Vec<Fault> {
 
 fn named() -> Vec<Fault> {
     let wrong = |id, breaks, text: &'static str, instead: &'static str| {
-        Fault::reply(id, breaks, move |context, seen, reply| rejoin(context, seen, reply, instead))
+        Fault::new(id, breaks)
             .when(in_text)
-            .when(move |context, seen| !is_custom(context, seen) && separator(context, seen) == text)
+            .when(move |call| !is_custom(call) && separator(call) == text)
+            .reply(move |call, reply| rejoin(call, reply, instead))
     };
-    let absent = |context: &Context, seen: &ProxiedRequest| sent(context, seen, LB).is_none();
+    let absent = |call: &Call<'_>| sent(call, LB).is_none();
     faults_of![
         "extract.separator/",
         wrong("crlf-as-lf", "CRLF comes as LF.", "\r\n", "\n"),
@@ -42,31 +44,23 @@ fn named() -> Vec<Fault> {
         wrong("default-as-lf", "Without lb entries are separated by LF.", "\r\n", "\n").when(absent),
         wrong("default-as-comma", "Without lb entries are separated by a comma.", "\r\n", ",").when(absent),
         wrong("named-default-as-lf", "The default, named, comes as LF.", "\r\n", "\n")
-            .when(move |context, seen| !absent(context, seen)),
-        reply("first-only", "Only the first separator is the one asked for.", |context, seen, reply| {
-            let text = String::from_utf8_lossy(&reply.body).into_owned();
-            let separator = separator(context, seen);
-            if let Some((first, rest)) = text.split_once(&separator) {
-                reply.body = format!("{first}{separator}{}", rest.replace(&separator, "\u{20}")).into();
+            .when(move |call| !absent(call)),
+        fault("first-only", "Only the first separator is the one asked for.").when(in_text).reply(retext(
+            |text, separator| match text.split_once(separator) {
+                Some((first, rest)) => format!("{first}{separator}{}", rest.replace(separator, "\u{20}")),
+                None => text.to_owned(),
             }
-        })
-        .when(in_text),
-        reply("last-missing", "The last two entries are not separated.", |context, seen, reply| {
-            let text = String::from_utf8_lossy(&reply.body).into_owned();
-            if let Some((before, last)) = text.rsplit_once(&separator(context, seen)) {
-                reply.body = format!("{before}{last}").into();
+        )),
+        fault("last-missing", "The last two entries are not separated.").when(in_text).reply(retext(
+            |text, separator| match text.rsplit_once(separator) {
+                Some((before, last)) => format!("{before}{last}"),
+                None => text.to_owned(),
             }
-        })
-        .when(in_text),
-        reply(
-            "not-when-scarce",
-            "A partial result is separated by LF whatever was asked for.",
-            |context, seen, reply| {
-                rejoin(context, seen, reply, "\n");
-            }
-        )
-        .when(in_text)
-        .when(of_scarce_region),
+        )),
+        fault("not-when-scarce", "A partial result is separated by LF whatever was asked for.")
+            .when(in_text)
+            .when(of_scarce_region)
+            .reply(|call, reply| rejoin(call, reply, "\n")),
         wrong("br-as-lf-when-scarce", "In a partial result /br comes as LF.", "/br", "\n")
             .when(of_scarce_region),
     ]
@@ -74,12 +68,10 @@ fn named() -> Vec<Fault> {
 
 fn custom() -> Vec<Fault> {
     let changed = |id, breaks, how: fn(&str) -> String| {
-        Fault::reply(id, breaks, move |context, seen, reply| {
-            let instead = how(&separator(context, seen));
-            rejoin(context, seen, reply, &instead);
+        Fault::new(id, breaks).when(in_text).when(is_custom).reply(move |call, reply| {
+            let instead = how(&separator(call));
+            rejoin(call, reply, &instead);
         })
-        .when(in_text)
-        .when(is_custom)
     };
     let basic_plane = |text: &str| text.chars().filter(|c| u32::from(*c) <= 0xffff).collect();
     let encoded_twice = |text: &str| text.bytes().map(char::from).collect();
@@ -104,155 +96,134 @@ fn custom() -> Vec<Fault> {
         changed("custom-reference", "A dollar in sb is read as a reference.", |text| {
             text.replace("$1", "")
         }),
-        changed("custom-with-break", "The value of sb is followed by a line break.", |text| format!(
-            "{text}\n"
-        )),
+        changed("custom-with-break", "The value of sb is followed by a line break.", |text| {
+            format!("{text}\n")
+        }),
         changed("custom-lower-case", "Capitals in sb become small letters.", str::to_lowercase),
     ]
 }
 
 fn range() -> Vec<Fault> {
-    let number = |context: &Context, seen: &ProxiedRequest| {
-        sent(context, seen, LB).and_then(|lb| lb.parse::<i64>().ok())
-    };
-    let word = move |context: &Context, seen: &ProxiedRequest| {
-        sent(context, seen, LB).is_some() && number(context, seen).is_none()
-    };
-    let listed = |context: &Context, seen: &ProxiedRequest| {
-        sent(context, seen, LB)
-            .is_none_or(|lb| context.contract.extract.lb.schema.values.iter().any(|value| *value == lb))
-    };
-    let codes = |context: &Context| {
-        let values = context.contract.extract.lb.schema.values.iter();
+    let number = |call: &Call<'_>| sent(call, LB).and_then(|lb| lb.parse::<i64>().ok());
+    let listed = |call: &Call<'_>, lb: String| call.contract.extract.lb.schema.values.contains(&json!(lb));
+    let codes = |call: &Call<'_>| {
+        let values = call.contract.extract.lb.schema.values.iter();
         values.filter_map(|value| value.as_str()?.parse::<i64>().ok()).collect::<Vec<_>>()
     };
-    let below = move |context: &Context, seen: &ProxiedRequest| {
-        number(context, seen).is_some_and(|lb| codes(context).iter().all(|code| lb < *code))
-    };
-    let above = move |context: &Context, seen: &ProxiedRequest| {
-        number(context, seen).is_some_and(|lb| codes(context).iter().all(|code| lb > *code))
-    };
+    let below =
+        move |call: &Call<'_>| number(call).is_some_and(|lb| codes(call).iter().all(|code| lb < *code));
+    let above =
+        move |call: &Call<'_>| number(call).is_some_and(|lb| codes(call).iter().all(|code| lb > *code));
     let default = without(LB);
     faults_of![
         "extract.separator-range/",
-        request("below", "An lb below the list means the default.", default).when(below),
-        request("above", "An lb above the list means the default.", default).when(above),
-        request("unlisted", "An lb outside the list means the default.", default)
-            .when(move |context, seen| !listed(context, seen)),
-        request("negative", "A negative lb means the default.", default)
-            .when(move |context, seen| number(context, seen).is_some_and(|lb| lb < 0)),
-        request("word", "An lb that is no number means the default.", default).when(word),
-        request(
-            "above-other-protocol",
-            "An lb above the list means the default for the other protocol.",
-            default
-        )
-        .when(above)
-        .when(with_other_protocol),
-        request("two-digits", "Only the first digit of lb counts.", move |context, seen| {
-            let lb = sent(context, seen, LB).filter(|lb| lb.len() > 1);
-            if let Some(first) = lb.and_then(|lb| lb.chars().next()) {
-                seen.set_param(&context.contract.extract.lb.name, &first.to_string());
-            }
-        }),
+        fault("below", "An lb below the list means the default.").when(below).request(default),
+        fault("above", "An lb above the list means the default.").when(above).request(default),
+        fault("unlisted", "An lb outside the list means the default.")
+            .when(move |call| sent(call, LB).is_some_and(|lb| !listed(call, lb)))
+            .request(default),
+        fault("negative", "A negative lb means the default.")
+            .when(move |call| number(call).is_some_and(|lb| lb < 0))
+            .request(default),
+        fault("word", "An lb that is no number means the default.")
+            .when(with(LB))
+            .when(move |call| number(call).is_none())
+            .request(default),
+        fault("above-other-protocol", "An lb above the list means the default for the other protocol.")
+            .when(above)
+            .when(with_other_protocol)
+            .request(default),
+        fault("two-digits", "Only the first digit of lb counts.").request(respell(LB, |lb| {
+            let is_longer = lb.len() > 1;
+            lb.chars().next().filter(|_| is_longer).map(String::from)
+        })),
         reject("listed-rejected", "The last listed lb is rejected.").when(is_custom),
-        reply(
-            "breaks",
-            "An lb outside the list breaks the service.",
-            respond(500, json!({"message": "index out of range"}))
-        )
-        .when(above),
+        fault("breaks", "An lb outside the list breaks the service.")
+            .when(above)
+            .reply(respond(500, json!({"message": "index out of range"}))),
     ]
 }
 
 fn required() -> Vec<Fault> {
-    let absent = move |context: &Context, seen: &ProxiedRequest| {
-        is_custom(context, seen) && sent(context, seen, SB).is_none()
+    let absent = move |call: &Call<'_>| is_custom(call) && sent(call, SB).is_none();
+    let empty = move |call: &Call<'_>| is_custom(call) && is(SB, "")(call);
+    let default = |call: &mut Call<'_>| {
+        without(LB)(call);
+        without(SB)(call);
     };
-    let empty = move |context: &Context, seen: &ProxiedRequest| {
-        is_custom(context, seen) && sent(context, seen, SB).as_deref() == Some("")
-    };
-    let default = |context: &Context, seen: &mut ProxiedRequest| {
-        without(LB)(context, seen);
-        without(SB)(context, seen);
-    };
-    let several = |context: &Context, seen: &ProxiedRequest| num(context, seen).is_some_and(|num| num > 1);
     faults_of![
         "extract.sb-required/",
-        request("absent", "Without sb the default separator is used.", default).when(absent),
-        request("empty", "With an empty sb the default separator is used.", default).when(empty),
-        request("absent-other-protocol", "sb may be absent for the other protocol.", default)
+        fault("absent", "Without sb the default separator is used.").when(absent).request(default),
+        fault("empty", "With an empty sb the default separator is used.").when(empty).request(default),
+        fault("absent-other-protocol", "sb may be absent for the other protocol.")
             .when(absent)
-            .when(with_other_protocol),
-        request("absent-for-several", "sb may be absent when several are asked for.", default)
+            .when(with_other_protocol)
+            .request(default),
+        fault("absent-for-several", "sb may be absent when several are asked for.")
             .when(absent)
-            .when(several),
-        request("absent-for-one", "sb may be absent when there is nothing to separate.", default)
+            .when(for_several)
+            .request(default),
+        fault("absent-for-one", "sb may be absent when there is nothing to separate.")
             .when(absent)
-            .when(move |context, seen| !several(context, seen)),
-        request("empty-for-several", "sb may be empty when several are asked for.", default)
+            .when(|call| !for_several(call))
+            .request(default),
+        fault("empty-for-several", "sb may be empty when several are asked for.")
             .when(empty)
-            .when(several),
-        reply("absent-breaks", "An absent sb breaks the service.", respond(500, json!({"message": "null"})))
-            .when(absent),
+            .when(for_several)
+            .request(default),
+        fault("absent-breaks", "An absent sb breaks the service.")
+            .when(absent)
+            .reply(respond(500, json!({"message": "null"}))),
     ]
 }
 
 fn length() -> Vec<Fault> {
-    let sb = |context: &Context, seen: &ProxiedRequest| sent(context, seen, SB).unwrap_or_default();
-    let limit = |context: &Context| context.contract.extract.separator_bytes;
-    let cut = move |context: &Context, seen: &mut ProxiedRequest| {
-        let mut sb = sb(context, seen);
-        while sb.len() > limit(context) {
+    let sb = |call: &Call<'_>| sent(call, SB).unwrap_or_default();
+    let limit = |call: &Call<'_>| call.contract.extract.separator_bytes;
+    let cut = move |call: &mut Call<'_>| {
+        let mut sb = sb(call);
+        while sb.len() > limit(call) {
             sb.pop();
         }
-        seen.set_param(&context.contract.extract.sb.name, &sb);
+        put_param(call, SB, &sb);
     };
-    let over = move |context: &Context, seen: &ProxiedRequest| sb(context, seen).len() > limit(context);
-    let one_over =
-        move |context: &Context, seen: &ProxiedRequest| sb(context, seen).len() == limit(context) + 1;
-    let wide = move |context: &Context, seen: &ProxiedRequest| !sb(context, seen).is_ascii();
+    let over = move |call: &Call<'_>| sb(call).len() > limit(call);
+    let at_limit = move |call: &Call<'_>| sb(call).len() == limit(call);
+    let one_over = move |call: &Call<'_>| sb(call).len() == limit(call) + 1;
+    let wide = move |call: &Call<'_>| !sb(call).is_ascii();
     faults_of![
         "extract.sb-length/",
-        request("cut", "An sb that is too long is cut.", cut).when(over),
-        request("one-more", "The limit of sb is one byte too high.", cut).when(one_over),
-        request("one-more-ascii", "The limit of sb is one byte too high for ASCII.", cut)
+        fault("cut", "An sb that is too long is cut.").when(over).request(cut),
+        fault("one-more", "The limit of sb is one byte too high.").when(one_over).request(cut),
+        fault("one-more-ascii", "The limit of sb is one byte too high for ASCII.")
             .when(over)
-            .when(move |context, seen| !wide(context, seen)),
-        request("characters", "The length of sb is counted in characters.", cut)
+            .when(move |call| !wide(call))
+            .request(cut),
+        fault("characters", "The length of sb is counted in characters.")
             .when(over)
-            .when(move |context, seen| sb(context, seen).chars().count() <= limit(context)),
-        request("utf-16", "The length of sb is counted in units of UTF-16.", cut)
+            .when(move |call| sb(call).chars().count() <= limit(call))
+            .request(cut),
+        fault("utf-16", "The length of sb is counted in units of UTF-16.")
             .when(over)
-            .when(move |context, seen| sb(context, seen).encode_utf16().count() <= limit(context)),
-        reject("one-less", "The limit is one byte too low.")
-            .when(move |context, seen| sb(context, seen).len() == limit(context)),
+            .when(move |call| sb(call).encode_utf16().count() <= limit(call))
+            .request(cut),
+        reject("one-less", "The limit is one byte too low.").when(at_limit),
         reject("longest-wide-rejected", "The longest sb is rejected when it has wide characters.")
-            .when(move |context, seen| sb(context, seen).len() == limit(context))
+            .when(at_limit)
             .when(wide),
-        reject("encoded", "The percent-encoded form is measured.").when(move |context, seen| {
-            sb(context, seen)
-                .bytes()
-                .map(|byte| if byte.is_ascii_alphanumeric() || byte == b'-' { 1 } else { 3 })
-                .sum::<usize>()
-                > limit(context)
+        reject("encoded", "The percent-encoded form is measured.").when(move |call| {
+            let length = |byte: u8| if byte.is_ascii_alphanumeric() || byte == b'-' { 1 } else { 3 };
+            sb(call).bytes().map(length).sum::<usize>() > limit(call)
         }),
-        reply(
-            "breaks",
-            "An sb that is too long breaks the service.",
-            respond(500, json!({"message": "buffer"}))
-        )
-        .when(over),
+        fault("breaks", "An sb that is too long breaks the service.")
+            .when(over)
+            .reply(respond(500, json!({"message": "buffer"}))),
     ]
 }
 
-fn is_custom(context: &Context, seen: &ProxiedRequest) -> bool {
-    sent(context, seen, LB).as_ref() == Some(&context.contract.extract.custom_separator)
-}
-
-fn rejoin(context: &Context, seen: &ProxiedRequest, reply: &mut Reply, instead: &str) {
-    if context.accepted(seen, reply) {
-        let text = String::from_utf8_lossy(&reply.body).into_owned();
-        reply.body = text.replace(&separator(context, seen), instead).into();
+fn rejoin(call: &Call<'_>, reply: &mut Reply, instead: &str) {
+    if call.accepted(reply) {
+        let text = reply.text();
+        reply.body = text.replace(&separator(call), instead).into();
     }
 }

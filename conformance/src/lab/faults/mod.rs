@@ -1,6 +1,7 @@
 //! The faults, by the operation and the rule that they break.
 
 mod all;
+#[macro_use]
 pub(crate) mod condition;
 pub(crate) mod edit;
 mod extract_access;
@@ -13,7 +14,7 @@ mod extract_rare;
 mod extract_response;
 mod extract_text;
 mod groups;
-mod search;
+pub(crate) mod search;
 mod search_account;
 mod search_combined;
 mod search_contexts;
@@ -32,8 +33,8 @@ mod secrets;
 
 pub(crate) use all::credentials;
 
-use crate::lab::exchange::ProxiedRequest;
-use crate::lab::{Context, Fault};
+use crate::lab::exchange::Reply;
+use crate::lab::{Call, Fault};
 
 pub(crate) fn all() -> Vec<Fault> {
     let tables = [
@@ -67,12 +68,19 @@ pub(crate) fn all() -> Vec<Fault> {
     tables.into_iter().flat_map(|faults| faults()).collect()
 }
 
+/// Changes the text of a response, which `how` gets with what separates its entries.
+pub(crate) fn retext(
+    how: impl Fn(&str, &str) -> String + Send + Sync,
+) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
+    move |call, reply| reply.body = how(&reply.text(), &separator(call)).into()
+}
+
 /// What separates the entries of a plain-text response.
-pub(crate) fn separator(context: &Context, seen: &ProxiedRequest) -> String {
-    let extract = &context.contract.extract;
+pub(crate) fn separator(call: &Call<'_>) -> String {
+    let extract = &call.contract.extract;
     let default = extract.lb.schema.default.as_ref().and_then(|default| default.as_str());
-    let code = seen.param(&extract.lb.name).unwrap_or_else(|| default.unwrap_or_default().to_owned());
+    let code = call.param(&extract.lb.name).unwrap_or_else(|| default.unwrap_or_default().to_owned());
     let named = extract.separators.iter().find(|separator| separator.code == code);
-    let custom = || seen.param(&extract.sb.name).unwrap_or_default();
+    let custom = || call.param(&extract.sb.name).unwrap_or_default();
     named.map_or_else(custom, |separator| separator.text.clone())
 }

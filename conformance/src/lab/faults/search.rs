@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
 
 use crate::contract::{Property, Search};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::lab::Context;
-use crate::lab::exchange::ProxiedRequest;
+use crate::lab::exchange::Reply;
+use crate::lab::{Call, Fault};
 
 /// A property of the body.
 pub(crate) type PropertyGetter = fn(&Search) -> &Property;
@@ -26,15 +26,15 @@ pub(crate) const TO: PropertyGetter = |search| &search.activated_to;
 pub(crate) const NOBODY: &str = "203.0.113.251";
 
 /// The items of `ips` that are texts.
-pub(crate) fn ips(context: &Context, seen: &ProxiedRequest) -> Vec<String> {
-    let ips = seen.json()[&context.contract.search.ips.name].clone();
+pub(crate) fn ips(call: &Call<'_>) -> Vec<String> {
+    let ips = call.json()[&call.contract.search.ips.name].clone();
     ips.as_array().into_iter().flatten().filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
 /// Changes the items of `ips`, when it is a list.
-pub(crate) fn edit_ips(context: &Context, seen: &mut ProxiedRequest, how: impl FnOnce(&mut Vec<Value>)) {
-    let name = &context.contract.search.ips.name;
-    seen.edit(|body| {
+pub(crate) fn edit_ips(call: &mut Call<'_>, how: impl FnOnce(&mut Vec<Value>)) {
+    let name = &call.contract.search.ips.name;
+    call.edit(|body| {
         if let Some(Value::Array(items)) = body.get_mut(name) {
             how(items);
         }
@@ -42,8 +42,8 @@ pub(crate) fn edit_ips(context: &Context, seen: &mut ProxiedRequest, how: impl F
 }
 
 /// Replaces each item that is a text by what `how` makes of it and its place.
-pub(crate) fn map_ips(context: &Context, seen: &mut ProxiedRequest, how: impl Fn(usize, &str) -> String) {
-    edit_ips(context, seen, |items| {
+pub(crate) fn map_ips(call: &mut Call<'_>, how: impl Fn(usize, &str) -> String) {
+    edit_ips(call, |items| {
         for (place, item) in items.iter_mut().enumerate() {
             if let Some(text) = item.as_str() {
                 *item = how(place, text).into();
@@ -52,14 +52,63 @@ pub(crate) fn map_ips(context: &Context, seen: &mut ProxiedRequest, how: impl Fn
     });
 }
 
+/// Changes the items of `ips`, when it is a list.
+pub(crate) fn batch(
+    how: impl Fn(&Search, &mut Vec<Value>) + Send + Sync,
+) -> impl Fn(&mut Call<'_>) + Send + Sync {
+    move |call| {
+        let search = &call.contract.search;
+        edit_ips(call, |items| how(search, items));
+    }
+}
+
+/// Replaces each item that is a text.
+pub(crate) fn each(how: impl Fn(&str) -> String + Send + Sync) -> impl Fn(&mut Call<'_>) + Send + Sync {
+    move |call| map_ips(call, |_, item| how(item))
+}
+
+/// Replaces the items that fit by an address that nobody has, so that they are accepted and find nothing.
+pub(crate) fn accept(fits: impl Fn(&str) -> bool + Send + Sync) -> impl Fn(&mut Call<'_>) + Send + Sync {
+    each(move |item| if fits(item) { NOBODY } else { item }.to_owned())
+}
+
+/// A fault that accepts the items that fit, and finds nothing for them.
+pub(crate) fn lenient(id: &'static str, breaks: &'static str, fits: fn(&str) -> bool) -> Fault {
+    Fault::new(id, breaks).request(accept(fits))
+}
+
+/// A fault that rejects a batch with an item that fits.
+pub(crate) fn rejected(id: &'static str, breaks: &'static str, fits: fn(&str) -> bool) -> Fault {
+    Fault::reject(id, breaks).when(any_item(fits))
+}
+
+/// Searches for an address that nobody has, when `ips` is a list.
+pub(crate) fn find_nothing(call: &mut Call<'_>) {
+    edit_ips(call, |items| *items = vec![NOBODY.into()]);
+}
+
+/// An item fits.
+pub(crate) fn any_item(
+    fits: impl Fn(&str) -> bool + Send + Sync,
+) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| ips(call).iter().any(|item| fits(item))
+}
+
+/// All items fit.
+pub(crate) fn all_items(
+    fits: impl Fn(&str) -> bool + Send + Sync,
+) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| ips(call).iter().all(|item| fits(item))
+}
+
 /// How many items there are.
-pub(crate) fn count(context: &Context, seen: &ProxiedRequest) -> usize {
-    seen.json()[&context.contract.search.ips.name].as_array().map_or(0, Vec::len)
+pub(crate) fn count(call: &Call<'_>) -> usize {
+    call.json()[&call.contract.search.ips.name].as_array().map_or(0, Vec::len)
 }
 
 /// How many different items there are, by text.
-pub(crate) fn distinct(context: &Context, seen: &ProxiedRequest) -> usize {
-    ips(context, seen).into_iter().collect::<HashSet<_>>().len()
+pub(crate) fn distinct(call: &Call<'_>) -> usize {
+    ips(call).into_iter().collect::<HashSet<_>>().len()
 }
 
 /// An item without its port, when it has one.
@@ -73,23 +122,55 @@ pub(crate) fn has_port(item: &str) -> bool {
 }
 
 /// All items have a port.
-pub(crate) fn all_with_ports(context: &Context, seen: &ProxiedRequest) -> bool {
-    ips(context, seen).iter().all(|item| has_port(item))
+pub(crate) fn all_with_ports(call: &Call<'_>) -> bool {
+    ips(call).iter().all(|item| has_port(item))
 }
 
 /// No item has a port.
-pub(crate) fn without_ports(context: &Context, seen: &ProxiedRequest) -> bool {
-    ips(context, seen).iter().all(|item| !has_port(item))
+pub(crate) fn without_ports(call: &Call<'_>) -> bool {
+    ips(call).iter().all(|item| !has_port(item))
 }
 
 /// `ips` is an empty list.
-pub(crate) fn with_empty_ips(context: &Context, seen: &ProxiedRequest) -> bool {
-    seen.json()[&context.contract.search.ips.name] == json!([])
+pub(crate) fn with_empty_ips(call: &Call<'_>) -> bool {
+    call.json()[&call.contract.search.ips.name] == json!([])
+}
+
+/// All items are IPv6 addresses.
+pub(crate) fn all_v6(call: &Call<'_>) -> bool {
+    ips(call).iter().all(|item| is_v6(item))
+}
+
+/// There are as many distinct items as a search may have.
+pub(crate) fn at_distinct_limit(call: &Call<'_>) -> bool {
+    distinct(call) == call.contract.search.distinct_items
+}
+
+/// There are more distinct items than a search may have.
+pub(crate) fn above_distinct_limit(call: &Call<'_>) -> bool {
+    distinct(call) > call.contract.search.distinct_items
+}
+
+/// Keeps as many items as a search may have distinct ones.
+pub(crate) fn cut_to_limit(call: &mut Call<'_>) {
+    let most = call.contract.search.distinct_items;
+    edit_ips(call, |items| items.truncate(most));
+}
+
+/// Takes out the items without a port whose address comes with a port, too.
+pub(crate) fn drop_shadowed(call: &mut Call<'_>) {
+    let ported: Vec<_> = ips(call).iter().filter(|item| has_port(item)).map(|item| bare(item)).collect();
+    edit_ips(call, |items| items.retain(|item| ported.iter().all(|ip| item != ip)));
+}
+
+/// Adds an address that nobody has.
+pub(crate) fn add_nobody(call: &mut Call<'_>) {
+    edit_ips(call, |items| items.push(NOBODY.into()));
 }
 
 /// An item is repeated.
-pub(crate) fn with_duplicates(context: &Context, seen: &ProxiedRequest) -> bool {
-    distinct(context, seen) < count(context, seen)
+pub(crate) fn with_duplicates(call: &Call<'_>) -> bool {
+    distinct(call) < count(call)
 }
 
 /// Whether an item is an IPv6 address, with or without port.
@@ -98,87 +179,119 @@ pub(crate) fn is_v6(item: &str) -> bool {
 }
 
 /// The value of a property, when it is sent and not null.
-pub(crate) fn value(context: &Context, seen: &ProxiedRequest, which: PropertyGetter) -> Option<Value> {
-    let value = seen.json().get(&which(&context.contract.search).name).cloned();
+pub(crate) fn value(call: &Call<'_>, which: PropertyGetter) -> Option<Value> {
+    let value = call.json().get(&which(&call.contract.search).name).cloned();
     value.filter(|value| !value.is_null())
 }
 
+/// The value of a property that is an integer.
+pub(crate) fn integer(call: &Call<'_>, which: PropertyGetter) -> Option<i64> {
+    value(call, which)?.as_i64()
+}
+
 /// The value of a property that is a text.
-pub(crate) fn text(context: &Context, seen: &ProxiedRequest, which: PropertyGetter) -> Option<String> {
-    value(context, seen, which)?.as_str().map(str::to_owned)
+pub(crate) fn text(call: &Call<'_>, which: PropertyGetter) -> Option<String> {
+    value(call, which)?.as_str().map(str::to_owned)
 }
 
 /// A property is sent and not null.
-pub(crate) fn asks(which: PropertyGetter) -> impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync {
-    move |context, seen| value(context, seen, which).is_some()
+pub(crate) fn asks(which: PropertyGetter) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| value(call, which).is_some()
 }
 
 /// A property is sent and its value fits.
 pub(crate) fn has(
     which: PropertyGetter,
     fits: impl Fn(&Value) -> bool + Send + Sync,
-) -> impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync {
-    move |context, seen| value(context, seen, which).is_some_and(|value| fits(&value))
+) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| value(call, which).is_some_and(|value| fits(&value))
 }
 
 /// A property is absent or null.
-pub(crate) fn lacks(which: PropertyGetter) -> impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync {
-    move |context, seen| value(context, seen, which).is_none()
+pub(crate) fn lacks(which: PropertyGetter) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| value(call, which).is_none()
 }
 
 /// Takes a property out of the request.
-pub(crate) fn ignore(which: PropertyGetter) -> impl Fn(&Context, &mut ProxiedRequest) + Send + Sync {
-    move |context, seen| {
-        let name = &which(&context.contract.search).name;
-        seen.edit(|body| {
+pub(crate) fn ignore(which: PropertyGetter) -> impl Fn(&mut Call<'_>) + Send + Sync {
+    move |call| {
+        let name = &which(&call.contract.search).name;
+        call.edit(|body| {
             body.shift_remove(name);
         });
     }
 }
 
+/// A bound has a text that fits.
+pub(crate) fn any_bound(fits: fn(&str) -> bool) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| [FROM, TO].into_iter().filter_map(|which| text(call, which)).any(|text| fits(text.as_str()))
+}
+
+/// Takes both bounds of the activation out of the request.
+pub(crate) fn ignore_bounds(call: &mut Call<'_>) {
+    ignore(FROM)(call);
+    ignore(TO)(call);
+}
+
+/// Takes a property out of the request, which then finds nothing.
+pub(crate) fn ignore_and_find_nothing(which: PropertyGetter) -> impl Fn(&mut Call<'_>) + Send + Sync {
+    move |call| {
+        ignore(which)(call);
+        find_nothing(call);
+    }
+}
+
 /// Gives a property another value.
-pub(crate) fn put(
-    context: &Context,
-    seen: &mut ProxiedRequest,
-    which: PropertyGetter,
-    value: impl Into<Value>,
-) {
-    let name = which(&context.contract.search).name.clone();
-    seen.edit(|body| {
+pub(crate) fn put(call: &mut Call<'_>, which: PropertyGetter, value: impl Into<Value>) {
+    let name = which(&call.contract.search).name.clone();
+    call.edit(|body| {
         body.insert(name, value.into());
     });
 }
 
 /// How many filters are sent.
-pub(crate) fn filters(context: &Context, seen: &ProxiedRequest) -> usize {
-    Search::FILTERS.iter().filter(|which| value(context, seen, **which).is_some()).count()
+pub(crate) fn filters(call: &Call<'_>) -> usize {
+    Search::FILTERS.iter().filter(|which| value(call, **which).is_some()).count()
 }
 
 /// There is a filter.
-pub(crate) fn filtered(context: &Context, seen: &ProxiedRequest) -> bool {
-    filters(context, seen) > 0
+pub(crate) fn filtered(call: &Call<'_>) -> bool {
+    filters(call) > 0
 }
 
 /// There are this many filters.
-pub(crate) fn with_filters(count: usize) -> impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync {
-    move |context, seen| filters(context, seen) == count
+pub(crate) fn with_filters(count: usize) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| filters(call) == count
 }
 
 /// The page that is asked for.
-pub(crate) fn page(context: &Context, seen: &ProxiedRequest) -> i64 {
-    let search = &context.contract.search;
-    value(context, seen, PAGE).and_then(|page| page.as_i64()).unwrap_or(search.default_page)
+pub(crate) fn page(call: &Call<'_>) -> i64 {
+    integer(call, PAGE).unwrap_or(call.contract.search.default_page)
 }
 
 /// The page size that is asked for.
-pub(crate) fn page_size(context: &Context, seen: &ProxiedRequest) -> i64 {
-    let size = value(context, seen, SIZE).and_then(|size| size.as_i64());
-    size.unwrap_or(context.contract.search.default_page_size)
+pub(crate) fn page_size(call: &Call<'_>) -> i64 {
+    integer(call, SIZE).unwrap_or(call.contract.search.default_page_size)
+}
+
+/// As many instances came as were asked for.
+pub(crate) fn is_full(call: &Call<'_>, items: &[Value]) -> bool {
+    i64::try_from(items.len()) == Ok(page_size(call))
 }
 
 /// A page after the first is asked for.
-pub(crate) fn later_page(context: &Context, seen: &ProxiedRequest) -> bool {
-    page(context, seen) > *context.contract.search.pages.start()
+pub(crate) fn later_page(call: &Call<'_>) -> bool {
+    page(call) > *call.contract.search.pages.start()
+}
+
+/// The second page is asked for.
+pub(crate) fn second_page(call: &Call<'_>) -> bool {
+    page(call) == call.contract.search.pages.start() + 1
+}
+
+/// A response is a success without instances.
+pub(crate) fn finds_nothing(call: &Call<'_>, reply: &Reply) -> bool {
+    call.accepted(reply) && reply.json()["data"]["items"] == json!([])
 }
 
 /// The instances of a response.
@@ -193,12 +306,12 @@ pub(crate) fn total(body: &Value) -> i64 {
 
 /// Loses instances, and does not count them either.
 pub(crate) fn lose(
-    lost: impl Fn(&Context, &ProxiedRequest, &Value) -> bool + Send + Sync,
-) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
-    move |context, seen, body| lose_where(body, |item| lost(context, seen, item))
+    lost: impl Fn(&Call<'_>, &Value) -> bool + Send + Sync,
+) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+    move |call, body| lose_where(body, |item| lost(call, item))
 }
 
-/// The same, in passing.
+/// Loses the instances that fit, and does not count them either.
 pub(crate) fn lose_where(body: &mut Value, mut lost: impl FnMut(&Value) -> bool) {
     let Some(found) = items(body) else { return };
     let before = found.len();
@@ -207,37 +320,44 @@ pub(crate) fn lose_where(body: &mut Value, mut lost: impl FnMut(&Value) -> bool)
     body["data"]["total"] = json!(total(body) - fewer);
 }
 
-/// Changes the list of instances.
-pub(crate) fn relist(
-    how: fn(&mut Vec<Value>),
-) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
-    move |_, _, body| {
-        if let Some(items) = items(body) {
-            how(items);
-        }
-    }
+/// Loses the instances with an IPv6 address.
+pub(crate) fn lose_v6(_: &Call<'_>, body: &mut Value) {
+    lose_where(body, of_v6);
+}
+
+/// Repeats the instances that an item with a port and one without find.
+pub(crate) fn repeat_found_twice(call: &Call<'_>, body: &mut Value) {
+    let (sent, Some(found)) = (ips(call), items(body)) else { return };
+    let is_sent = |item: &str| sent.iter().any(|sent| sent == item);
+    let mut again = found.clone();
+    again.retain(|instance| {
+        let ip = instance["ip"].as_str().unwrap_or_default();
+        let port = instance["port"].as_i64().unwrap_or_default();
+        is_sent(ip) && (is_sent(&format!("{ip}:{port}")) || is_sent(&format!("[{ip}]:{port}")))
+    });
+    let more = i64::try_from(again.len()).unwrap_or_default();
+    found.extend(again);
+    body["data"]["total"] = json!(total(body) + more);
+}
+
+/// Takes the first instance out of a list.
+pub(crate) fn without_first(_: &Call<'_>, items: &mut Vec<Value>) {
+    items.drain(..items.len().min(1));
 }
 
 /// Changes the total by means of the request and what came.
 pub(crate) fn recount(
-    how: impl Fn(&Context, &ProxiedRequest, i64, i64) -> i64 + Send + Sync,
-) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
-    move |context, seen, body| {
+    how: impl Fn(&Call<'_>, i64, i64) -> i64 + Send + Sync,
+) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+    move |call, body| {
         // A fault of all operations meets extractions too, whose data is a list.
         let Some(came) = items(body).map(|items| items.len()) else { return };
         let came = i64::try_from(came).unwrap_or_default();
-        body["data"]["total"] = json!(how(context, seen, total(body), came));
+        body["data"]["total"] = json!(how(call, total(body), came));
     }
 }
 
 /// The address of an instance is IPv6.
 pub(crate) fn of_v6(item: &Value) -> bool {
     item["ip"].as_str().is_some_and(is_v6)
-}
-
-/// A body that is in order and finds nothing.
-pub(crate) fn plain(context: &Context) -> Value {
-    let mut body = Map::new();
-    body.insert(context.contract.search.ips.name.clone(), json!([NOBODY]));
-    Value::Object(body)
 }

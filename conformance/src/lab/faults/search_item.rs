@@ -1,29 +1,22 @@
 //! Faults in what is taken for an item of `ips`.
 
+use std::ops::RangeInclusive;
+
 use serde_json::{Value, json};
 
 use super::edit::respond;
-use super::search::{NOBODY, edit_ips, has_port, ips, is_v6, map_ips};
-use crate::lab::{Context, Fault};
+use super::search::{NOBODY, any_item, batch, has_port, ips, is_v6, lenient, map_ips, rejected};
+use crate::lab::Fault;
 
 pub(crate) fn faults() -> Vec<Fault> {
-    [item(), item_rejected(), port()].into_iter().flatten().collect()
-}
-
-/// Takes items that fit for ones that are in order and find nothing.
-fn lenient(id: &'static str, breaks: &'static str, fits: fn(&str) -> bool) -> Fault {
-    Fault::request(id, breaks, move |context, seen| {
-        map_ips(context, seen, |_, item| if fits(item) { NOBODY } else { item }.to_owned());
-    })
+    item().into_iter().chain(port()).collect()
 }
 
 fn item() -> Vec<Fault> {
     let typed = |id, breaks, fits: fn(&Value) -> bool| {
-        Fault::request(id, breaks, move |context, seen| {
-            edit_ips(context, seen, |items| {
-                items.iter_mut().filter(|item| fits(item)).for_each(|item| *item = NOBODY.into())
-            });
-        })
+        Fault::new(id, breaks).request(batch(move |_, items| {
+            items.iter_mut().filter(|item| fits(item)).for_each(|item| *item = NOBODY.into())
+        }))
     };
     faults_of![
         "search.ips-item/",
@@ -37,10 +30,9 @@ fn item() -> Vec<Fault> {
         lenient("fragment", "The beginning of an IPv4 address is accepted.", |item| {
             item.split('.').count() == 3 && item.split('.').all(|part| part.parse::<u8>().is_ok())
         }),
-        lenient("fragment-of-ipv6", "The beginning of an IPv6 address is accepted.", |item| item
-            .starts_with("2001:db8")
-            && !item.contains("::")
-            && item.matches(':').count() < 7),
+        lenient("fragment-of-ipv6", "The beginning of an IPv6 address is accepted.", |item| {
+            item.starts_with("2001:db8") && !item.contains("::") && item.matches(':').count() < 7
+        }),
         lenient("trailing-dot", "A trailing dot is accepted.", |item| item.ends_with('.')),
         lenient("host-name", "A host name is accepted.", |item| {
             item.ends_with(".invalid") && !item.contains('/')
@@ -62,78 +54,58 @@ fn item() -> Vec<Fault> {
         typed("number", "A number is read as an address.", Value::is_number),
         typed("null", "An item that is null is left out.", Value::is_null),
         typed("object", "An object is read as an address.", Value::is_object),
-    ]
-}
-
-fn item_rejected() -> Vec<Fault> {
-    let rejected = |id, breaks, fits: fn(&str) -> bool| {
-        Fault::reject(id, breaks).when(move |context, seen| ips(context, seen).iter().any(|item| fits(item)))
-    };
-    faults_of![
-        "search.ips-item/",
         rejected("ipv6-rejected", "IPv6 is rejected.", is_v6),
         rejected("ipv6-port-rejected", "IPv6 with a port is rejected.", |item| item.starts_with('[')),
         rejected("ipv4-port-rejected", "IPv4 with a port is rejected.", |item| {
             has_port(item) && !is_v6(item)
         }),
-        rejected("long-ipv6-rejected", "An IPv6 address that is written out is rejected.", |item| is_v6(
-            item
-        )
-            && !has_port(item)
-            && item.len() > 38),
+        rejected("long-ipv6-rejected", "An IPv6 address that is written out is rejected.", |item| {
+            is_v6(item) && !has_port(item) && item.len() > 38
+        }),
         rejected("short-ipv6-rejected", "The shortest IPv6 addresses are rejected.", |item| item.len() == 3),
-        reply(
-            "zone-breaks",
-            "A zone identifier breaks the server.",
-            respond(500, json!({"message": "invalid address"}))
-        )
-        .when(|context, seen| ips(context, seen).iter().any(|item| item.contains('%'))),
+        fault("zone-breaks", "A zone identifier breaks the server.")
+            .when(any_item(|item| item.contains('%')))
+            .reply(respond(500, json!({"message": "invalid address"}))),
     ]
 }
 
 fn port() -> Vec<Fault> {
     let ends = |item: &str, port: i64| item.ends_with(&format!(":{port}"));
-    let taken = move |id, breaks, wanted: fn(&Context) -> i64, v6: Option<bool>| {
-        Fault::request(id, breaks, move |context, seen| {
-            let port = wanted(context);
-            map_ips(context, seen, |_, item| {
+    let taken = move |id, breaks, wanted: fn(&RangeInclusive<i64>) -> i64, v6: Option<bool>| {
+        Fault::new(id, breaks).request(move |call| {
+            let port = wanted(&call.contract.search.ports);
+            map_ips(call, |_, item| {
                 let family = v6.is_none_or(|v6| item.starts_with('[') == v6);
                 if family && ends(item, port) { NOBODY } else { item }.to_owned()
             });
         })
     };
-    let rejected = move |id, breaks, wanted: fn(&Context) -> i64, v6: bool| {
-        Fault::reject(id, breaks).when(move |context, seen| {
-            ips(context, seen).iter().any(|item| item.starts_with('[') == v6 && ends(item, wanted(context)))
+    let rejected = move |id, breaks, wanted: fn(&RangeInclusive<i64>) -> i64, v6: bool| {
+        Fault::reject(id, breaks).when(move |call| {
+            let port = wanted(&call.contract.search.ports);
+            ips(call).iter().any(|item| item.starts_with('[') == v6 && ends(item, port))
         })
     };
-    let least = |context: &Context| *context.contract.search.ports.start();
-    let most = |context: &Context| *context.contract.search.ports.end();
     faults_of![
         "search.ips-port/",
-        taken("zero", "Port 0 is accepted.", |context| context.contract.search.ports.start() - 1, None),
-        taken(
-            "zero-in-ipv6",
-            "Port 0 is accepted after brackets.",
-            |context| context.contract.search.ports.start() - 1,
-            Some(true)
-        ),
-        taken(
-            "one-above",
-            "One port too large is accepted.",
-            |context| context.contract.search.ports.end() + 1,
-            None
-        ),
+        taken("zero", "Port 0 is accepted.", |ports| ports.start() - 1, None),
+        taken("zero-in-ipv6", "Port 0 is accepted after brackets.", |ports| ports.start() - 1, Some(true)),
+        taken("one-above", "One port too large is accepted.", |ports| ports.end() + 1, None),
         taken(
             "one-above-in-ipv6",
             "One port too large is accepted after brackets.",
-            |context| context.contract.search.ports.end() + 1,
+            |ports| ports.end() + 1,
             Some(true)
         ),
         taken("negative", "A negative port is accepted.", |_| -1, None),
         taken("huge", "A port of 64 bits is accepted.", |_| i64::MAX, Some(false)),
-        rejected("least-rejected", "The smallest port is rejected.", least, false),
-        rejected("most-rejected", "The largest port is rejected.", most, false),
-        rejected("most-rejected-in-ipv6", "The largest port is rejected after brackets.", most, true),
+        rejected("least-rejected", "The smallest port is rejected.", |ports| *ports.start(), false),
+        rejected("most-rejected", "The largest port is rejected.", |ports| *ports.end(), false),
+        rejected(
+            "most-rejected-in-ipv6",
+            "The largest port is rejected after brackets.",
+            |ports| *ports.end(),
+            true
+        ),
     ]
 }

@@ -1,193 +1,162 @@
 //! Faults in the number and the size of a page.
 
+use crate::contract::Search;
 use serde_json::{Value, json};
 
 use super::edit::{respond, set};
 use super::search::{
-    GROUP, PAGE, PropertyGetter, SIZE, asks, has, ignore, items, lacks, later_page, page, page_size, put,
-    relist, total, value,
+    GROUP, PAGE, PropertyGetter, SIZE, asks, has, ignore, integer, is_full, items, lacks, later_page, page,
+    page_size, put, total, value,
 };
-use crate::lab::exchange::ProxiedRequest;
-use crate::lab::{Context, Fault};
+use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
     [number(), size(), echo()].into_iter().flatten().collect()
 }
 
-fn min_page(context: &Context) -> i64 {
-    *context.contract.search.pages.start()
-}
-
-fn max_page(context: &Context) -> i64 {
-    *context.contract.search.pages.end()
-}
-
-fn min_size(context: &Context) -> i64 {
-    *context.contract.search.page_sizes.start()
-}
-
-fn max_size(context: &Context) -> i64 {
-    *context.contract.search.page_sizes.end()
-}
-
 /// A property has this integer.
 fn is(
     which: PropertyGetter,
-    number: impl Fn(&Context) -> i64 + Send + Sync,
-) -> impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync {
-    move |context, seen| whole(context, seen, which) == Some(number(context))
+    number: impl Fn(&Search) -> i64 + Send + Sync,
+) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| integer(call, which) == Some(number(&call.contract.search))
 }
 
-fn whole(context: &Context, seen: &ProxiedRequest, which: PropertyGetter) -> Option<i64> {
-    value(context, seen, which)?.as_i64()
+/// A property is a number that is greater.
+fn above(
+    which: PropertyGetter,
+    number: impl Fn(&Search) -> i64 + Send + Sync,
+) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| {
+        let sent = value(call, which).and_then(|sent| sent.as_f64());
+        sent.is_some_and(|sent| sent > number(&call.contract.search) as f64)
+    }
+}
+
+fn is_fraction(number: &Value) -> bool {
+    number.as_f64().is_some_and(|number| number.fract() > 0.0)
 }
 
 fn number() -> Vec<Fault> {
-    let to_first = |context: &Context, seen: &mut ProxiedRequest| put(context, seen, PAGE, min_page(context));
+    let to_first = |call: &mut Call<'_>| put(call, PAGE, *call.contract.search.pages.start());
     faults_of![
         "search.page/",
-        request("zero", "Page 0 is the first.", to_first).when(is(PAGE, |context| min_page(context) - 1)),
-        request("one-above", "A page one above the largest number is accepted.", to_first)
-            .when(is(PAGE, |context| max_page(context) + 1)),
-        request("unbounded", "A page has no largest number.", to_first).when(move |context, seen| {
-            value(context, seen, PAGE)
-                .and_then(|page| page.as_f64())
-                .is_some_and(|page| page > max_page(context) as f64)
-        }),
-        request("fraction", "A page that is no whole number is cut to one.", to_first)
-            .when(has(PAGE, |page| page.as_f64().is_some_and(|number| number.fract() > 0.0))),
-        request("text", "A page that is a word is taken for the first.", to_first)
-            .when(has(PAGE, Value::is_string)),
-        request("true", "true is taken for page 1.", to_first).when(has(PAGE, Value::is_boolean)),
-        request("empty-text", "An empty page is the first.", to_first).when(has(PAGE, |page| page == "")),
-        request("zero-with-a-sign", "Page -0.0 is the first.", to_first).when(|context, seen| {
-            let page = value(context, seen, PAGE).and_then(|page| page.as_f64());
-            page.is_some_and(|page| page == 0.0 && page.is_sign_negative())
-        }),
-        reject("first-rejected", "The first page is rejected.").when(is(PAGE, min_page)),
-        request("default-second", "Without page the second page comes.", |context, seen| {
-            put(context, seen, PAGE, min_page(context) + 1);
-        })
-        .when(lacks(PAGE)),
-        success("default-echoed-as-zero", "Without page the response says page 0.", set("/data/page", 0))
-            .when(lacks(PAGE)),
-        reject("required", "page must be sent.").when(|context, seen| {
-            value(context, seen, PAGE).is_none()
-                && value(context, seen, SIZE).is_some()
-                && seen.json().is_object()
-        }),
-        reply(
-            "overflow-breaks",
-            "The largest page number of 64 bits breaks the server.",
-            respond(500, json!({"message": "overflow"}))
-        )
-        .when(has(PAGE, |page| page == i64::MAX)),
+        fault("zero", "Page 0 is the first.")
+            .when(is(PAGE, |search| search.pages.start() - 1))
+            .request(to_first),
+        fault("one-above", "A page one above the largest number is accepted.")
+            .when(is(PAGE, |search| search.pages.end() + 1))
+            .request(to_first),
+        fault("unbounded", "A page has no largest number.")
+            .when(above(PAGE, |search| *search.pages.end()))
+            .request(to_first),
+        fault("fraction", "A page that is no whole number is cut to one.")
+            .when(has(PAGE, is_fraction))
+            .request(to_first),
+        fault("text", "A page that is a word is taken for the first.")
+            .when(has(PAGE, Value::is_string))
+            .request(to_first),
+        fault("true", "true is taken for page 1.").when(has(PAGE, Value::is_boolean)).request(to_first),
+        fault("empty-text", "An empty page is the first.")
+            .when(has(PAGE, |page| page == ""))
+            .request(to_first),
+        fault("zero-with-a-sign", "Page -0.0 is the first.")
+            .when(has(PAGE, |page| page.as_f64().is_some_and(|page| page == 0.0 && page.is_sign_negative())))
+            .request(to_first),
+        reject("first-rejected", "The first page is rejected.")
+            .when(is(PAGE, |search| *search.pages.start())),
+        fault("default-second", "Without page the second page comes.").when(lacks(PAGE)).request(|call| put(
+            call,
+            PAGE,
+            call.contract.search.pages.start() + 1
+        )),
+        fault("default-echoed-as-zero", "Without page the response says page 0.")
+            .when(lacks(PAGE))
+            .success(set("/data/page", 0)),
+        reject("required", "page must be sent.").when(lacks(PAGE)).when(asks(SIZE)),
+        fault("overflow-breaks", "The largest page number of 64 bits breaks the server.")
+            .when(has(PAGE, |page| page == i64::MAX))
+            .reply(respond(500, json!({"message": "overflow"}))),
     ]
 }
 
 fn size() -> Vec<Fault> {
-    let to_max = |context: &Context, seen: &mut ProxiedRequest| put(context, seen, SIZE, max_size(context));
+    let to_max = |call: &mut Call<'_>| put(call, SIZE, *call.contract.search.page_sizes.end());
     faults_of![
         "search.page-size/",
-        request("zero", "A pageSize of 0 means the default size.", ignore(SIZE))
-            .when(is(SIZE, |context| min_size(context) - 1)),
-        request("zero-with-a-group", "Beside a group a pageSize of 0 means the default size.", ignore(SIZE))
+        fault("zero", "A pageSize of 0 means the default size.")
+            .when(is(SIZE, |search| search.page_sizes.start() - 1))
+            .request(ignore(SIZE)),
+        fault("zero-with-a-group", "Beside a group a pageSize of 0 means the default size.")
             .when(asks(GROUP))
-            .when(has(SIZE, |size| size == 0)),
-        request(
-            "zero-in-32-bits",
-            "A pageSize that is 0 in its lower 32 bits means the default size.",
-            ignore(SIZE)
-        )
-        .when(has(SIZE, |size| size == 1_i64 << 32)),
-        request("one-above", "One more than the largest size is taken for the largest.", to_max)
-            .when(is(SIZE, |context| max_size(context) + 1)),
-        request("unbounded", "A size has no bound.", to_max).when(move |context, seen| {
-            value(context, seen, SIZE)
-                .and_then(|size| size.as_f64())
-                .is_some_and(|size| size > max_size(context) as f64)
-        }),
-        request("fraction", "A size that is no whole number is ignored.", ignore(SIZE))
-            .when(has(SIZE, |size| size.as_f64().is_some_and(|number| number.fract() > 0.0))),
-        request("list", "A pageSize that is a list is ignored.", ignore(SIZE))
-            .when(has(SIZE, Value::is_array)),
-        reject("most-rejected", "The largest size is rejected.").when(is(SIZE, max_size)),
-        reject("least-rejected", "The smallest size is rejected.").when(is(SIZE, min_size)),
-        success("default-ten", "Without pageSize a page holds ten.", relist(|items| items.truncate(10)))
-            .when(lacks(SIZE)),
-        request(
-            "default-fifty",
-            "Without pageSize a page holds fifty, which the response says.",
-            |context, seen| put(context, seen, SIZE, 50)
-        )
-        .when(lacks(SIZE)),
-        request("default-one-more", "Without pageSize a page holds one more.", |context, seen| {
-            let size = context.contract.search.default_page_size + 1;
-            put(context, seen, SIZE, size);
-        })
-        .when(lacks(SIZE)),
-        success(
-            "at-most-hundred",
-            "A page never holds more than a hundred.",
-            relist(|items| items.truncate(100))
-        ),
-        success(
-            "one-less",
-            "A full page lacks its last instance, unless its size is 1.",
-            |context, seen, body| {
-                let full = page_size(context, seen) > 1;
-                if let Some(items) = items(body)
-                    && full
-                    && i64::try_from(items.len()) == Ok(page_size(context, seen))
-                {
+            .when(has(SIZE, |size| size == 0))
+            .request(ignore(SIZE)),
+        fault("zero-in-32-bits", "A pageSize that is 0 in its lower 32 bits means the default size.")
+            .when(has(SIZE, |size| size == 1_i64 << 32))
+            .request(ignore(SIZE)),
+        fault("one-above", "One more than the largest size is taken for the largest.")
+            .when(is(SIZE, |search| search.page_sizes.end() + 1))
+            .request(to_max),
+        fault("unbounded", "A size has no bound.")
+            .when(above(SIZE, |search| *search.page_sizes.end()))
+            .request(to_max),
+        fault("fraction", "A size that is no whole number is ignored.")
+            .when(has(SIZE, is_fraction))
+            .request(ignore(SIZE)),
+        fault("list", "A pageSize that is a list is ignored.")
+            .when(has(SIZE, Value::is_array))
+            .request(ignore(SIZE)),
+        reject("most-rejected", "The largest size is rejected.")
+            .when(is(SIZE, |search| *search.page_sizes.end())),
+        reject("least-rejected", "The smallest size is rejected.")
+            .when(is(SIZE, |search| *search.page_sizes.start())),
+        fault("default-ten", "Without pageSize a page holds ten.")
+            .when(lacks(SIZE))
+            .list(|_, items| items.truncate(10)),
+        fault("default-fifty", "Without pageSize a page holds fifty, which the response says.")
+            .when(lacks(SIZE))
+            .request(|call| put(call, SIZE, 50)),
+        fault("default-one-more", "Without pageSize a page holds one more.")
+            .when(lacks(SIZE))
+            .request(|call| put(call, SIZE, call.contract.search.default_page_size + 1)),
+        fault("at-most-hundred", "A page never holds more than a hundred.")
+            .list(|_, items| items.truncate(100)),
+        fault("one-less", "A full page lacks its last instance, unless its size is 1.")
+            .when(|call| page_size(call) > 1)
+            .list(|call, items| {
+                if is_full(call, items) {
                     items.pop();
                 }
-            }
-        ),
-        request("least-is-two", "The smallest page holds two.", |context, seen| {
-            put(context, seen, SIZE, 2)
-        })
-        .when(is(SIZE, min_size)),
+            }),
+        fault("least-is-two", "The smallest page holds two.")
+            .when(is(SIZE, |search| *search.page_sizes.start()))
+            .request(|call| put(call, SIZE, 2)),
     ]
 }
 
 fn echo() -> Vec<Fault> {
-    let empty = |body: &Value| body["data"]["items"] == json!([]);
     faults_of![
         "search.paging/",
-        success("page-always-first", "The response always says page 1.", set("/data/page", 1)),
-        success("page-from-zero", "The response counts pages from 0.", |context, seen, body| {
-            body["data"]["page"] = json!(page(context, seen) - 1);
+        fault("page-always-first", "The response always says page 1.").success(set("/data/page", 1)),
+        fault("page-from-zero", "The response counts pages from 0.").success(|call, body| {
+            body["data"]["page"] = json!(page(call) - 1);
         }),
-        success("size-is-count", "pageSize says how many instances came.", |_, _, body| {
+        fault("size-is-count", "pageSize says how many instances came.").success(|_, body| {
             let came = items(body).map_or(0, |items| items.len());
             body["data"]["pageSize"] = json!(came);
         }),
-        success(
-            "size-is-count-on-last",
-            "On the last page pageSize says how many instances came.",
-            |context, seen, body| {
+        fault("size-is-count-on-last", "On the last page pageSize says how many instances came.")
+            .when(later_page)
+            .success(|call, body| {
                 let came = items(body).map_or(0, |items| items.len());
-                if came > 0
-                    && later_page(context, seen)
-                    && page(context, seen) * page_size(context, seen) > total(body)
-                {
+                if came > 0 && page(call) * page_size(call) > total(body) {
                     body["data"]["pageSize"] = json!(came);
                 }
-            }
-        ),
-        success("empty-has-no-page", "An empty result says page 0.", move |_, _, body| {
-            if empty(body) {
-                body["data"]["page"] = json!(0);
-            }
-        }),
-        success("empty-has-no-size", "An empty result says pageSize 0.", move |_, _, body| {
-            if empty(body) {
-                body["data"]["pageSize"] = json!(0);
-            }
-        }),
-        success("default-size-told", "The response always says the default size.", |context, _, body| {
-            body["data"]["pageSize"] = json!(context.contract.search.default_page_size);
+            }),
+        fault("empty-has-no-page", "An empty result says page 0.").empty(set("/data/page", 0)),
+        fault("empty-has-no-size", "An empty result says pageSize 0.").empty(set("/data/pageSize", 0)),
+        fault("default-size-told", "The response always says the default size.").success(|call, body| {
+            body["data"]["pageSize"] = json!(call.contract.search.default_page_size);
         }),
     ]
 }

@@ -3,37 +3,32 @@
 
 use std::ops::Range;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::search::{
-    CITY, COUNTRY, FROM, GROUP, NOBODY, ORDER, PAGE, PropertyGetter, SIZE, STATUS, TO, asks, count, distinct,
-    edit_ips, filtered, has, has_port, ignore, ips, is_v6, items, later_page, map_ips, value,
+    CITY, COUNTRY, FROM, GROUP, ORDER, PAGE, PropertyGetter, SIZE, STATUS, TO, above_distinct_limit,
+    all_items, any_bound, any_item, asks, batch, count, cut_to_limit, distinct, each, filtered, has,
+    has_port, ignore, ignore_bounds, integer, ips, is_v6, later_page, lenient, page, put, repeat_found_twice,
+    text, value, with_duplicates, without_first,
 };
 use crate::contract::Search;
-use crate::lab::exchange::{ProxiedRequest, Reply};
-use crate::lab::{Context, Fault};
+use crate::lab::exchange::Reply;
+use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
     [malformed(), limits(), ignored_filters(), times(), responses()].into_iter().flatten().collect()
 }
 
 fn malformed() -> Vec<Fault> {
-    let lenient = |id, breaks, fits: fn(&str) -> bool| {
-        Fault::request(id, breaks, move |context, seen| {
-            map_ips(context, seen, |_, item| if fits(item) { NOBODY } else { item }.to_owned());
-        })
-    };
+    // Leaves out networks at some places.
     let left_out = |id, breaks, places: fn(&Search) -> Range<usize>| {
-        Fault::request(id, breaks, move |context, seen| {
-            let places = places(&context.contract.search);
-            edit_ips(context, seen, |items| {
-                let mut place = 0;
-                items.retain(|item| {
-                    place += 1;
-                    !places.contains(&(place - 1)) || item.as_str().is_none_or(|item| !item.contains('/'))
-                });
+        Fault::new(id, breaks).request(batch(move |search, items| {
+            let (left_out, mut places) = (places(search), 0..);
+            items.retain(|item| {
+                let is_left_out = places.next().is_some_and(|place| left_out.contains(&place));
+                !is_left_out || item.as_str().is_none_or(|item| !item.contains('/'))
             });
-        })
+        }))
     };
     faults_of![
         "search.",
@@ -47,12 +42,12 @@ fn malformed() -> Vec<Fault> {
         lenient("ips-item/reverse-name", "The name of an address in the DNS is accepted.", |item| {
             item.ends_with(".in-addr.arpa")
         }),
-        lenient("ips-item/long", "An item of more than a hundred characters is not looked at.", |item| item
-            .chars()
-            .count()
-            > 100),
-        lenient("ips-item/invisible", "An invisible character before an address is left out.", |item| item
-            .starts_with('\u{2060}')),
+        lenient("ips-item/long", "An item of more than a hundred characters is not looked at.", |item| {
+            item.chars().count() > 100
+        }),
+        lenient("ips-item/invisible", "An invisible character before an address is left out.", |item| {
+            item.starts_with('\u{2060}')
+        }),
         lenient("ips-item/commas", "Commas stand for dots.", |item| {
             item.matches(',').count() == 3 && !item.contains('.')
         }),
@@ -81,305 +76,195 @@ fn malformed() -> Vec<Fault> {
 }
 
 fn limits() -> Vec<Fault> {
-    let cut = |context: &Context, seen: &mut ProxiedRequest, most: usize| {
-        edit_ips(context, seen, |items| items.truncate(most));
-    };
     faults_of![
         "search.",
-        request(
-            "ips-raw-limit/none-with-a-status",
-            "With a status there may be more raw items.",
-            move |context, seen| cut(context, seen, *context.contract.search.raw_items.end())
-        )
-        .when(asks(STATUS)),
-        request(
-            "ips-raw-limit/none-on-later-pages",
-            "On later pages there may be more raw items.",
-            move |context, seen| cut(context, seen, *context.contract.search.raw_items.end())
-        )
-        .when(later_page),
+        fault("ips-raw-limit/none-with-a-status", "With a status there may be more raw items.")
+            .when(asks(STATUS))
+            .request(batch(|search, items| items.truncate(*search.raw_items.end()))),
+        fault("ips-raw-limit/none-on-later-pages", "On later pages there may be more raw items.")
+            .when(later_page)
+            .request(batch(|search, items| items.truncate(*search.raw_items.end()))),
         reject(
             "ips-raw-limit/half-with-ports",
             "With an IPv4 address and its port half of the limit is the limit."
         )
-        .when(|context, seen| {
-            count(context, seen) > *context.contract.search.raw_items.end() / 2
-                && count(context, seen) <= *context.contract.search.raw_items.end()
-                && ips(context, seen).iter().any(|item| has_port(item) && !item.starts_with('['))
-        }),
-        request(
+        .when(|call| {
+            let most = *call.contract.search.raw_items.end();
+            (most / 2 + 1..=most).contains(&count(call))
+        })
+        .when(any_item(|item| has_port(item) && !item.starts_with('['))),
+        fault(
             "ips-dedup-limit/none-for-many-raw-items",
-            "Distinct items are not counted when there are more than nine thousand raw ones.",
-            move |context, seen| cut(context, seen, context.contract.search.distinct_items)
+            "Distinct items are not counted when there are more than nine thousand raw ones."
         )
-        .when(|context, seen| {
-            let search = &context.contract.search;
-            count(context, seen) > 9_000
-                && count(context, seen) <= *search.raw_items.end()
-                && distinct(context, seen) > search.distinct_items
-        }),
-        request(
-            "page-size/unchecked-on-later-pages",
-            "On later pages pageSize may be anything.",
-            ignore(SIZE)
-        )
-        .when(later_page)
-        .when(|context, seen| {
-            let sizes = &context.contract.search.page_sizes;
-            value(context, seen, SIZE)
-                .is_some_and(|size| !size.as_i64().is_some_and(|size| sizes.contains(&size)))
-        }),
+        .when(|call| (9_001..=*call.contract.search.raw_items.end()).contains(&count(call)))
+        .when(above_distinct_limit)
+        .request(cut_to_limit),
+        fault("page-size/unchecked-on-later-pages", "On later pages pageSize may be anything.")
+            .when(later_page)
+            .when(asks(SIZE))
+            .when(|call| {
+                let sizes = &call.contract.search.page_sizes;
+                !integer(call, SIZE).is_some_and(|size| sizes.contains(&size))
+            })
+            .request(ignore(SIZE)),
     ]
 }
 
 fn ignored_filters() -> Vec<Fault> {
-    let ignored = |id, breaks, which: PropertyGetter, fits: fn(&Context, &ProxiedRequest) -> bool| {
-        Fault::request(id, breaks, ignore(which)).when(fits)
-    };
-    let one = |context: &Context, seen: &ProxiedRequest, of_v6: bool| {
-        let items = ips(context, seen);
+    let one = |call: &Call<'_>, of_v6: bool| {
+        let items = ips(call);
         items.len() == 1 && is_v6(&items[0]) == of_v6 && !has_port(&items[0])
     };
-    let one_v4 = move |context: &Context, seen: &ProxiedRequest| one(context, seen, false);
-    let one_v6 = move |context: &Context, seen: &ProxiedRequest| one(context, seen, true);
-    let many = |context: &Context, seen: &ProxiedRequest| distinct(context, seen) > 100;
-    let many_repeated = |context: &Context, seen: &ProxiedRequest| {
-        distinct(context, seen) > 100 && count(context, seen) > distinct(context, seen)
-    };
+    let one_v4 = move |call: &Call<'_>| one(call, false);
+    let one_v6 = move |call: &Call<'_>| one(call, true);
+    let many = |call: &Call<'_>| distinct(call) > 100;
     faults_of![
         "search.",
-        request(
-            "page/unchecked-for-unknown-addresses",
-            "For addresses that nobody has, page may be anything.",
-            ignore(PAGE)
-        )
-        .when(|context, seen| ips(context, seen).iter().all(|item| item.starts_with("203.0.113.25"))),
-        request(
-            "status/ignored-before-the-items",
-            "A status that is written before the items is ignored.",
-            ignore(STATUS)
-        )
-        .when(|context, seen| {
-            let search = &context.contract.search;
-            let body = seen.json();
-            let place = |name: &str| body.as_object()?.keys().position(|key| key == name);
-            place(&search.status.name).zip(place(&search.ips.name)).is_some_and(|(status, ips)| status < ips)
-        }),
-        ignored(
-            "status/ignored-on-pages-of-a-hundred",
-            "On pages of a hundred the status is ignored.",
-            STATUS,
-            |context, seen| value(context, seen, SIZE) == Some(json!(100))
-        ),
-        ignored(
+        fault("page/unchecked-for-unknown-addresses", "For addresses that nobody has, page may be anything.")
+            .when(all_items(|item| item.starts_with("203.0.113.25")))
+            .request(ignore(PAGE)),
+        fault("status/ignored-before-the-items", "A status that is written before the items is ignored.")
+            .when(|call| {
+                let search = &call.contract.search;
+                let body = call.json();
+                let place = |name: &str| body.as_object()?.keys().position(|key| key == name);
+                place(&search.status.name)
+                    .zip(place(&search.ips.name))
+                    .is_some_and(|(status, ips)| status < ips)
+            })
+            .request(ignore(STATUS)),
+        fault("status/ignored-on-pages-of-a-hundred", "On pages of a hundred the status is ignored.")
+            .when(has(SIZE, |size| size == 100))
+            .request(ignore(STATUS)),
+        fault(
             "city/ignored-on-nearly-the-largest-pages",
-            "On pages of one less than the largest size the city is ignored.",
-            CITY,
-            |context, seen| {
-                value(context, seen, SIZE) == Some(json!(context.contract.search.page_sizes.end() - 1))
-            }
-        ),
-        ignored(
-            "status/unlisted-on-later-pages",
-            "On later pages an unlisted status is ignored.",
-            STATUS,
-            |context, seen| {
-                let listed = &context.contract.search.statuses;
-                let status = value(context, seen, STATUS);
-                later_page(context, seen)
-                    && status.is_some_and(|status| {
-                        !status.as_str().is_some_and(|status| listed.iter().any(|one| one == status))
-                    })
-            }
-        ),
-        request("status/ignored-for-one-ipv6", "For one IPv6 address the status is ignored.", ignore(STATUS))
-            .when(one_v6),
-        request("city/ignored-for-one-ipv4", "For one IPv4 address the city is ignored.", ignore(CITY))
-            .when(one_v4),
-        request(
-            "country/ignored-for-one-ipv6",
-            "For one IPv6 address the country is ignored.",
-            ignore(COUNTRY)
+            "On pages of one less than the largest size the city is ignored."
         )
-        .when(one_v6),
-        request("group/ignored-for-one-ipv4", "For one IPv4 address the group is ignored.", ignore(GROUP))
-            .when(one_v4),
-        request(
-            "order-number/ignored-for-one-ipv4",
-            "For one IPv4 address the order number is ignored.",
-            ignore(ORDER)
-        )
-        .when(one_v4),
-        request(
-            "order-number/ignored-for-many",
-            "For more than a hundred items the order number is ignored.",
-            ignore(ORDER)
-        )
-        .when(many),
-        request(
-            "status/ignored-for-many-repeated",
-            "The status is ignored when many items are repeated.",
-            ignore(STATUS)
-        )
-        .when(many_repeated),
-        request(
+        .when(|call| integer(call, SIZE) == Some(call.contract.search.page_sizes.end() - 1))
+        .request(ignore(CITY)),
+        fault("status/unlisted-on-later-pages", "On later pages an unlisted status is ignored.")
+            .when(later_page)
+            .when(asks(STATUS))
+            .when(|call| {
+                let listed = &call.contract.search.statuses;
+                !text(call, STATUS).is_some_and(|status| listed.contains(&status))
+            })
+            .request(ignore(STATUS)),
+        fault("status/ignored-for-one-ipv6", "For one IPv6 address the status is ignored.")
+            .when(one_v6)
+            .request(ignore(STATUS)),
+        fault("city/ignored-for-one-ipv4", "For one IPv4 address the city is ignored.")
+            .when(one_v4)
+            .request(ignore(CITY)),
+        fault("country/ignored-for-one-ipv6", "For one IPv6 address the country is ignored.")
+            .when(one_v6)
+            .request(ignore(COUNTRY)),
+        fault("group/ignored-for-one-ipv4", "For one IPv4 address the group is ignored.")
+            .when(one_v4)
+            .request(ignore(GROUP)),
+        fault("order-number/ignored-for-one-ipv4", "For one IPv4 address the order number is ignored.")
+            .when(one_v4)
+            .request(ignore(ORDER)),
+        fault("order-number/ignored-for-many", "For more than a hundred items the order number is ignored.")
+            .when(many)
+            .request(ignore(ORDER)),
+        fault("status/ignored-for-many-repeated", "The status is ignored when many items are repeated.")
+            .when(many)
+            .when(with_duplicates)
+            .request(ignore(STATUS)),
+        fault(
             "activated-range/ignored-for-many",
-            "For more than a hundred items the lower bound is ignored.",
-            ignore(FROM)
+            "For more than a hundred items the lower bound is ignored."
         )
-        .when(many),
-        request(
-            "activated-range/ignored-for-one-ipv6",
-            "For one IPv6 address the upper bound is ignored.",
-            ignore(TO)
-        )
-        .when(one_v6),
-        request(
-            "activated-order/unchecked-on-later-pages",
-            "On later pages the bounds may be reversed.",
-            ignore(TO)
-        )
-        .when(later_page)
-        .when(|context, seen| {
-            let bound = |which: PropertyGetter| {
-                value(context, seen, which)?.as_str()?.parse::<jiff::Timestamp>().ok()
-            };
-            bound(FROM).zip(bound(TO)).is_some_and(|(from, to)| from > to)
-        }),
-        request("match-port/highest-bit-lost", "Ports count without their highest bit.", |context, seen| {
-            map_ips(context, seen, |_, item| match item.parse::<std::net::SocketAddr>() {
+        .when(many)
+        .request(ignore(FROM)),
+        fault("activated-range/ignored-for-one-ipv6", "For one IPv6 address the upper bound is ignored.")
+            .when(one_v6)
+            .request(ignore(TO)),
+        fault("activated-order/unchecked-on-later-pages", "On later pages the bounds may be reversed.")
+            .when(later_page)
+            .when(|call| {
+                let bound =
+                    |which: PropertyGetter| value(call, which)?.as_str()?.parse::<jiff::Timestamp>().ok();
+                bound(FROM).zip(bound(TO)).is_some_and(|(from, to)| from > to)
+            })
+            .request(ignore(TO)),
+        fault("match-port/highest-bit-lost", "Ports count without their highest bit.").request(each(
+            |item| match item.parse::<std::net::SocketAddr>() {
                 Ok(mut socket) if socket.port() > 0x8000 => {
                     socket.set_port(socket.port() & 0x7fff);
                     socket.to_string()
                 }
                 _ => item.to_owned(),
-            });
-        }),
+            }
+        )),
     ]
 }
 
 fn times() -> Vec<Fault> {
-    let bounds: [PropertyGetter; 2] = [FROM, |search| &search.activated_to];
-    let fits = move |context: &Context, seen: &ProxiedRequest, test: fn(&str) -> bool| {
-        bounds
-            .iter()
-            .any(|which| value(context, seen, *which).is_some_and(|bound| bound.as_str().is_some_and(test)))
-    };
-    let rejected = move |id, breaks, test: fn(&str) -> bool| {
-        Fault::reject(id, breaks).when(move |context, seen| fits(context, seen, test))
-    };
-    let lenient = move |id, breaks, test: fn(&str) -> bool| {
-        Fault::request(id, breaks, move |context, seen| {
-            for which in bounds {
-                ignore(which)(context, seen);
-            }
-        })
-        .when(move |context, seen| fits(context, seen, test))
-    };
     faults_of![
         "search.activated-range/",
-        rejected("last-year-rejected", "The year 9999 is rejected.", |bound| bound.starts_with("9999")),
-        rejected("first-year-rejected", "The year 1 is rejected.", |bound| bound.starts_with("0001")),
-        lenient("minus-sign", "A minus sign that is not ASCII is accepted.", |bound| bound
-            .contains('\u{2212}')),
-        lenient("one-digit-in-utc", "In UTC a month of one digit is accepted.", |bound| bound.ends_with('Z')
-            && bound.as_bytes().get(6) == Some(&b'-')),
+        reject("last-year-rejected", "The year 9999 is rejected.")
+            .when(any_bound(|bound| bound.starts_with("9999"))),
+        reject("first-year-rejected", "The year 1 is rejected.")
+            .when(any_bound(|bound| bound.starts_with("0001"))),
+        fault("minus-sign", "A minus sign that is not ASCII is accepted.")
+            .when(any_bound(|bound| bound.contains('\u{2212}')))
+            .request(ignore_bounds),
+        fault("one-digit-in-utc", "In UTC a month of one digit is accepted.")
+            .when(any_bound(|bound| bound.ends_with('Z') && bound.as_bytes().get(6) == Some(&b'-')))
+            .request(ignore_bounds),
     ]
 }
 
 fn responses() -> Vec<Fault> {
     faults_of![
         "search.",
-        success(
-            "envelope/earlier-result",
-            "A search with the X-Request-Id of an earlier one gets its result.",
-            |context, seen, body| {
-                let id = seen.headers.get(&context.contract.extract.request_id_header.name);
+        fault("envelope/earlier-result", "A search with the X-Request-Id of an earlier one gets its result.")
+            .success(|call, body| {
+                let id = call.headers.get(&call.contract.extract.request_id_header.name);
                 let Some(id) = id.and_then(|id| id.to_str().ok()) else { return };
-                match context.memory.recall(id) {
+                match call.memory.recall(id) {
                     Some(earlier) => *body = earlier.json(),
-                    None => context.memory.keep(id, &Reply::json_with(200, body)),
+                    None => call.memory.keep(id, &Reply::json_with(200, body)),
                 }
-            }
-        ),
-        success(
-            "paging/echo-of-nothing",
-            "With a filter that nothing passes, the page is always the first.",
-            |context, _, body| {
-                if body["data"]["items"] == json!([]) {
-                    body["data"][&context.contract.search.page.name] = json!(1);
-                }
-            }
-        )
-        .when(filtered)
-        .when(asks(PAGE)),
-        serve(
+            }),
+        fault("paging/echo-of-nothing", "With a filter that nothing passes, the page is always the first.")
+            .when(filtered)
+            .when(asks(PAGE))
+            .empty(|call, body| body["data"][&call.contract.search.page.name] = json!(1)),
+        fault(
             "paging/twice-among-many",
-            "Among more than a hundred items, an instance of two items comes twice.",
-            |context, seen| {
-                Box::pin(async move {
-                    let mut reply = context.upstream.call(&seen).await;
-                    let is_large = context.operation(&seen).is_some() && distinct(context, &seen) > 100;
-                    let items = if is_large { ips(context, &seen) } else { Vec::new() };
-                    if is_large && context.accepted(&seen, &reply) {
-                        reply.edit(|body| twice(&items, body));
-                    }
-                    reply
-                })
-            }
-        ),
+            "Among more than a hundred items, an instance of two items comes twice."
+        )
+        .when(|call| distinct(call) > 100)
+        .success(repeat_found_twice),
         wrapping("paging/wraps-in-8-bits", "Pages are counted in 8 bits.", 1 << 8),
         wrapping("paging/wraps-in-16-bits", "Pages are counted in 16 bits.", 1 << 16),
-        success(
+        fault(
             "intersection/first-lost-on-pages-of-a-hundred",
-            "With filters, pages of a hundred lack their first instance.",
-            |_, _, body| {
-                if let Some(items) = items(body)
-                    && !items.is_empty()
-                {
-                    items.remove(0);
-                }
-            }
+            "With filters, pages of a hundred lack their first instance."
         )
         .when(filtered)
-        .when(has(SIZE, |size| size == 100)),
+        .when(has(SIZE, |size| size == 100))
+        .list(without_first),
         reject("json-body/space-first", "A body that begins with a space is rejected.")
-            .when(|_, seen| seen.body.first().is_some_and(u8::is_ascii_whitespace)),
+            .when(|call| call.body.first().is_some_and(u8::is_ascii_whitespace)),
     ]
 }
 
 /// A page is counted anew after so many, and the response names the one that was asked for.
 fn wrapping(id: &'static str, breaks: &'static str, pages: i64) -> Fault {
-    Fault::serve(id, breaks, move |context, mut seen| {
+    Fault::new(id, breaks).when(move |call| page(call) > pages).serve(move |mut call| {
         Box::pin(async move {
-            let name = &context.contract.search.page.name;
-            let asked = value(context, &seen, PAGE).and_then(|page| page.as_i64());
-            let wrapped = asked.filter(|page| *page > pages).map(|page| (page - 1) % pages + 1);
-            let Some(wrapped) = wrapped.filter(|_| context.operation(&seen).is_some()) else {
-                return context.upstream.call(&seen).await;
-            };
-            seen.edit(|body| body[name] = json!(wrapped));
-            let mut reply = context.upstream.call(&seen).await;
-            if context.accepted(&seen, &reply) {
-                reply.edit(|body| body["data"][name] = json!(asked));
+            let asked = page(&call);
+            put(&mut call, PAGE, (asked - 1) % pages + 1);
+            let mut reply = call.send().await;
+            if call.accepted(&reply) {
+                reply.edit(|body| body["data"][&call.contract.search.page.name] = json!(asked));
             }
             reply
         })
     })
-}
-
-/// Repeats the instances that an item with a port and one without find.
-fn twice(items: &[String], body: &mut Value) {
-    let Some(instances) = body.pointer_mut("/data/items").and_then(Value::as_array_mut) else { return };
-    let found = |instance: &Value| {
-        let ip = instance["ip"].as_str().unwrap_or_default();
-        let port = instance["port"].as_i64().unwrap_or_default();
-        let with_port = [format!("{ip}:{port}"), format!("[{ip}]:{port}")];
-        items.iter().any(|item| item == ip) && items.iter().any(|item| with_port.contains(item))
-    };
-    let again: Vec<Value> = instances.iter().filter(|instance| found(instance)).cloned().collect();
-    let more = again.len();
-    instances.extend(again);
-    let total = body["data"]["total"].as_i64().unwrap_or_default();
-    body["data"]["total"] = json!(total + i64::try_from(more).unwrap_or_default());
 }

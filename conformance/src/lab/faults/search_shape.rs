@@ -4,194 +4,92 @@ use hyper::StatusCode;
 use serde_json::{Value, json};
 
 use super::edit::{change, remove, rename, set, with_header, with_status, without_header};
-use super::search::{CITY, asks, filtered, items, later_page};
-use crate::lab::exchange::{ProxiedRequest, Reply};
-use crate::lab::{Context, Fault};
+use super::search::{CITY, asks, filtered, finds_nothing, later_page};
+use crate::lab::Fault;
 
 pub(crate) fn faults() -> Vec<Fault> {
-    [envelope(), headers(), instance(), null(), capabilities(), terms()].into_iter().flatten().collect()
-}
-
-fn finds_nothing(context: &Context, seen: &ProxiedRequest, reply: &Reply) -> bool {
-    context.accepted(seen, reply) && reply.json()["data"]["items"] == json!([])
+    [envelope(), headers(), instance(), capabilities()].into_iter().flatten().collect()
 }
 
 fn envelope() -> Vec<Fault> {
-    let of_nothing = |id, breaks, how: fn(&mut Value)| {
-        Fault::success(id, breaks, move |_, _, body| {
-            if body["data"]["items"] == json!([]) {
-                how(body);
-            }
-        })
-    };
     faults_of![
         "search.envelope/",
-        success("code-of-extraction", "The code is 0.", set("/code", 0)),
-        success("code-as-text", "The code is a text.", set("/code", "200")),
-        success("message-missing", "There is no message.", remove("/message")),
-        success("message-of-extraction", "The message is called msg.", rename("/message", "msg")),
-        success(
-            "message-null-on-later-pages",
-            "On later pages the message is null.",
-            set("/message", Value::Null)
-        )
-        .when(later_page),
-        success("request-id-missing", "There is no requestId.", remove("/requestId")),
-        success(
-            "request-id-renamed",
-            "The requestId is called request_id.",
-            rename("/requestId", "request_id")
-        ),
-        success("request-id-number", "The requestId is a number.", set("/requestId", 7)),
-        success("request-id-empty", "The requestId is empty.", set("/requestId", "")),
-        success(
-            "request-id-missing-with-filter",
-            "With a filter there is no requestId.",
-            remove("/requestId")
-        )
-        .when(filtered),
-        success("data-is-the-list", "The data is the list itself.", |_, _, body| {
+        fault("code-of-extraction", "The code is 0.").success(set("/code", 0)),
+        fault("code-as-text", "The code is a text.").success(set("/code", "200")),
+        fault("message-missing", "There is no message.").success(remove("/message")),
+        fault("message-of-extraction", "The message is called msg.").success(rename("/message", "msg")),
+        fault("message-null-on-later-pages", "On later pages the message is null.")
+            .when(later_page)
+            .success(set("/message", Value::Null)),
+        fault("request-id-missing", "There is no requestId.").success(remove("/requestId")),
+        fault("request-id-renamed", "The requestId is called request_id.")
+            .success(rename("/requestId", "request_id")),
+        fault("request-id-number", "The requestId is a number.").success(set("/requestId", 7)),
+        fault("request-id-empty", "The requestId is empty.").success(set("/requestId", "")),
+        fault("request-id-missing-with-filter", "With a filter there is no requestId.")
+            .when(filtered)
+            .success(remove("/requestId")),
+        fault("data-is-the-list", "The data is the list itself.").success(|_, body| {
             body["data"] = body["data"]["items"].take();
         }),
-        success("page-missing", "data has no page.", remove("/data/page")),
-        success("size-missing", "data has no pageSize.", remove("/data/pageSize")),
-        success("size-renamed", "pageSize is called page_size.", rename("/data/pageSize", "page_size")),
-        success("page-text", "page is a text.", change("/data/page", |page| *page = json!(page.to_string()))),
-        success("items-renamed", "items is called list.", rename("/data/items", "list")),
-        success("items-object", "items is an object.", change("/data/items", |items| *items = json!({}))),
-        of_nothing("nothing-null", "An empty result has items null.", |body| {
-            body["data"]["items"] = Value::Null
-        }),
-        of_nothing("nothing-missing", "An empty result has no items.", |body| {
-            body["data"].as_object_mut().and_then(|data| data.shift_remove("items"));
-        }),
-        of_nothing("nothing-no-data", "An empty result has no data.", |body| body["data"] = Value::Null),
-        of_nothing("nothing-no-size", "An empty result has no pageSize.", |body| {
-            body["data"].as_object_mut().and_then(|data| data.shift_remove("pageSize"));
-        }),
-        reply("accepted", "A search gets HTTP 202.", with_status(StatusCode::ACCEPTED)),
-        reply("nothing-partial", "An empty result gets HTTP 206.", |context, seen, reply| {
-            if finds_nothing(context, seen, reply) {
-                reply.status = hyper::StatusCode::PARTIAL_CONTENT;
+        fault("page-missing", "data has no page.").success(remove("/data/page")),
+        fault("size-missing", "data has no pageSize.").success(remove("/data/pageSize")),
+        fault("size-renamed", "pageSize is called page_size.").success(rename("/data/pageSize", "page_size")),
+        fault("page-text", "page is a text.")
+            .success(change("/data/page", |page| *page = json!(page.to_string()))),
+        fault("items-renamed", "items is called list.").success(rename("/data/items", "list")),
+        fault("items-object", "items is an object.")
+            .success(change("/data/items", |items| *items = json!({}))),
+        fault("nothing-null", "An empty result has items null.").empty(set("/data/items", Value::Null)),
+        fault("nothing-missing", "An empty result has no items.").empty(remove("/data/items")),
+        fault("nothing-no-data", "An empty result has no data.").empty(set("/data", Value::Null)),
+        fault("nothing-no-size", "An empty result has no pageSize.").empty(remove("/data/pageSize")),
+        fault("accepted", "A search gets HTTP 202.").reply(with_status(StatusCode::ACCEPTED)),
+        fault("nothing-partial", "An empty result gets HTTP 206.").reply(|call, reply| {
+            if finds_nothing(call, reply) {
+                reply.status = StatusCode::PARTIAL_CONTENT;
             }
         }),
-        success("total-missing", "data has no total.", remove("/data/total")),
-        success("total-renamed", "total is called count.", rename("/data/total", "count")),
+        fault("total-missing", "data has no total.").success(remove("/data/total")),
+        fault("total-renamed", "total is called count.").success(rename("/data/total", "count")),
     ]
 }
 
 fn headers() -> Vec<Fault> {
     let of_nothing = |id, breaks, name: &'static str| {
-        Fault::reply(id, breaks, move |context, seen, reply| {
-            if finds_nothing(context, seen, reply) {
+        Fault::new(id, breaks).reply(move |call, reply| {
+            if finds_nothing(call, reply) {
                 reply.headers.remove(name);
             }
         })
     };
     faults_of![
         "search.headers/",
-        reply("storable", "There is no Cache-Control.", without_header("cache-control")),
-        reply(
-            "no-cache",
-            "Cache-Control is no-cache, which allows storing.",
-            with_header("cache-control", "no-cache")
-        ),
-        reply("public", "Cache-Control is public.", with_header("cache-control", "public, max-age=5")),
-        reply("untraced", "There is no X-Request-Id.", without_header("x-request-id")),
-        reply("untraced-value", "X-Request-Id is empty.", with_header("x-request-id", "")),
+        fault("storable", "There is no Cache-Control.").reply(without_header("cache-control")),
+        fault("no-cache", "Cache-Control is no-cache, which allows storing.")
+            .reply(with_header("cache-control", "no-cache")),
+        fault("public", "Cache-Control is public.").reply(with_header("cache-control", "public, max-age=5")),
+        fault("untraced", "There is no X-Request-Id.").reply(without_header("x-request-id")),
+        fault("untraced-value", "X-Request-Id is empty.").reply(with_header("x-request-id", "")),
         of_nothing("nothing-storable", "An empty result may be stored.", "cache-control"),
         of_nothing("nothing-untraced", "An empty result has no X-Request-Id.", "x-request-id"),
-        reply("storable-with-filter", "A filtered result may be stored.", without_header("cache-control"))
-            .when(filtered),
-        reply("untraced-later", "Later pages have no X-Request-Id.", without_header("x-request-id"))
-            .when(later_page),
-        reply(
-            "storable-by-city",
-            "A search with a cityCode may be stored for an hour.",
-            with_header("cache-control", "max-age=3600")
-        )
-        .when(asks(CITY)),
+        fault("storable-with-filter", "A filtered result may be stored.")
+            .when(filtered)
+            .reply(without_header("cache-control")),
+        fault("untraced-later", "Later pages have no X-Request-Id.")
+            .when(later_page)
+            .reply(without_header("x-request-id")),
+        fault("storable-by-city", "A search with a cityCode may be stored for an hour.")
+            .when(asks(CITY))
+            .reply(with_header("cache-control", "max-age=3600")),
     ]
 }
 
 fn instance() -> Vec<Fault> {
-    let each_item = |id, breaks, how: fn(&mut Value)| {
-        Fault::success(id, breaks, move |_, _, body| {
-            body["data"]["items"].as_array_mut().into_iter().flatten().for_each(how);
-        })
-    };
-    faults_of![
-        "search.instance/",
-        success("no-offer", "An instance lacks offerId.", remove("/data/items/-/offerId")),
-        success("no-isp-type", "The last instance lacks ispType.", remove("/data/items/-/ispType")),
-        success("no-protocols", "An instance lacks protocols.", remove("/data/items/0/protocols")),
-        success("no-capabilities", "An instance lacks capabilities.", remove("/data/items/*/capabilities")),
-        success("no-country", "An instance lacks countryCode.", remove("/data/items/-/countryCode")),
-        success("no-id", "An instance lacks instanceId.", remove("/data/items/-/instanceId")),
-        success("id-text", "An id is a text.", set("/data/items/0/instanceId", "9001")),
-        success("id-zero", "An id is 0.", set("/data/items/-/instanceId", 0)),
-        success("offer-zero", "An offerId is 0.", set("/data/items/-/offerId", 0)),
-        each_item("offer-of-another", "Each offerId is that of the next product.", |item| {
-            if let Some(offer) = item["offerId"].as_i64() {
-                item["offerId"] = json!(offer + 1);
-            }
-        }),
-        each_item("isp-types-swapped", "ispType 1 and 2 are swapped.", |item| {
-            match item["ispType"].as_i64() {
-                Some(1) => item["ispType"] = json!(2),
-                Some(2) => item["ispType"] = json!(1),
-                _ => {}
-            }
-        }),
-        success("port-text", "Ports are texts.", set("/data/items/*/port", "20001")),
-        success("port-negative", "A missing port is -1.", set("/data/items/-/port", -1)),
-        success("isp-type-name", "ispType is a name.", set("/data/items/*/ispType", "native")),
-        success("isp-type-negative", "An ispType is negative.", set("/data/items/0/ispType", -1)),
-        success("ip-name", "An ip is a host name.", set("/data/items/-/ip", "gw7.proxy.invalid")),
-        success("ip-with-port", "An ip comes with its port.", set("/data/items/0/ip", "198.18.0.1:20001")),
-        success("ip-cidr", "An ip comes with a prefix length.", set("/data/items/0/ip", "198.18.0.1/32")),
-        success("country-two-letters", "A country has two letters.", set("/data/items/-/countryCode", "US")),
-        success("country-name", "A country is a name.", set("/data/items/0/countryCode", "Germany")),
-        success("city-null", "A city is null.", set("/data/items/-/cityCode", Value::Null)),
-        success("group-zero", "The group of an ungrouped instance is 0.", set("/data/items/-/groupId", 0)),
-        success(
-            "expires-zoneless",
-            "An expiresAt has no zone.",
-            set("/data/items/-/expiresAt", "2026-12-31T23:59:59")
-        ),
-        success("expires-empty", "An unknown expiresAt is empty.", set("/data/items/-/expiresAt", "")),
-        success(
-            "activated-seconds",
-            "An activatedAt is in seconds.",
-            set("/data/items/0/activatedAt", 1_767_225_600)
-        ),
-        success(
-            "activated-zero",
-            "An activatedAt is the year 0 month 0.",
-            set("/data/items/-/activatedAt", "0000-00-00T00:00:00Z")
-        ),
-        success(
-            "protocols-joined",
-            "protocols are one text.",
-            change("/data/items/*/protocols", |protocols| {
-                let texts: Vec<_> =
-                    protocols.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-                *protocols = json!(texts.join(","));
-            })
-        ),
-        success(
-            "protocols-null",
-            "No protocols are null.",
-            change("/data/items/-/protocols", |protocols| *protocols = Value::Null)
-        ),
-    ]
-}
-
-fn null() -> Vec<Fault> {
     // A member that is null is left out, as some libraries do by default.
     let omitted = |id, breaks, name: &'static str| {
-        Fault::success(id, breaks, move |_, _, body| {
-            for item in items(body).into_iter().flatten().filter_map(Value::as_object_mut) {
+        Fault::new(id, breaks).list(move |_, items| {
+            for item in items.iter_mut().filter_map(Value::as_object_mut) {
                 if item.get(name).is_some_and(Value::is_null) {
                     item.shift_remove(name);
                 }
@@ -200,6 +98,64 @@ fn null() -> Vec<Fault> {
     };
     faults_of![
         "search.instance/",
+        fault("no-offer", "An instance lacks offerId.").success(remove("/data/items/-/offerId")),
+        fault("no-isp-type", "The last instance lacks ispType.").success(remove("/data/items/-/ispType")),
+        fault("no-protocols", "An instance lacks protocols.").success(remove("/data/items/0/protocols")),
+        fault("no-capabilities", "An instance lacks capabilities.")
+            .success(remove("/data/items/*/capabilities")),
+        fault("no-country", "An instance lacks countryCode.").success(remove("/data/items/-/countryCode")),
+        fault("no-id", "An instance lacks instanceId.").success(remove("/data/items/-/instanceId")),
+        fault("id-text", "An id is a text.").success(set("/data/items/0/instanceId", "9001")),
+        fault("id-zero", "An id is 0.").success(set("/data/items/-/instanceId", 0)),
+        fault("offer-zero", "An offerId is 0.").success(set("/data/items/-/offerId", 0)),
+        fault("offer-of-another", "Each offerId is that of the next product.").success(change(
+            "/data/items/*/offerId",
+            |offer| {
+                if let Some(number) = offer.as_i64() {
+                    *offer = json!(number + 1);
+                }
+            }
+        )),
+        fault("isp-types-swapped", "ispType 1 and 2 are swapped.").success(change(
+            "/data/items/*/ispType",
+            |isp_type| match isp_type.as_i64() {
+                Some(1) => *isp_type = json!(2),
+                Some(2) => *isp_type = json!(1),
+                _ => {}
+            }
+        )),
+        fault("port-text", "Ports are texts.").success(set("/data/items/*/port", "20001")),
+        fault("port-negative", "A missing port is -1.").success(set("/data/items/-/port", -1)),
+        fault("isp-type-name", "ispType is a name.").success(set("/data/items/*/ispType", "native")),
+        fault("isp-type-negative", "An ispType is negative.").success(set("/data/items/0/ispType", -1)),
+        fault("ip-name", "An ip is a host name.").success(set("/data/items/-/ip", "gw7.proxy.invalid")),
+        fault("ip-with-port", "An ip comes with its port.")
+            .success(set("/data/items/0/ip", "198.18.0.1:20001")),
+        fault("ip-cidr", "An ip comes with a prefix length.")
+            .success(set("/data/items/0/ip", "198.18.0.1/32")),
+        fault("country-two-letters", "A country has two letters.")
+            .success(set("/data/items/-/countryCode", "US")),
+        fault("country-name", "A country is a name.").success(set("/data/items/0/countryCode", "Germany")),
+        fault("city-null", "A city is null.").success(set("/data/items/-/cityCode", Value::Null)),
+        fault("group-zero", "The group of an ungrouped instance is 0.")
+            .success(set("/data/items/-/groupId", 0)),
+        fault("expires-zoneless", "An expiresAt has no zone.")
+            .success(set("/data/items/-/expiresAt", "2026-12-31T23:59:59")),
+        fault("expires-empty", "An unknown expiresAt is empty.").success(set("/data/items/-/expiresAt", "")),
+        fault("activated-seconds", "An activatedAt is in seconds.")
+            .success(set("/data/items/0/activatedAt", 1_767_225_600)),
+        fault("activated-zero", "An activatedAt is the year 0 month 0.")
+            .success(set("/data/items/-/activatedAt", "0000-00-00T00:00:00Z")),
+        fault("protocols-joined", "protocols are one text.").success(change(
+            "/data/items/*/protocols",
+            |protocols| {
+                let texts: Vec<_> =
+                    protocols.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+                *protocols = json!(texts.join(","));
+            }
+        )),
+        fault("protocols-null", "No protocols are null.")
+            .success(change("/data/items/-/protocols", |protocols| *protocols = Value::Null)),
         omitted("null-expires-omitted", "An unknown expiresAt is left out.", "expiresAt"),
         omitted("null-activated-omitted", "An activatedAt that is null is left out.", "activatedAt"),
         omitted("null-group-omitted", "The groupId of an ungrouped instance is left out.", "groupId"),
@@ -208,7 +164,7 @@ fn null() -> Vec<Fault> {
 
 /// Changes the capabilities of each instance.
 fn each(id: &'static str, breaks: &'static str, how: impl Fn(&mut Value) + Send + Sync + 'static) -> Fault {
-    Fault::success(id, breaks, change("/data/items/*/capabilities", how))
+    Fault::new(id, breaks).success(change("/data/items/*/capabilities", how))
 }
 
 /// Writes empty capabilities in another way.
@@ -260,12 +216,6 @@ fn capabilities() -> Vec<Fault> {
         member("select-text", "selectReplacement is a text.", "selectReplacement", "no"),
         member("custom-null", "customCredentials is null.", "customCredentials", Value::Null),
         member("random-text", "randomCredentials is a text.", "randomCredentials", "false"),
-    ]
-}
-
-fn terms() -> Vec<Fault> {
-    faults_of![
-        "search.capabilities/",
         rule("allowed-texts", "Allowed days are texts.", "renew", "allowedDays", json!(["30", "90"])),
         rule("allowed-number", "Allowed days are one number.", "renew", "allowedDays", 30),
         rule("least-negative", "The shortest term is negative.", "purchase", "minDays", -7),

@@ -5,34 +5,37 @@ use serde_json::{Value, json};
 
 use super::edit::respond;
 use super::search::{
-    FROM, NOBODY, PropertyGetter, TO, all_with_ports, asks, edit_ips, has, ignore, lose, of_v6, put, text,
+    FROM, PropertyGetter, TO, all_with_ports, any_bound, asks, find_nothing, has, ignore,
+    ignore_and_find_nothing, ignore_bounds, items, lose, lose_v6, put, text, total,
 };
-use crate::lab::exchange::ProxiedRequest;
-use crate::lab::{Context, Fault};
+use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
-    [ends(), precision(), offsets(), never(), form(), order()].into_iter().flatten().collect()
+    [ends(), offsets(), never(), form(), order()].into_iter().flatten().collect()
 }
 
 const NANOSECOND: SignedDuration = SignedDuration::from_nanos(1);
 
-fn time(context: &Context, seen: &ProxiedRequest, which: PropertyGetter) -> Option<Timestamp> {
-    text(context, seen, which)?.parse().ok()
+fn time(call: &Call<'_>, which: PropertyGetter) -> Option<Timestamp> {
+    text(call, which)?.parse().ok()
+}
+
+fn both(call: &Call<'_>) -> Option<(Timestamp, Timestamp)> {
+    Some((time(call, FROM)?, time(call, TO)?))
+}
+
+/// The bounds are reversed, by less than this.
+fn reversed_by_less_than(most: SignedDuration) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| both(call).is_some_and(|(from, to)| to < from && from.duration_since(to) < most)
+}
+
+fn reversed(call: &Call<'_>) -> bool {
+    both(call).is_some_and(|(from, to)| to < from)
 }
 
 /// One bound is sent and not the other.
-fn only(
-    one: PropertyGetter,
-    other: PropertyGetter,
-) -> impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync {
-    move |context, seen| text(context, seen, one).is_some() && text(context, seen, other).is_none()
-}
-
-/// A bound has a text that fits.
-fn any_bound(fits: fn(&str) -> bool) -> impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync {
-    move |context, seen| {
-        [FROM, TO].into_iter().filter_map(|which| text(context, seen, which)).any(|text| fits(text.as_str()))
-    }
+fn only(one: PropertyGetter, other: PropertyGetter) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+    move |call| text(call, one).is_some() && text(call, other).is_none()
 }
 
 // Other instants in place of a bound; `text` is the bound as it was sent.
@@ -55,89 +58,76 @@ fn without_minutes(text: &str, time: Timestamp) -> Option<Timestamp> {
 
 /// Moves a bound, when it is an instant.
 fn moved(
-    id: &'static str,
-    breaks: &'static str,
     which: PropertyGetter,
     how: fn(&str, Timestamp) -> Option<Timestamp>,
-) -> Fault {
-    Fault::request(id, breaks, move |context, seen| {
-        let Some(sent) = text(context, seen, which) else { return };
-        if let Some(other) = sent.parse().ok().and_then(|time| how(&sent, time)) {
-            put(context, seen, which, other.to_string());
+) -> impl Fn(&mut Call<'_>) + Send + Sync {
+    move |call| {
+        let moved = text(call, which).and_then(|sent| how(&sent, sent.parse().ok()?));
+        // A pair that would be rejected when it is moved is another fault.
+        if let Some(moved) = moved.filter(|_| both(call).is_none()) {
+            put(call, which, moved.to_string());
         }
-    })
-    // A pair that would be rejected when it is moved is another fault.
-    .when(|context, seen| time(context, seen, FROM).is_none() || time(context, seen, TO).is_none())
+    }
 }
 
-/// Writes a bound in another way.
-fn rewritten(
-    id: &'static str,
-    breaks: &'static str,
-    which: PropertyGetter,
-    how: fn(&str) -> Option<String>,
-) -> Fault {
-    Fault::request(id, breaks, move |context, seen| {
-        if let Some(other) = text(context, seen, which).and_then(|sent| how(&sent)) {
-            put(context, seen, which, other);
+/// Adds `Z` to a bound without a zone.
+fn in_utc(which: PropertyGetter) -> impl Fn(&mut Call<'_>) + Send + Sync {
+    move |call| {
+        if let Some(text) = text(call, which).filter(|text| text.len() == 19 && text.contains('T')) {
+            put(call, which, format!("{text}Z"));
         }
-    })
+    }
 }
 
 fn ends() -> Vec<Fault> {
-    let equal = |context: &Context, seen: &ProxiedRequest| {
-        time(context, seen, FROM).is_some() && time(context, seen, FROM) == time(context, seen, TO)
-    };
     faults_of![
         "search.activated-range/",
-        moved("from-exclusive", "The lower bound is not included.", FROM, later),
-        moved("to-exclusive", "The upper bound is not included.", TO, earlier),
-        request("equal-finds-nothing", "Equal bounds find nothing.", |context, seen| {
-            edit_ips(context, seen, |items| *items = vec![NOBODY.into()]);
-        })
-        .when(equal),
-        request("from-ignored-alone", "The lower bound alone is ignored.", ignore(FROM))
-            .when(|context, seen| text(context, seen, TO).is_none()),
-        request("to-ignored-alone", "The upper bound alone is ignored.", ignore(TO))
-            .when(|context, seen| text(context, seen, FROM).is_none()),
-        request("to-ignored-beside-from", "Of two bounds the lower one counts.", ignore(TO)).when(
-            move |context, seen| {
-                text(context, seen, FROM).is_some() && time(context, seen, FROM) <= time(context, seen, TO)
-            }
-        ),
+        fault("from-exclusive", "The lower bound is not included.").request(moved(FROM, later)),
+        fault("to-exclusive", "The upper bound is not included.").request(moved(TO, earlier)),
+        fault("equal-finds-nothing", "Equal bounds find nothing.")
+            .when(|call| both(call).is_some_and(|(from, to)| from == to))
+            .request(find_nothing),
+        fault("from-ignored-alone", "The lower bound alone is ignored.")
+            .when(|call| text(call, TO).is_none())
+            .request(ignore(FROM)),
+        fault("to-ignored-alone", "The upper bound alone is ignored.")
+            .when(|call| text(call, FROM).is_none())
+            .request(ignore(TO)),
+        fault("to-ignored-beside-from", "Of two bounds the lower one counts.")
+            .when(move |call| text(call, FROM).is_some() && time(call, FROM) <= time(call, TO))
+            .request(ignore(TO)),
         reject("from-needs-to", "The lower bound alone is rejected.").when(only(FROM, TO)),
         reject("to-needs-from", "The upper bound alone is rejected.").when(only(TO, FROM)),
-        success("ipv6-lost", "A bound finds no IPv6 instances.", lose(|_, _, item| of_v6(item)))
-            .when(asks(FROM)),
-        success(
-            "by-expiry",
-            "The upper bound is compared with the expiry as well.",
-            lose(|_, _, item| item["expiresAt"].is_null())
-        )
-        .when(asks(TO)),
-    ]
-}
-
-fn precision() -> Vec<Fault> {
-    faults_of![
-        "search.activated-range/",
-        moved("from-beyond-included", "The lower bound includes the nanosecond before.", FROM, earlier),
-        moved("to-beyond-included", "The upper bound includes the nanosecond after.", TO, later),
-        moved("to-cut-to-seconds", "The upper bound is cut to seconds.", TO, whole_seconds),
-        moved("from-cut-to-seconds", "The lower bound is cut to seconds.", FROM, whole_seconds),
-        moved("to-cut-to-milliseconds", "The upper bound is cut to milliseconds.", TO, |_, time| {
-            Timestamp::from_millisecond(time.as_millisecond()).ok()
-        }),
-        moved("from-cut-to-microseconds", "The lower bound is cut to microseconds.", FROM, |_, time| {
-            Timestamp::from_microsecond(time.as_microsecond()).ok()
-        }),
-        moved("from-rounded-up", "The lower bound is rounded up to seconds.", FROM, |_, time| {
-            let second = Timestamp::from_second(time.as_second()).ok()?;
-            if second < time { second.checked_add(SignedDuration::from_secs(1)).ok() } else { Some(second) }
-        }),
-        moved("to-whole-day", "The upper bound reaches to the end of its day.", TO, |_, time| {
-            Timestamp::from_second((time.as_second().div_euclid(86_400) + 1) * 86_400 - 1).ok()
-        }),
+        fault("ipv6-lost", "A bound finds no IPv6 instances.").when(asks(FROM)).success(lose_v6),
+        fault("by-expiry", "The upper bound is compared with the expiry as well.")
+            .when(asks(TO))
+            .success(lose(|_, item| item["expiresAt"].is_null())),
+        fault("from-beyond-included", "The lower bound includes the nanosecond before.")
+            .request(moved(FROM, earlier)),
+        fault("to-beyond-included", "The upper bound includes the nanosecond after.")
+            .request(moved(TO, later)),
+        fault("to-cut-to-seconds", "The upper bound is cut to seconds.").request(moved(TO, whole_seconds)),
+        fault("from-cut-to-seconds", "The lower bound is cut to seconds.")
+            .request(moved(FROM, whole_seconds)),
+        fault("to-cut-to-milliseconds", "The upper bound is cut to milliseconds.")
+            .request(moved(TO, |_, time| { Timestamp::from_millisecond(time.as_millisecond()).ok() })),
+        fault("from-cut-to-microseconds", "The lower bound is cut to microseconds.")
+            .request(moved(FROM, |_, time| { Timestamp::from_microsecond(time.as_microsecond()).ok() })),
+        fault("from-rounded-up", "The lower bound is rounded up to seconds.").request(moved(
+            FROM,
+            |_, time| {
+                let second = Timestamp::from_second(time.as_second()).ok()?;
+                if second < time {
+                    second.checked_add(SignedDuration::from_secs(1)).ok()
+                } else {
+                    Some(second)
+                }
+            }
+        )),
+        fault("to-whole-day", "The upper bound reaches to the end of its day.")
+            .request(moved(TO, |_, time| {
+                Timestamp::from_second((time.as_second().div_euclid(86_400) + 1) * 86_400 - 1).ok()
+            })),
     ]
 }
 
@@ -158,67 +148,42 @@ fn offsets() -> Vec<Fault> {
     let local = |text: &str, time: Timestamp| time.checked_add(offset(text)?).ok();
     faults_of![
         "search.activated-range/",
-        moved("from-offset-ignored", "The offset of the lower bound is ignored.", FROM, local),
-        moved("to-offset-ignored", "The offset of the upper bound is ignored.", TO, local),
-        moved(
-            "from-offset-reversed",
-            "The offset of the lower bound is added where it is to be taken away.",
-            FROM,
-            |text, time| {
+        fault("from-offset-ignored", "The offset of the lower bound is ignored.").request(moved(FROM, local)),
+        fault("to-offset-ignored", "The offset of the upper bound is ignored.").request(moved(TO, local)),
+        fault("from-offset-reversed", "The offset of the lower bound is added where it is to be taken away.")
+            .request(moved(FROM, |text, time| {
                 let offset = offset(text)?;
                 time.checked_add(offset).ok()?.checked_add(offset).ok()
-            }
-        ),
-        moved(
-            "to-half-hours-lost",
-            "Of an offset of the upper bound the minutes are ignored.",
-            TO,
-            without_minutes
-        ),
-        moved(
-            "from-half-hours-lost",
-            "Of an offset of the lower bound the minutes are ignored.",
-            FROM,
-            without_minutes
-        ),
-        moved(
+            })),
+        fault("to-half-hours-lost", "Of an offset of the upper bound the minutes are ignored.")
+            .request(moved(TO, without_minutes)),
+        fault("from-half-hours-lost", "Of an offset of the lower bound the minutes are ignored.")
+            .request(moved(FROM, without_minutes)),
+        fault(
             "from-negative-offset-taken-positive",
-            "A negative offset of the lower bound is taken for a positive one.",
-            FROM,
-            |text, time| {
-                let offset = offset(text).filter(SignedDuration::is_negative)?;
-                time.checked_add(offset).ok()?.checked_add(offset).ok()
-            }
-        ),
-        moved(
-            "to-negative-half-hour",
-            "The minutes of a negative offset of the upper bound are added.",
-            TO,
-            |text, time| {
+            "A negative offset of the lower bound is taken for a positive one."
+        )
+        .request(moved(FROM, |text, time| {
+            let offset = offset(text).filter(SignedDuration::is_negative)?;
+            time.checked_add(offset).ok()?.checked_add(offset).ok()
+        })),
+        fault("to-negative-half-hour", "The minutes of a negative offset of the upper bound are added.")
+            .request(moved(TO, |text, time| {
                 let lost = offset(text).filter(SignedDuration::is_negative)?.as_secs() % 3_600;
                 time.checked_add(SignedDuration::from_secs(2 * lost)).ok()
-            }
-        ),
-        moved(
-            "to-day-not-carried",
-            "An offset of the upper bound that passes midnight loses the day.",
-            TO,
-            |text, time| {
+            })),
+        fault("to-day-not-carried", "An offset of the upper bound that passes midnight loses the day.")
+            .request(moved(TO, |text, time| {
                 let day = |time: Timestamp| time.as_second().div_euclid(86_400);
                 let local = time.checked_add(offset(text)?).ok()?;
                 time.checked_add(SignedDuration::from_secs((day(local) - day(time)) * 86_400)).ok()
-            }
-        ),
-        moved(
-            "from-fraction-lost-with-offset",
-            "With an offset the lower bound loses its fraction.",
-            FROM,
-            |text, time| {
+            })),
+        fault("from-fraction-lost-with-offset", "With an offset the lower bound loses its fraction.")
+            .request(moved(FROM, |text, time| {
                 offset(text)?;
                 let second = Timestamp::from_second(time.as_second()).ok()?;
                 second.checked_add(SignedDuration::from_secs(1)).ok().filter(|_| second < time)
-            }
-        ),
+            })),
         reject("offset-rejected", "Only UTC is accepted.").when(any_bound(|text| offset(text).is_some())),
     ]
 }
@@ -226,27 +191,12 @@ fn offsets() -> Vec<Fault> {
 fn never() -> Vec<Fault> {
     // Shows what was never activated as well, by asking without the bound for what is null.
     let shown = |id, breaks| {
-        Fault::serve(id, breaks, move |context, seen| {
-            Box::pin(async move {
-                let mut reply = context.upstream.call(&seen).await;
-                if context.operation(&seen).is_none() || !context.accepted(&seen, &reply) {
-                    return reply;
-                }
-                let mut all = seen.clone();
-                ignore(FROM)(context, &mut all);
-                ignore(TO)(context, &mut all);
-                let all = context.upstream.call(&all).await.json();
-                let found = all["data"]["items"].as_array().into_iter().flatten();
-                let null: Vec<_> = found.filter(|item| item["activatedAt"].is_null()).cloned().collect();
-                reply.edit(|body| {
-                    let more = i64::try_from(null.len()).unwrap_or_default();
-                    body["data"]["total"] = json!(super::search::total(body) + more);
-                    if let Some(items) = super::search::items(body) {
-                        items.extend(null);
-                    }
-                });
-                reply
-            })
+        Fault::new(id, breaks).compared(ignore_bounds, |_, all, body| {
+            let found = all["data"]["items"].as_array().into_iter().flatten();
+            let null: Vec<_> = found.filter(|item| item["activatedAt"].is_null()).cloned().collect();
+            let more = i64::try_from(null.len()).unwrap_or_default();
+            body["data"]["total"] = json!(total(body) + more);
+            items(body).into_iter().for_each(|items| items.extend(null.iter().cloned()));
         })
     };
     faults_of![
@@ -265,23 +215,19 @@ fn never() -> Vec<Fault> {
 }
 
 fn form() -> Vec<Fault> {
-    let zoneless = |text: &str| {
-        let bare = text.len() == 19 && text.contains('T');
-        bare.then(|| format!("{text}Z"))
-    };
     let taken = |id, breaks, fits: fn(&str) -> bool| {
-        Fault::request(id, breaks, move |context, seen| {
+        Fault::new(id, breaks).request(move |call| {
             for which in [FROM, TO] {
-                if text(context, seen, which).is_some_and(|text| fits(&text)) {
-                    ignore(which)(context, seen);
+                if text(call, which).is_some_and(|text| fits(&text)) {
+                    ignore(which)(call);
                 }
             }
         })
     };
     faults_of![
         "search.activated-range/",
-        rewritten("from-zoneless", "A lower bound without a zone is taken for UTC.", FROM, zoneless),
-        rewritten("to-zoneless", "An upper bound without a zone is taken for UTC.", TO, zoneless),
+        fault("from-zoneless", "A lower bound without a zone is taken for UTC.").request(in_utc(FROM)),
+        fault("to-zoneless", "An upper bound without a zone is taken for UTC.").request(in_utc(TO)),
         taken("date", "A date is taken for an instant.", |text| text.len() == 10),
         taken("word", "A bound that is a word is ignored.", |text| !text.contains('-')),
         taken("february-30", "The 30th of February is accepted.", |text| text.contains("-02-30")),
@@ -295,12 +241,10 @@ fn form() -> Vec<Fault> {
         taken("offset-without-colon", "An offset may lack its colon.", |text| {
             text.rsplit(['+', '-']).next().is_some_and(|offset| offset.len() == 4 && text.len() > 19)
         }),
-        request("number", "A number is taken for seconds since 1970.", |context, seen| {
+        fault("number", "A number is taken for seconds since 1970.").request(|call| {
             for which in [FROM, TO] {
-                if has(which, |value| value.as_i64().is_some_and(|seconds| seconds > 1_000_000))(
-                    context, seen,
-                ) {
-                    ignore(which)(context, seen);
+                if has(which, |value| value.as_i64().is_some_and(|seconds| seconds > 1_000_000))(call) {
+                    ignore(which)(call);
                 }
             }
         }),
@@ -311,58 +255,41 @@ fn form() -> Vec<Fault> {
         )),
         reject("fraction-rejected", "Nanoseconds are rejected.")
             .when(any_bound(|text| text.contains(".123456789"))),
-        request("boolean", "A bound that is true is ignored.", ignore(FROM))
-            .when(has(FROM, Value::is_boolean)),
+        fault("boolean", "A bound that is true is ignored.")
+            .when(has(FROM, Value::is_boolean))
+            .request(ignore(FROM)),
     ]
 }
 
 fn order() -> Vec<Fault> {
-    let both = |context: &Context, seen: &ProxiedRequest| {
-        Some((time(context, seen, FROM)?, time(context, seen, TO)?))
-    };
-    let reversed = move |context: &Context, seen: &ProxiedRequest| {
-        both(context, seen).is_some_and(|(from, to)| to < from)
-    };
-    let texts =
-        |context: &Context, seen: &ProxiedRequest| text(context, seen, FROM).zip(text(context, seen, TO));
-    let nothing = |context: &Context, seen: &mut ProxiedRequest| {
-        ignore(FROM)(context, seen);
-        edit_ips(context, seen, |items| *items = vec![NOBODY.into()]);
-    };
+    let texts = |call: &Call<'_>| text(call, FROM).zip(text(call, TO));
     faults_of![
         "search.activated-order/",
-        request("finds-nothing", "Reversed bounds find nothing instead of being rejected.", nothing)
-            .when(reversed),
-        request("swapped", "Reversed bounds are swapped.", |context, seen| {
-            if let Some((from, to)) = text(context, seen, FROM).zip(text(context, seen, TO)) {
-                put(context, seen, FROM, to);
-                put(context, seen, TO, from);
+        fault("finds-nothing", "Reversed bounds find nothing instead of being rejected.")
+            .when(reversed)
+            .request(ignore_and_find_nothing(FROM)),
+        fault("swapped", "Reversed bounds are swapped.").when(reversed).request(move |call| {
+            if let Some((from, to)) = texts(call) {
+                put(call, FROM, to);
+                put(call, TO, from);
             }
-        })
-        .when(reversed),
-        request("a-little", "Bounds that are reversed by less than a second are taken.", nothing).when(
-            move |context, seen| {
-                both(context, seen).is_some_and(|(from, to)| {
-                    to < from && from.duration_since(to) < SignedDuration::from_secs(1)
-                })
-            }
-        ),
-        request("a-day", "Only the days of the bounds are compared.", nothing).when(move |context, seen| {
-            both(context, seen).is_some_and(|(from, to)| {
-                to < from && from.duration_since(to) < SignedDuration::from_hours(24)
-            })
         }),
-        request("by-text", "Bounds are compared as texts.", nothing).when(move |context, seen| {
-            reversed(context, seen) && texts(context, seen).is_some_and(|(from, to)| from <= to)
-        }),
-        reject("rejected-by-text", "Bounds in order are rejected when their texts are not.").when(
-            move |context, seen| {
-                !reversed(context, seen) && texts(context, seen).is_some_and(|(from, to)| to < from)
-            }
-        ),
+        fault("a-little", "Bounds that are reversed by less than a second are taken.")
+            .when(reversed_by_less_than(SignedDuration::from_secs(1)))
+            .request(ignore_and_find_nothing(FROM)),
+        fault("a-day", "Only the days of the bounds are compared.")
+            .when(reversed_by_less_than(SignedDuration::from_hours(24)))
+            .request(ignore_and_find_nothing(FROM)),
+        fault("by-text", "Bounds are compared as texts.")
+            .when(reversed)
+            .when(move |call| texts(call).is_some_and(|(from, to)| from <= to))
+            .request(ignore_and_find_nothing(FROM)),
+        reject("rejected-by-text", "Bounds in order are rejected when their texts are not.")
+            .when(move |call| !reversed(call) && texts(call).is_some_and(|(from, to)| to < from)),
         reject("equal-rejected", "Equal bounds are rejected.")
-            .when(move |context, seen| both(context, seen).is_some_and(|(from, to)| from == to)),
-        reply("breaks", "Reversed bounds break the server.", respond(500, json!({"message": "range"})))
-            .when(reversed),
+            .when(|call| both(call).is_some_and(|(from, to)| from == to)),
+        fault("breaks", "Reversed bounds break the server.")
+            .when(reversed)
+            .reply(respond(500, json!({"message": "range"}))),
     ]
 }

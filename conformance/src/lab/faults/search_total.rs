@@ -1,139 +1,62 @@
 //! Faults in the total.
 
+use serde_json::Value;
 use serde_json::json;
 
+use super::edit::change;
 use super::search::{
-    FROM, GROUP, PropertyGetter, STATUS, TO, all_with_ports, asks, count, distinct, filters, ignore,
-    later_page, page, page_size, recount, total,
+    CITY, COUNTRY, GROUP, STATUS, all_with_ports, asks, count, distinct, filtered, filters, ignore,
+    ignore_bounds, later_page, page, page_size, recount, second_page,
 };
-use crate::contract::OperationId;
-use crate::lab::exchange::ProxiedRequest;
-use crate::lab::{Context, Fault};
+use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
-    let filtered = |context: &Context, seen: &ProxiedRequest| filters(context, seen) > 0;
     // The total of the same search with a change.
-    let of_other = |id, breaks, change: fn(&Context, &mut ProxiedRequest)| {
-        Fault::serve(id, breaks, move |context, seen| {
-            Box::pin(async move {
-                let mut reply = context.upstream.call(&seen).await;
-                if context.operation(&seen) == Some(OperationId::Search) && context.accepted(&seen, &reply) {
-                    let mut other = seen.clone();
-                    change(context, &mut other);
-                    let counted = context.upstream.call(&other).await.json()["data"]["total"].clone();
-                    reply.edit(|body| body["data"]["total"] = counted);
-                }
-                reply
-            })
-        })
+    let take_total = |_: &Call<'_>, other: &Value, body: &mut Value| {
+        body["data"]["total"] = other["data"]["total"].clone()
     };
+    let of_page = || recount(|_, _, came| came);
+    let one_more = || recount(|_, total, _| total + 1);
+    let pages = |call: &Call<'_>, total: i64| (total + page_size(call) - 1) / page_size(call);
     faults_of![
         "search.total/",
-        success("of-page", "total counts the page.", recount(|_, _, _, came| came)),
-        success("of-later-page", "On later pages total counts the page.", recount(|_, _, _, came| came))
-            .when(later_page),
-        success(
-            "left",
-            "On later pages total counts what is left.",
-            recount(|context, seen, total, _| {
-                (total - (page(context, seen) - 1) * page_size(context, seen)).max(0)
-            })
-        )
-        .when(later_page),
-        success(
-            "pages",
-            "total counts pages.",
-            recount(|context, seen, total, _| {
-                let size = page_size(context, seen);
-                (total + size - 1) / size
-            })
-        ),
-        success(
-            "at-most-hundred",
-            "total never exceeds a hundred.",
-            recount(|_, _, total, _| total.min(100))
-        ),
-        success(
-            "rounded-to-pages",
-            "total is rounded up to full pages.",
-            recount(|context, seen, total, _| {
-                let size = page_size(context, seen);
-                (total + size - 1) / size * size
-            })
-        ),
-        success("nothing-is-one", "total is never 0.", recount(|_, _, total, _| total.max(1))),
-        success(
-            "one-more-filtered",
-            "With a filter total is one too large.",
-            recount(|_, _, total, _| total + 1)
-        )
-        .when(filtered),
-        success(
-            "one-less-with-three",
-            "With more than two filters total is one too small.",
-            recount(|_, _, total, _| (total - 1).max(0))
-        )
-        .when(|context, seen| filters(context, seen) > 2),
-        success(
-            "repeats-counted",
-            "total counts repeated items.",
-            recount(|context, seen, total, _| {
-                total + i64::try_from(count(context, seen) - distinct(context, seen)).unwrap_or_default()
-            })
-        ),
-        success(
-            "of-items",
-            "With ports total counts the items.",
-            recount(|context, seen, _, _| i64::try_from(count(context, seen)).unwrap_or_default())
-        )
-        .when(all_with_ports),
-        of_other(
-            "before-status",
-            "total is counted before the status filter is applied.",
-            |context, seen| ignore(STATUS)(context, seen)
-        ),
-        of_other("before-group", "total is counted before the group filter is applied.", |context, seen| {
-            ignore(GROUP)(context, seen)
-        }),
-        of_other(
-            "before-bounds",
-            "total is counted before the activation bounds are applied.",
-            |context, seen| {
-                ignore(FROM)(context, seen);
-                ignore(TO)(context, seen);
-            }
-        ),
-        serve(
-            "before-city-of-pair",
-            "Beside a country, total is counted before the city filter is applied.",
-            |context, seen| {
-                Box::pin(async move {
-                    let mut reply = context.upstream.call(&seen).await;
-                    let city: PropertyGetter = |search| &search.city_code;
-                    let country: PropertyGetter = |search| &search.country_code;
-                    if context.operation(&seen).is_some()
-                        && asks(city)(context, &seen)
-                        && asks(country)(context, &seen)
-                        && context.accepted(&seen, &reply)
-                    {
-                        let mut other = seen.clone();
-                        ignore(city)(context, &mut other);
-                        let counted = context.upstream.call(&other).await.json()["data"]["total"].clone();
-                        reply.edit(|body| body["data"]["total"] = counted);
-                    }
-                    reply
-                })
-            }
-        ),
-        success("of-second-page", "On page 2 total is one too large.", recount(|_, _, total, _| total + 1))
-            .when(|context, seen| page(context, seen) == context.contract.search.pages.start() + 1),
-        success("text", "total is a text.", |_, _, body| {
-            body["data"]["total"] = json!(total(body).to_string())
-        }),
-        success("negative", "An empty result has the total -1.", |_, _, body| {
-            if total(body) == 0 {
-                body["data"]["total"] = json!(-1);
-            }
-        }),
+        fault("of-page", "total counts the page.").success(of_page()),
+        fault("of-later-page", "On later pages total counts the page.").when(later_page).success(of_page()),
+        fault("left", "On later pages total counts what is left.")
+            .when(later_page)
+            .success(recount(|call, total, _| (total - (page(call) - 1) * page_size(call)).max(0))),
+        fault("pages", "total counts pages.").success(recount(move |call, total, _| pages(call, total))),
+        fault("at-most-hundred", "total never exceeds a hundred.")
+            .success(recount(|_, total, _| total.min(100))),
+        fault("rounded-to-pages", "total is rounded up to full pages.")
+            .success(recount(move |call, total, _| pages(call, total) * page_size(call))),
+        fault("nothing-is-one", "total is never 0.").success(recount(|_, total, _| total.max(1))),
+        fault("one-more-filtered", "With a filter total is one too large.")
+            .when(filtered)
+            .success(one_more()),
+        fault("one-less-with-three", "With more than two filters total is one too small.")
+            .when(|call| filters(call) > 2)
+            .success(recount(|_, total, _| (total - 1).max(0))),
+        fault("repeats-counted", "total counts repeated items.").success(recount(|call, total, _| {
+            total + i64::try_from(count(call) - distinct(call)).unwrap_or_default()
+        })),
+        fault("of-items", "With ports total counts the items.")
+            .when(all_with_ports)
+            .success(recount(|call, _, _| i64::try_from(count(call)).unwrap_or_default())),
+        fault("before-status", "total is counted before the status filter is applied.")
+            .compared(ignore(STATUS), take_total),
+        fault("before-group", "total is counted before the group filter is applied.")
+            .compared(ignore(GROUP), take_total),
+        fault("before-bounds", "total is counted before the activation bounds are applied.")
+            .compared(ignore_bounds, take_total),
+        fault("before-city-of-pair", "Beside a country, total is counted before the city filter is applied.")
+            .when(asks(CITY))
+            .when(asks(COUNTRY))
+            .compared(ignore(CITY), take_total),
+        fault("of-second-page", "On page 2 total is one too large.").when(second_page).success(one_more()),
+        fault("text", "total is a text.")
+            .success(change("/data/total", |total| *total = json!(total.to_string()))),
+        fault("negative", "An empty result has the total -1.")
+            .success(recount(|_, total, _| if total == 0 { -1 } else { total })),
     ]
 }

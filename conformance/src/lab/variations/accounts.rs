@@ -1,28 +1,34 @@
 //! Variations in what accounts share.
 
+use serde_json::Value;
+
 use crate::lab::Variation;
+use crate::lab::faults::condition::{API_KEY, sent};
 
 pub(crate) fn variations() -> Vec<Variation> {
     variations_of![
-"accounts.",
-        serve("ids-counted-in-each", "Each account counts its groups and instances from the same ids, so that an id of one account is also one of another.", |context, seen| {
+        "accounts.",
+        variation(
+            "ids-counted-in-each",
+            "Each account counts its groups and instances from the same ids, so that an id of one account is also one of another."
+        )
+        .consistent()
+        .serve(|call| {
             Box::pin(async move {
-                let mut reply = context.upstream.call(&seen).await;
-                let name = &context.contract.groups.api_key.name;
-                let second = context.facts.second_token.as_ref().map(|token| token.expose().to_owned());
-                if seen.param(name) != second {
+                let mut reply = call.send().await;
+                let second = call.facts.second_token.as_ref().map(|token| token.expose().to_owned());
+                if sent(&call, API_KEY) != second {
                     return reply;
                 }
-                let mut main = seen.clone();
-                context.as_main(&mut main);
-                let main = context.upstream.call(&main).await.json();
+                let mut main = call.clone();
+                main.as_main();
+                let main = main.send().await.json();
                 reply.edit(|body| {
-                    let own = body.pointer_mut("/data/items").and_then(serde_json::Value::as_array_mut);
+                    let own = body.pointer_mut("/data/items").and_then(Value::as_array_mut);
                     let others = main["data"]["items"].as_array().into_iter().flatten();
                     for (own, other) in own.into_iter().flatten().zip(others) {
                         for id in ["groupId", "instanceId"] {
-                            if own.get(id).is_some_and(serde_json::Value::is_number) && other[id].is_number()
-                            {
+                            if own.get(id).is_some_and(Value::is_number) && other[id].is_number() {
                                 own[id] = other[id].clone();
                             }
                         }
@@ -30,7 +36,6 @@ pub(crate) fn variations() -> Vec<Variation> {
                 });
                 reply
             })
-        })
-        .consistent(),
-]
+        }),
+    ]
 }

@@ -1,29 +1,44 @@
 //! Variations in the entries of an extraction, in JSON and in text.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::lab::Context;
 use crate::lab::Variation;
-use crate::lab::exchange::{ProxiedRequest, Reply};
-use crate::lab::faults::separator;
+use crate::lab::exchange::Reply;
+use crate::lab::faults::condition::{API_KEY, sent};
+use crate::lab::faults::edit::{body, set};
+use crate::lab::faults::retext;
 
 pub(crate) fn variations() -> Vec<Variation> {
     [layout(), fields(), callers()].into_iter().flatten().collect()
 }
 
+/// Changes the text of an extraction, which `how` gets with its separator.
+pub(super) fn rewritten(id: &'static str, decides: &'static str, how: fn(&str, &str) -> String) -> Variation {
+    let change = retext(how);
+    Variation::new(id, decides).success(move |call, reply| {
+        if call.wants_text() {
+            change(call, reply);
+        }
+    })
+}
+
+/// Changes each entry of a text.
+pub(super) fn entries(id: &'static str, decides: &'static str, form: fn(&str) -> String) -> Variation {
+    let change =
+        retext(move |text, separator| text.split(separator).map(form).collect::<Vec<_>>().join(separator));
+    Variation::new(id, decides).success(move |call, reply| {
+        if call.wants_text() {
+            change(call, reply);
+        }
+    })
+}
+
 fn layout() -> Vec<Variation> {
-    let entries = |id, decides, form: fn(&str) -> String| {
-        Variation::success(id, decides, move |context, seen, reply| {
-            let separator = separator(context, seen);
-            rewrite(context, seen, reply, |text| {
-                text.split(&separator).map(form).collect::<Vec<_>>().join(&separator)
-            });
-        })
-    };
     variations_of![
         "extract.",
-        entries("text-entries-with-tab", "An entry of a text response is host, tab, port.", |entry| entry
-            .replace(':', "\t")),
+        entries("text-entries-with-tab", "An entry of a text response is host, tab, port.", |entry| {
+            entry.replace(':', "\t")
+        }),
         entries("text-entries-with-space", "An entry of a text response is host, space, port.", |entry| {
             entry.replace(':', " ")
         }),
@@ -40,20 +55,15 @@ fn layout() -> Vec<Variation> {
                 json!({"ip": ip, "port": port}).to_string()
             }
         ),
-        success(
+        rewritten(
             "text-with-line-break-at-its-end",
             "A text response ends with a line break, whatever its separator is.",
-            |context, seen, reply| {
-                rewrite(context, seen, reply, |text| format!("{text}\n"));
-            }
+            |text, _| format!("{text}\n")
         ),
-        success(
+        rewritten(
             "text-with-separator-and-line-break-at-its-end",
             "A text response ends with its separator and a line break.",
-            |context, seen, reply| {
-                let separator = separator(context, seen);
-                rewrite(context, seen, reply, |text| format!("{text}{separator}\r\n"));
-            }
+            |text, separator| format!("{text}{separator}\r\n")
         ),
     ]
 }
@@ -61,76 +71,64 @@ fn layout() -> Vec<Variation> {
 fn fields() -> Vec<Variation> {
     variations_of![
         "",
-        success(
+        variation(
             "extract.entries-with-time-to-live",
-            "Entries of an extraction have a further field `ttl`, whose value changes with each response.",
-            |context, _, reply| {
-                let left = 900 - context.memory.calls() % 800;
-                add(reply, "ttl", &json!(left));
-            }
-        ),
-        success(
+            "Entries of an extraction have a further field `ttl`, whose value changes with each response."
+        )
+        .success(|call, reply| add(reply, "/data", json!({"ttl": 900 - call.memory.calls() % 800}))),
+        variation(
             "extract.entries-with-names-that-sound-secret",
-            "Entries of an extraction have further fields whose names speak of passwords and tokens, without a secret in them.",
-            |_, _, reply| {
-                add(reply, "passwordRequired", &json!(false));
-                add(reply, "password", &json!(""));
-                add(reply, "tokenExpiresAt", &json!("2030-01-01T00:00:00Z"));
-                add(reply, "upstreamRegion", &json!("EU"));
-                add(reply, "_links", &json!({}));
-            }
-        ),
-        success(
+            "Entries of an extraction have further fields whose names speak of passwords and tokens, without a secret in them."
+        )
+        .success(|_, reply| {
+            let fields = json!({
+                "passwordRequired": false, "password": "", "tokenExpiresAt": "2030-01-01T00:00:00Z",
+                "upstreamRegion": "EU", "_links": {},
+            });
+            add(reply, "/data", fields);
+        }),
+        variation(
             "static.items-that-speak-of-passwords",
-            "Groups and instances have further fields that say when a password was set, without the password.",
-            |_, _, reply| {
-                reply.edit(|body| {
-                    for item in body["data"]["items"].as_array_mut().into_iter().flatten() {
-                        item["passwordUpdatedAt"] = json!("2030-01-01T00:00:00Z");
-                        item["passwordSet"] = json!(true);
-                    }
-                });
-            }
-        ),
+            "Groups and instances have further fields that say when a password was set, without the password."
+        )
+        .success(|_, reply| {
+            let fields = json!({"passwordUpdatedAt": "2030-01-01T00:00:00Z", "passwordSet": true});
+            add(reply, "/data/items", fields);
+        }),
     ]
 }
 
 fn callers() -> Vec<Variation> {
     variations_of![
         "extract.",
-        request(
+        variation(
             "link-credential-by-header-alone",
-            "A link credential is accepted in a header only, and rejected in the query.",
-            |context, seen| {
-                let link = context.facts.link_credential.as_ref().map(|link| link.expose().to_owned());
-                if seen.param(&context.contract.extract.api_key.name) == link {
-                    context.reject(seen);
-                }
+            "A link credential is accepted in a header only, and rejected in the query."
+        )
+        .request(|call| {
+            let link = call.facts.link_credential.as_ref().map(|link| link.expose().to_owned());
+            if sent(call, API_KEY) == link {
+                call.reject();
             }
-        ),
-        success(
+        }),
+        variation(
             "proxy-on-this-machine-trusted",
-            "The caller's address is taken from `X-Forwarded-For`, because a proxy on the same machine is trusted.",
-            |_, seen, reply| {
-                let claimed = seen.headers.get("x-forwarded-for").and_then(|value| value.to_str().ok());
-                if let Some(claimed) = claimed {
-                    reply.edit(|body| body["request_ip"] = json!(claimed));
-                }
+            "The caller's address is taken from `X-Forwarded-For`, because a proxy on the same machine is trusted."
+        )
+        .success(|call, reply| {
+            if let Some(claimed) = call.header("x-forwarded-for") {
+                body(set("/request_ip", claimed))(call, reply);
             }
-        ),
+        }),
     ]
 }
 
-fn rewrite(context: &Context, seen: &ProxiedRequest, reply: &mut Reply, how: impl FnOnce(&str) -> String) {
-    if context.wants_text(seen) {
-        reply.body = how(&String::from_utf8_lossy(&reply.body)).into();
-    }
-}
-
-fn add(reply: &mut Reply, name: &str, value: &serde_json::Value) {
+/// Adds members to each item of a list.
+pub(super) fn add(reply: &mut Reply, list: &str, members: Value) {
     reply.edit(|body| {
-        for entry in body["data"].as_array_mut().into_iter().flatten() {
-            entry[name] = value.clone();
+        let items = body.pointer_mut(list).and_then(Value::as_array_mut).into_iter().flatten();
+        for item in items.filter_map(Value::as_object_mut) {
+            item.extend(members.as_object().cloned().unwrap_or_default());
         }
     });
 }

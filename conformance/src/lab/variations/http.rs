@@ -6,9 +6,8 @@ use crate::contract::OperationId;
 use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use serde_json::json;
 
-use crate::lab::Context;
-use crate::lab::Variation;
 use crate::lab::exchange::{Framing, ProxiedRequest, Reply};
+use crate::lab::{Call, Variation};
 
 pub(crate) fn variations() -> Vec<Variation> {
     travel().into_iter().chain(headers()).chain(waiting()).collect()
@@ -17,56 +16,61 @@ pub(crate) fn variations() -> Vec<Variation> {
 fn travel() -> Vec<Variation> {
     variations_of![
         "http.",
-        reply("in-pieces", "Bodies are sent in pieces of 61 bytes, without a length.", |_, _, reply| reply
-            .framing =
-            Framing::Pieces(61)),
-        reply(
-            "dripping",
-            "Bodies are sent in a few pieces with short pauses between them.",
-            |_, _, reply| reply.framing = Framing::Drip(reply.body.len() / 3 + 1)
+        variation("in-pieces", "Bodies are sent in pieces of 61 bytes, without a length.")
+            .reply(|_, reply| reply.framing = Framing::Pieces(61)),
+        variation("dripping", "Bodies are sent in a few pieces with short pauses between them.")
+            .reply(|_, reply| reply.framing = Framing::Drip(reply.body.len() / 3 + 1)),
+        variation("closes-each-connection", "Each connection is closed after one response.").reply(
+            |_, reply| {
+                reply.headers.insert(CONNECTION, HeaderValue::from_static("close"));
+            }
         ),
-        reply("closes-each-connection", "Each connection is closed after one response.", |_, _, reply| {
-            reply.headers.insert(CONNECTION, HeaderValue::from_static("close"));
-        }),
-        reply("gzip", "Bodies are compressed with gzip.", |_, _, reply| {
+        variation("gzip", "Bodies are compressed with gzip.").reply(|_, reply| {
             reply.body = gzip(&reply.body).into();
             reply.headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         }),
-        serve("slow", "Each response comes 20 ms later.", |context, seen| {
+        variation("slow", "Each response comes 20 ms later.").serve(|call| {
             Box::pin(async move {
                 tokio::time::sleep(Duration::from_millis(20)).await;
-                context.upstream.call(&seen).await
+                call.send().await
             })
         }),
-        reply("pretty-json", "JSON is indented, with line breaks before and after it.", |_, _, reply| {
-            let body = reply.json();
-            if body.is_object() {
-                reply.body = format!("\r\n{body:#}\r\n").into();
+        variation("pretty-json", "JSON is indented, with line breaks before and after it.").reply(
+            |_, reply| {
+                let body = reply.json();
+                if body.is_object() {
+                    reply.body = format!("\r\n{body:#}\r\n").into();
+                }
             }
-        }),
-        reply("escaped-json", "JSON escapes slashes and all characters outside of ASCII.", |_, _, reply| {
-            if reply.json().is_object() {
-                let escape = |c: char| {
-                    let mut units = [0; 2];
-                    c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>()
-                };
-                let text = String::from_utf8_lossy(&reply.body).into_owned();
-                let text: String =
-                    text.chars().map(|c| if c.is_ascii() { c.to_string() } else { escape(c) }).collect();
-                reply.body = text.replace('/', "\\/").into();
+        ),
+        variation("escaped-json", "JSON escapes slashes and all characters outside of ASCII.").reply(
+            |_, reply| {
+                if reply.json().is_object() {
+                    let escape = |c: char| {
+                        let mut units = [0; 2];
+                        c.encode_utf16(&mut units)
+                            .iter()
+                            .map(|unit| format!("\\u{unit:04x}"))
+                            .collect::<String>()
+                    };
+                    let text = reply.text();
+                    let text: String =
+                        text.chars().map(|c| if c.is_ascii() { c.to_string() } else { escape(c) }).collect();
+                    reply.body = text.replace('/', "\\/").into();
+                }
             }
-        }),
+        ),
     ]
 }
 
 fn headers() -> Vec<Variation> {
     variations_of![
         "http.",
-        reply("capital-headers", "Names of headers are spelt with capitals.", |_, _, _| {}).with_capitals(),
-        reply(
-            "further-headers",
-            "Responses have further headers, such as a cookie, `Via` and `Vary`.",
-            |_, _, reply| {
+        variation("capital-headers", "Names of headers are spelt with capitals.")
+            .with_capitals()
+            .reply(|_, _| {}),
+        variation("further-headers", "Responses have further headers, such as a cookie, `Via` and `Vary`.")
+            .reply(|_, reply| {
                 for (name, value) in [
                     ("server", "edge"),
                     ("via", "1.1 edge"),
@@ -79,31 +83,28 @@ fn headers() -> Vec<Variation> {
                 ] {
                     reply.headers.append(name, HeaderValue::from_static(value));
                 }
-            }
-        ),
-        reply(
+            }),
+        variation(
             "cache-control-with-more",
-            "`Cache-Control` has further directives beside `no-store`, which is spelt `No-Store`.",
-            |_, _, reply| {
-                if reply.headers.contains_key(CACHE_CONTROL) {
-                    let value = HeaderValue::from_static("private, No-Store, max-age=0");
-                    reply.headers.insert(CACHE_CONTROL, value);
-                }
+            "`Cache-Control` has further directives beside `no-store`, which is spelt `No-Store`."
+        )
+        .reply(|_, reply| {
+            if reply.headers.contains_key(CACHE_CONTROL) {
+                let value = HeaderValue::from_static("private, No-Store, max-age=0");
+                reply.headers.insert(CACHE_CONTROL, value);
             }
-        ),
-        reply("json-with-charset", "JSON is declared with a charset.", |_, _, reply| {
+        }),
+        variation("json-with-charset", "JSON is declared with a charset.").reply(|_, reply| {
             if reply.json().is_object() {
                 let value = HeaderValue::from_static("application/json;charset=UTF-8");
                 reply.headers.insert(CONTENT_TYPE, value);
             }
         }),
-        reply("no-content-type", "Responses have no `Content-Type`.", |_, _, reply| {
+        variation("no-content-type", "Responses have no `Content-Type`.").reply(|_, reply| {
             reply.headers.remove(CONTENT_TYPE);
         }),
-        reply(
-            "other-request-ids",
-            "The request ids of header and body differ, and are no UUIDs.",
-            |_, _, reply| {
+        variation("other-request-ids", "The request ids of header and body differ, and are no UUIDs.").reply(
+            |_, reply| {
                 if reply.headers.contains_key("x-request-id") {
                     let id = HeaderValue::from_static("edge-1;trace=00-4bf9-01");
                     reply.headers.insert("x-request-id", id);
@@ -163,19 +164,19 @@ fn waiting() -> Vec<Variation> {
         at_first(
             "throttled-at-first",
             "Each extraction is throttled with HTTP 429 for its first three requests.",
-            |_, _| true,
+            |_| true,
             || throttled("0")
         ),
         at_first(
             "unavailable-at-first",
             "Each extraction gets HTTP 503 for its first three requests.",
-            |_, _| true,
+            |_| true,
             unavailable
         ),
         at_first(
             "unavailable-at-first-without-region",
             "Each extraction without a region gets HTTP 503 for its first three requests.",
-            |context, seen| seen.param(&context.contract.extract.regions.name).is_none(),
+            |call| call.param(&call.contract.extract.regions.name).is_none(),
             unavailable
         ),
         unavailable_in_windows(
@@ -199,10 +200,10 @@ fn waiting() -> Vec<Variation> {
 /// Sends another response to one of so many requests; the first listing, which only asks whether a server is there, and
 /// the request after a rejected one pass.
 fn throttling(id: &'static str, decides: &'static str, every: u64, instead: fn() -> Reply) -> Variation {
-    Variation::serve(id, decides, move |context: &Context, seen: ProxiedRequest| {
+    Variation::new(id, decides).serve(move |call: Call<'_>| {
         Box::pin(async move {
-            let call = context.memory.calls();
-            if call % every == every - 1 { instead() } else { context.upstream.call(&seen).await }
+            let number = call.memory.calls();
+            if number % every == every - 1 { instead() } else { call.send().await }
         })
     })
 }
@@ -212,21 +213,17 @@ fn throttling(id: &'static str, decides: &'static str, every: u64, instead: fn()
 fn at_first(
     id: &'static str,
     decides: &'static str,
-    when: fn(&Context, &ProxiedRequest) -> bool,
+    when: fn(&Call<'_>) -> bool,
     instead: fn() -> Reply,
 ) -> Variation {
-    Variation::serve(id, decides, move |context: &Context, seen: ProxiedRequest| {
+    Variation::new(id, decides).serve(move |call: Call<'_>| {
         Box::pin(async move {
-            let mut key = seen.clone();
-            key.drop_param(&context.contract.extract.request_id.name);
-            let ProxiedRequest { method, path, query, headers, body } = &key;
-            let chosen = context.operation(&key) == Some(OperationId::Extract) && when(context, &key);
+            let mut key = call.clone();
+            key.drop_param(&call.contract.extract.request_id.name);
+            let ProxiedRequest { method, path, query, headers, body } = &*key;
+            let chosen = key.operation() == Some(OperationId::Extract) && when(&key);
             let key = format!("{method} {path} {query:?} {headers:?} {body:?}");
-            if chosen && context.memory.calls_of(&key) < 3 {
-                instead()
-            } else {
-                context.upstream.call(&seen).await
-            }
+            if chosen && call.memory.calls_of(&key) < 3 { instead() } else { call.send().await }
         })
     })
 }
@@ -234,11 +231,11 @@ fn at_first(
 /// Sends nothing but 503 for a part of the time, and who comes again when told finds it served.
 fn unavailable_in_windows(id: &'static str, decides: &'static str) -> Variation {
     let begun = Instant::now();
-    Variation::serve(id, decides, move |context: &Context, seen: ProxiedRequest| {
+    Variation::new(id, decides).serve(move |call: Call<'_>| {
         let serves = begun.elapsed().as_millis() % 730 < 460;
         Box::pin(async move {
             if serves {
-                return context.upstream.call(&seen).await;
+                return call.send().await;
             }
             let mut reply = unavailable();
             reply.headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));

@@ -7,7 +7,7 @@ mod http;
 mod rejections;
 mod search;
 
-use crate::lab::Variation;
+use crate::lab::{Call, Variation};
 
 pub(crate) fn all() -> Vec<Variation> {
     let tables = [
@@ -19,4 +19,11 @@ pub(crate) fn all() -> Vec<Variation> {
         search::variations,
     ];
     tables.into_iter().flat_map(|variations| variations()).collect()
+}
+
+/// Keeps the parameters of the query that fit, by name and value.
+fn keep_params(call: &mut Call<'_>, mut fits: impl FnMut(&str, &str) -> bool) {
+    let mut params = call.params();
+    params.retain(|(name, value)| fits(name, value));
+    call.set_params(&params);
 }

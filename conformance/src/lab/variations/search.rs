@@ -1,16 +1,21 @@
 //! Variations in the static operations.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::Ipv6Addr;
 
 use crate::contract::OperationId;
 use futures::future::BoxFuture;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::lab::Context;
-use crate::lab::Variation;
+use super::keep_params;
 use crate::lab::exchange::{ProxiedRequest, Reply};
-use crate::lab::faults::edit::{put, visit};
+use crate::lab::faults::condition::{API_KEY, put_param, sent};
+use crate::lab::faults::edit::{body, change, put, set, visit};
+use crate::lab::faults::search::{
+    COUNTRY, GROUP, ORDER, PAGE, SIZE, each, integer, put as put_property, text,
+};
+use crate::lab::{Call, Variation};
 
 pub(crate) fn variations() -> Vec<Variation> {
     [times(), responses(), leniency(), addresses(), results()].into_iter().flatten().collect()
@@ -18,14 +23,13 @@ pub(crate) fn variations() -> Vec<Variation> {
 
 fn times() -> Vec<Variation> {
     let respelt = |id, decides, how: fn(&str) -> String| {
-        Variation::success(id, decides, move |_, _, reply| {
+        let respell = move |time: &mut Value| {
+            *time = time.as_str().map_or_else(|| time.clone(), |text| json!(how(text)))
+        };
+        Variation::new(id, decides).success(move |_, reply| {
             reply.edit(|body| {
                 for name in ["createdAt", "updatedAt", "expiresAt", "activatedAt"] {
-                    visit(body, &format!("/data/items/*/{name}"), &mut |time| {
-                        if let Some(text) = time.as_str() {
-                            *time = json!(how(text));
-                        }
-                    });
+                    visit(body, &format!("/data/items/*/{name}"), &mut |time| respell(time));
                 }
             });
         })
@@ -37,16 +41,12 @@ fn times() -> Vec<Variation> {
         })
         .everywhere(),
         respelt("in-another-zone", "Times have the offset `-09:00`.", |text| {
-            let parsed: Result<jiff::Timestamp, _> = text.parse();
-            parsed.map_or_else(
-                |_| text.to_owned(),
-                |time| time.display_with_offset(jiff::tz::offset(-9)).to_string(),
-            )
+            let in_zone = |time: Timestamp| time.display_with_offset(jiff::tz::offset(-9)).to_string();
+            text.parse().map_or_else(|_| text.to_owned(), in_zone)
         })
         .everywhere(),
         respelt("with-nanoseconds", "Times have nine digits after the second.", |text| {
-            let parsed: Result<jiff::Timestamp, _> = text.parse();
-            parsed.map_or_else(|_| text.to_owned(), |time| format!("{time:.9}"))
+            text.parse().map_or_else(|_| text.to_owned(), |time: Timestamp| format!("{time:.9}"))
         })
         .everywhere(),
         respelt("in-small-letters", "Times are written with small `t` and `z`.", str::to_lowercase)
@@ -57,190 +57,128 @@ fn times() -> Vec<Variation> {
 fn responses() -> Vec<Variation> {
     variations_of![
         "static.",
-        success(
-            "more-fields",
-            "Responses of the static operations have further fields at every level.",
-            |_, _, reply| {
-                reply.edit(|body| {
-                    for (path, value) in [
-                        ("/success", json!(true)),
-                        ("/timestamp", json!(1_767_519_000)),
-                        ("/data/hasMore", json!(false)),
-                        ("/data/items/*/remark", Value::Null),
-                        ("/data/items/*/tags", json!([])),
-                        ("/data/items/*/capabilities/ipv6", json!(true)),
-                        ("/data/items/*/capabilities/purchase/unit", json!("day")),
-                    ] {
-                        put(body, path, &value);
-                    }
-                });
-            }
-        ),
-        success(
-            "members-in-other-order",
-            "The members of JSON objects come in the opposite order.",
-            |_, _, reply| reply.edit(reverse_members)
-        )
-        .everywhere(),
-        success("empty-message", "`message` of the static operations is empty.", |_, _, reply| {
-            reply.edit(|body| body["message"] = json!(""));
-        }),
-        success(
+        variation("more-fields", "Responses of the static operations have further fields at every level.")
+            .success(body(|_, body| {
+                for (path, value) in [
+                    ("/success", json!(true)),
+                    ("/timestamp", json!(1_767_519_000)),
+                    ("/data/hasMore", json!(false)),
+                    ("/data/items/*/remark", Value::Null),
+                    ("/data/items/*/tags", json!([])),
+                    ("/data/items/*/capabilities/ipv6", json!(true)),
+                    ("/data/items/*/capabilities/purchase/unit", json!("day")),
+                ] {
+                    put(body, path, &value);
+                }
+            })),
+        variation("members-in-other-order", "The members of JSON objects come in the opposite order.")
+            .everywhere()
+            .success(|_, reply| reply.edit(reverse_members)),
+        variation("empty-message", "`message` of the static operations is empty.")
+            .success(body(set("/message", ""))),
+        variation(
             "says-how-long-it-took",
-            "Responses of the static operations have a field `tookMs`, whose value changes.",
-            |context, _, reply| {
-                let took = context.memory.calls() * 7_919 % 3;
-                reply.edit(|body| body["tookMs"] = json!(took));
-            }
-        ),
-        success("no-capabilities", "`capabilities` of each instance is an empty object.", |_, _, reply| {
-            reply.edit(|body| visit(body, "/data/items/*/capabilities", &mut |found| *found = json!({})));
-        }),
-        success(
-            "code-with-fraction",
-            "The success code of the static operations is written as `200.0`.",
-            |context, seen, reply| {
-                if let Some(id) = context.operation(seen).filter(|id| *id != OperationId::Extract) {
-                    let code = context.contract.operation(id).success.code;
+            "Responses of the static operations have a field `tookMs`, whose value changes."
+        )
+        .success(body(|call, body| body["tookMs"] = json!(call.memory.calls() * 7_919 % 3))),
+        variation("no-capabilities", "`capabilities` of each instance is an empty object.")
+            .success(body(change("/data/items/*/capabilities", |capabilities| *capabilities = json!({})))),
+        variation("code-with-fraction", "The success code of the static operations is written as `200.0`.")
+            .success(|call, reply| {
+                if let Some(id) = call.operation().filter(|id| *id != OperationId::Extract) {
+                    let code = call.contract.operation(id).success.code;
                     reply.edit(|body| body["code"] = json!(code as f64));
                 }
-            }
-        ),
+            }),
     ]
 }
 
 fn leniency() -> Vec<Variation> {
     variations_of![
         "",
-        request(
+        variation(
             "static.unknown-parameters-ignored",
-            "Unknown parameters of the static operations are ignored.",
-            |context, seen| {
-                let name = &context.contract.search.api_key.name;
-                let mut params = seen.params();
-                params.retain(|(known, _)| known == name);
-                seen.set_params(&params);
+            "Unknown parameters of the static operations are ignored."
+        )
+        .request(|call| {
+            let api_key = &call.contract.search.api_key.name;
+            keep_params(call, |name, _| name == api_key);
+        }),
+        variation("search.unknown-fields-ignored", "Unknown fields in the body of a search are ignored.")
+            .request(|call| {
+                let known = call.contract.search.properties().map(|property| property.name.clone());
+                call.edit(|body| body.retain(|name, _| known.contains(name)));
+            }),
+        variation("search.null-is-absent", "An optional field that is null counts as absent.").request(
+            |call| {
+                let ips = &call.contract.search.ips.name;
+                call.edit(|body| body.retain(|name, value| name == ips || !value.is_null()));
             }
         ),
-        request(
-            "search.unknown-fields-ignored",
-            "Unknown fields in the body of a search are ignored.",
-            |context, seen| {
-                let known = context.contract.search.properties().map(|property| property.name.clone());
-                seen.edit(|body| body.retain(|name, _| known.contains(name)));
-            }
-        ),
-        request(
-            "search.null-is-absent",
-            "An optional field that is null counts as absent.",
-            |context, seen| {
-                let ips = &context.contract.search.ips.name;
-                seen.edit(|body| body.retain(|name, value| name == ips || !value.is_null()));
-            }
-        ),
-        request(
-            "search.empty-filter-is-absent",
-            "A filter that is an empty text counts as absent.",
-            |context, seen| {
-                let search = &context.contract.search;
-                let is_filter = |name: &str| {
-                    ![&search.page.name, &search.page_size.name].iter().any(|page| *page == name)
-                };
-                seen.edit(|body| body.retain(|name, value| value != "" || !is_filter(name)));
-            }
-        ),
-        request(
+        variation("search.empty-filter-is-absent", "A filter that is an empty text counts as absent.")
+            .request(|call| {
+                let pages = [PAGE, SIZE].map(|page| &page(&call.contract.search).name);
+                call.edit(|body| body.retain(|name, value| value != "" || pages.contains(&name)));
+            }),
+        variation(
             "search.whole-number-with-fraction",
-            "A number such as `2.0` is accepted as the integer 2.",
-            |_, seen| {
-                seen.edit(|body| {
-                    for value in body.values_mut() {
-                        let whole = value.as_f64().filter(|number| value.is_f64() && number.fract() == 0.0);
-                        if let Some(number) = whole.filter(|number| number.abs() < 1e15) {
-                            *value = json!(number as i64);
-                        }
+            "A number such as `2.0` is accepted as the integer 2."
+        )
+        .request(|call| {
+            call.edit(|body| {
+                for value in body.values_mut() {
+                    let whole = value.as_f64().filter(|number| value.is_f64() && number.fract() == 0.0);
+                    if let Some(number) = whole.filter(|number| number.abs() < 1e15) {
+                        *value = json!(number as i64);
                     }
-                });
+                }
+            });
+        }),
+        variation("search.any-content-type", "A search is accepted with any `Content-Type`, or with none.")
+            .request(|call| {
+                call.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            }),
+        variation("search.letter-case-of-country", "`countryCode` matches in small letters, too.").request(
+            |call| {
+                if let Some(country) = text(call, COUNTRY) {
+                    put_property(call, COUNTRY, country.to_uppercase());
+                }
             }
         ),
-        request(
-            "search.any-content-type",
-            "A search is accepted with any `Content-Type`, or with none.",
-            |_, seen| {
-                seen.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            }
-        ),
-        request(
-            "search.letter-case-of-country",
-            "`countryCode` matches in small letters, too.",
-            |context, seen| {
-                let name = &context.contract.search.country_code.name;
-                seen.edit(|body| {
-                    if let Some(country) = body.get_mut(name) {
-                        *country = country
-                            .as_str()
-                            .map_or_else(|| country.clone(), |text| json!(text.to_uppercase()));
-                    }
-                });
-            }
-        ),
-        request(
+        variation(
             "static.token-by-header",
-            "The static operations accept the token in the header `X-API-Key`, too.",
-            |context, seen| {
-                let extract = &context.contract.extract;
-                let header =
-                    seen.headers.get(extract.api_key_header.as_str()).and_then(|value| value.to_str().ok());
-                let token = header.map(str::to_owned);
-                if let Some(token) = token.filter(|_| seen.param(&extract.api_key.name).is_none()) {
-                    seen.set_param(&extract.api_key.name, &token);
-                }
+            "The static operations accept the token in the header `X-API-Key`, too."
+        )
+        .request(|call| {
+            let token = call.header(&call.contract.extract.api_key_header).map(str::to_owned);
+            if let Some(token) = token.filter(|_| sent(call, API_KEY).is_none()) {
+                put_param(call, API_KEY, &token);
             }
-        ),
-        request(
-            "static.link-credentials-accepted",
-            "The static operations accept link credentials.",
-            |context, seen| {
-                let link = context.facts.link_credential.as_ref().map(|link| link.expose().to_owned());
-                if link.is_some() && seen.param(&context.contract.extract.api_key.name) == link {
-                    context.as_main(seen);
+        }),
+        variation("static.link-credentials-accepted", "The static operations accept link credentials.")
+            .request(|call| {
+                let link = call.facts.link_credential.as_ref().map(|link| link.expose().to_owned());
+                if link.is_some() && sent(call, API_KEY) == link {
+                    call.as_main();
                 }
-            }
-        ),
+            }),
     ]
 }
 
 fn addresses() -> Vec<Variation> {
-    let items = |id, decides, how: fn(&str) -> String| {
-        Variation::request(id, decides, move |context, seen| {
-            let name = context.contract.search.ips.name.clone();
-            seen.edit(|body| {
-                for item in body.get_mut(&name).and_then(Value::as_array_mut).into_iter().flatten() {
-                    if let Some(text) = item.as_str() {
-                        *item = json!(how(text));
-                    }
-                }
-            });
-        })
-    };
+    let items = |id, decides, how: fn(&str) -> String| Variation::new(id, decides).request(each(how));
     let spelt = |id, decides, how: fn(Ipv6Addr) -> String| {
-        Variation::success(id, decides, move |_, _, reply| {
-            reply.edit(|body| {
-                visit(body, "/data/items/*/ip", &mut |ip| {
-                    if let Some(address) = ip.as_str().and_then(|text| text.parse().ok()) {
-                        *ip = json!(how(address));
-                    }
-                });
-            });
-        })
+        Variation::new(id, decides).success(body(change("/data/items/*/ip", move |ip| {
+            if let Some(address) = ip.as_str().and_then(|text| text.parse().ok()) {
+                *ip = json!(how(address));
+            }
+        })))
     };
     variations_of![
         "addresses.",
-        items("brackets-without-port", "`[IPv6]` without a port is accepted in a search.", |text| text
-            .strip_prefix('[')
-            .and_then(|rest| rest.strip_suffix(']'))
-            .unwrap_or(text)
-            .to_owned()),
+        items("brackets-without-port", "`[IPv6]` without a port is accepted in a search.", |text| {
+            text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text).to_owned()
+        }),
         items("spaces-trimmed", "Spaces around an address are ignored in a search.", |text| {
             text.trim().to_owned()
         }),
@@ -266,12 +204,8 @@ fn addresses() -> Vec<Variation> {
             }
         ),
         items("mapped-are-ipv4", "An IPv4-mapped IPv6 address means the IPv4 address.", |text| {
-            match text.parse() {
-                Ok(IpAddr::V6(address)) => {
-                    address.to_ipv4_mapped().map_or_else(|| text.to_owned(), |address| address.to_string())
-                }
-                _ => text.to_owned(),
-            }
+            let mapped = text.parse().ok().and_then(|address: Ipv6Addr| address.to_ipv4_mapped());
+            mapped.map_or_else(|| text.to_owned(), |address| address.to_string())
         }),
         spelt("in-full", "IPv6 addresses are returned in full, without `::`.", |address| {
             address.segments().map(|segment| format!("{segment:04x}")).join(":")
@@ -285,58 +219,53 @@ fn addresses() -> Vec<Variation> {
 fn results() -> Vec<Variation> {
     variations_of![
         "search.",
-        serve("descending", "Search results come in descending order of their ids.", descending).consistent(),
-        success(
-            "page-past-end-rejected",
-            "A page after the last one is rejected with HTTP status 404.",
-            |_, _, reply| past_end(reply, 404, &json!({"code": 40400, "message": "no such page"}))
-        ),
-        success(
+        variation("descending", "Search results come in descending order of their ids.")
+            .consistent()
+            .serve(descending),
+        variation("page-past-end-rejected", "A page after the last one is rejected with HTTP status 404.")
+            .success(|_, reply| past_end(reply, 404, &json!({"code": 40400, "message": "no such page"}))),
+        variation(
             "page-past-end-rejected-within-200",
-            "A page after the last one is rejected with HTTP status 200 and the code 1404.",
-            |_, _, reply| past_end(reply, 200, &json!({"code": 1404, "message": "no such page"}))
-        ),
-        request(
+            "A page after the last one is rejected with HTTP status 200 and the code 1404."
+        )
+        .success(|_, reply| past_end(reply, 200, &json!({"code": 1404, "message": "no such page"}))),
+        variation(
             "orders-not-held-rejected",
-            "An order that is not the caller's is rejected in place of finding nothing.",
-            |context, seen| {
-                let order = seen.json()[&context.contract.search.order_no.name].as_str().map(str::to_owned);
-                let held = |order: &String| context.facts.orders.iter().any(|held| held.number == *order);
-                if order.is_some_and(|order| !held(&order)) {
-                    context.reject(seen);
-                }
-            }
+            "An order that is not the caller's is rejected in place of finding nothing."
         )
-        .consistent(),
-        serve(
+        .consistent()
+        .request(|call| {
+            if text(call, ORDER)
+                .is_some_and(|order| call.facts.orders.iter().all(|held| held.number != order))
+            {
+                call.reject();
+            }
+        }),
+        variation(
             "groups-not-held-rejected",
-            "A group that is not the caller's is rejected in place of finding nothing.",
-            |context, seen| {
-                Box::pin(async move {
-                    let mut seen = seen;
-                    let group = seen.json()[&context.contract.search.group_id.name]
-                        .as_i64()
-                        .filter(|group| *group > 0);
-                    if let Some(group) = group {
-                        let groups = &context.contract.groups.operation;
-                        let listing = ProxiedRequest {
-                            method: hyper::Method::GET,
-                            path: groups.path.clone(),
-                            query: seen.query.clone(),
-                            headers: hyper::HeaderMap::new(),
-                            body: bytes::Bytes::new(),
-                        };
-                        let listing = context.upstream.call(&listing).await.json();
-                        let held = listing["data"]["items"].as_array().into_iter().flatten();
-                        if !held.into_iter().any(|held| held["groupId"] == json!(group)) {
-                            context.reject(&mut seen);
-                        }
-                    }
-                    context.upstream.call(&seen).await
-                })
-            }
+            "A group that is not the caller's is rejected in place of finding nothing."
         )
-        .consistent(),
+        .consistent()
+        .serve(|mut call| {
+            Box::pin(async move {
+                if let Some(group) = integer(&call, GROUP).filter(|group| *group > 0) {
+                    let mut listing = call.clone();
+                    *listing = ProxiedRequest {
+                        method: hyper::Method::GET,
+                        path: call.contract.groups.operation.path.clone(),
+                        query: call.query.clone(),
+                        headers: hyper::HeaderMap::new(),
+                        body: bytes::Bytes::new(),
+                    };
+                    let listing = listing.send().await.json();
+                    let mut held = listing["data"]["items"].as_array().into_iter().flatten();
+                    if !held.any(|held| held["groupId"] == json!(group)) {
+                        call.reject();
+                    }
+                }
+                call.send().await
+            })
+        }),
     ]
 }
 
@@ -349,22 +278,19 @@ fn past_end(reply: &mut Reply, status: u16, body: &Value) {
 }
 
 /// Responses with the instances in the opposite order, page by page.
-fn descending<'a>(context: &'a Context, seen: ProxiedRequest) -> BoxFuture<'a, Reply> {
+fn descending(call: Call<'_>) -> BoxFuture<'_, Reply> {
     Box::pin(async move {
-        let mut reply = context.upstream.call(&seen).await;
-        if !context.accepted(&seen, &reply) {
+        let mut reply = call.send().await;
+        if !call.accepted(&reply) {
             return reply;
         }
-        let search = &context.contract.search;
-        let mut all = Vec::new();
-        let size = *search.page_sizes.end();
+        let search = &call.contract.search;
+        let (mut all, size) = (Vec::new(), *search.page_sizes.end());
         for page in *search.pages.start().. {
-            let mut next = seen.clone();
-            next.edit(|body| {
-                body.insert(search.page.name.clone(), json!(page));
-                body.insert(search.page_size.name.clone(), json!(size));
-            });
-            let items = context.upstream.call(&next).await.json()["data"]["items"].take();
+            let mut next = call.clone();
+            put_property(&mut next, PAGE, page);
+            put_property(&mut next, SIZE, size);
+            let items = next.send().await.json()["data"]["items"].take();
             let items = items.as_array().cloned().unwrap_or_default();
             let last = i64::try_from(items.len()).is_ok_and(|came| came < size);
             all.extend(items);

@@ -1,0 +1,182 @@
+//! A request that a fault or a variation handles, and the ways to change it or its response.
+
+use std::ops::{Deref, DerefMut};
+
+use futures::future::BoxFuture;
+use serde_json::Value;
+
+use super::context::{Context, Memory};
+use super::exchange::{ProxiedRequest, Reply};
+use crate::contract::{Contract, OperationId};
+use crate::target::{Facts, Secret};
+
+/// A request, to which it dereferences, with what a fault or a variation works with.
+#[derive(Debug, Clone)]
+pub struct Call<'a> {
+    /// The contract.
+    pub contract: &'static Contract,
+    /// What is known of the service's data.
+    pub facts: &'a Facts,
+    /// Token of the main account.
+    pub token: &'a Secret,
+    /// What happened before.
+    pub memory: &'a Memory,
+    context: &'a Context,
+    request: ProxiedRequest,
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn new(context: &'a Context, request: ProxiedRequest) -> Self {
+        let memory = &context.memory;
+        Self {
+            contract: context.contract,
+            facts: &context.facts,
+            token: &context.token,
+            memory,
+            context,
+            request,
+        }
+    }
+
+    /// Passes the request on, and returns the response.
+    pub async fn send(&self) -> Reply {
+        self.context.upstream.call(&self.request).await
+    }
+
+    /// The operation that the request is for.
+    #[must_use]
+    pub fn operation(&self) -> Option<OperationId> {
+        self.context.operation(&self.request)
+    }
+
+    /// Whether a response is a success: status, code and list of the operation, or status and text where text was requested.
+    /// Responses of another shape are left unchanged.
+    #[must_use]
+    pub fn accepted(&self, reply: &Reply) -> bool {
+        let Some(id) = self.operation() else { return false };
+        let success = &self.contract.operation(id).success;
+        let body = reply.json();
+        let code = body.get("code").and_then(Value::as_i64);
+        let has_list = list_pointer(id).is_none_or(|list| {
+            let list = body.pointer(list).and_then(Value::as_array);
+            list.is_some_and(|entries| entries.iter().all(Value::is_object))
+        });
+        let text = id == OperationId::Extract && self.wants_text();
+        reply.status.as_u16() == success.status
+            && (!success.has_body || (code == Some(success.code) && has_list) || (text && code.is_none()))
+    }
+
+    /// The gateways, groups or instances of a response.
+    pub(super) fn list<'b>(&self, body: &'b mut Value) -> Option<&'b mut Vec<Value>> {
+        body.pointer_mut(list_pointer(self.operation()?)?)?.as_array_mut()
+    }
+
+    /// Whether an extraction asks for plain text.
+    #[must_use]
+    pub fn wants_text(&self) -> bool {
+        let extract = &self.contract.extract;
+        self.param(&extract.return_type.name).as_ref() == Some(&extract.text)
+    }
+
+    /// Sets a parameter, in place of every occurrence of it.
+    pub fn set_param(&mut self, name: &str, value: &str) {
+        self.request.set_param(name, value);
+    }
+
+    /// Removes every occurrence of a parameter.
+    pub fn drop_param(&mut self, name: &str) {
+        self.request.drop_param(name);
+    }
+
+    /// Removes every credential, so that the server rejects the request in a conforming way.
+    pub fn reject(&mut self) {
+        let extract = &self.contract.extract;
+        self.drop_param(&extract.api_key.name);
+        self.headers.remove(extract.api_key_header.as_str());
+        self.headers.remove(hyper::header::AUTHORIZATION);
+    }
+
+    /// Makes the request one of the main account, whatever credentials it has.
+    pub fn as_main(&mut self) {
+        self.act_as(self.token.expose());
+    }
+
+    /// Makes the request one of the account of a token.
+    pub fn act_as(&mut self, token: &str) {
+        self.reject();
+        self.set_param(&self.contract.extract.api_key.name, token);
+    }
+}
+
+fn list_pointer(operation: OperationId) -> Option<&'static str> {
+    match operation {
+        OperationId::Extract => Some("/data"),
+        OperationId::Groups | OperationId::Search => Some("/data/items"),
+        OperationId::Other(_) => None,
+    }
+}
+
+impl Deref for Call<'_> {
+    type Target = ProxiedRequest;
+
+    fn deref(&self) -> &ProxiedRequest {
+        &self.request
+    }
+}
+
+impl DerefMut for Call<'_> {
+    fn deref_mut(&mut self) -> &mut ProxiedRequest {
+        &mut self.request
+    }
+}
+
+type RequestChange = Box<dyn Fn(&mut Call<'_>) + Send + Sync>;
+
+type ReplyChange = Box<dyn Fn(&Call<'_>, &mut Reply) + Send + Sync>;
+
+type Comparison = Box<dyn Fn(&Call<'_>, &Value, &mut Value) + Send + Sync>;
+
+type Serve = Box<dyn for<'a> Fn(Call<'a>) -> BoxFuture<'a, Reply> + Send + Sync>;
+
+/// How a fault or a variation is implemented.
+pub(super) enum Change {
+    /// Changes a request before it is forwarded.
+    Request(RequestChange),
+    /// Changes a response before it is returned.
+    Reply(ReplyChange),
+    /// Changes the JSON body of a success by the body of the response to another request, which is made of the request.
+    Compared(RequestChange, Comparison),
+    /// Responds by itself.
+    Serve(Serve),
+    /// Passes the request and its response on as they are.
+    Nothing,
+}
+
+impl Change {
+    /// The response to a call.
+    pub(super) async fn response(&self, mut call: Call<'_>) -> Reply {
+        match self {
+            Self::Request(change) => {
+                change(&mut call);
+                call.send().await
+            }
+            Self::Reply(change) => {
+                let mut reply = call.send().await;
+                change(&call, &mut reply);
+                reply
+            }
+            Self::Compared(ask, change) => {
+                let mut reply = call.send().await;
+                if call.accepted(&reply) {
+                    let mut other = call.clone();
+                    ask(&mut other);
+                    let found = other.send().await.json();
+                    reply.edit(|body| change(&call, &found, body));
+                }
+                reply
+            }
+            Self::Serve(serve) => serve(call).await,
+            Self::Nothing => call.send().await,
+        }
+    }
+}
