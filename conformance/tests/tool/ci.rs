@@ -126,8 +126,9 @@ fn an_archive_has_every_exchange_of_the_checks_without_the_token() {
         .sum();
     // What the run looks for by itself belongs to no check.
     let is_of_check = |entry: &&Value| !entry["comment"].as_str().is_some_and(|of| of.contains(".discovery"));
-    assert_eq!(entries.iter().filter(is_of_check).count() as u64, sent);
-    for entry in entries {
+    let of_checks: Vec<&Value> = entries.iter().filter(is_of_check).collect();
+    assert_eq!(of_checks.len() as u64, sent);
+    for entry in of_checks {
         let (request, response) = (&entry["request"], &entry["response"]);
         assert!(entry["startedDateTime"].as_str().is_some_and(|at| at.parse::<jiff::Timestamp>().is_ok()));
         assert!(request["url"].as_str().is_some_and(|url| url.starts_with(&target.url())), "{request}");

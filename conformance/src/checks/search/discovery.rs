@@ -28,7 +28,7 @@ pub(in crate::checks) static DISCOVERY: Check = Check {
     ..SEARCH
 };
 
-/// Addresses of the account, as far as they are among the reserved ones. None when a search is rejected or the service is busy.
+/// Addresses of the account, as far as they are among the reserved ones. Ends early when a search is not accepted.
 pub(in crate::checks) async fn own_addresses(probe: &Probe<'_>) -> Vec<String> {
     let candidates: Vec<String> = candidates().map(|address| address.to_string()).collect();
     let mut own = Vec::new();
@@ -58,7 +58,8 @@ async fn held(probe: &Probe<'_>, asked: &[String]) -> Option<Vec<String>> {
     let response = exchange.result.as_ref().ok().filter(|_| class == ResponseClass::Accepted)?;
     let items = response.at("/data/items").and_then(Value::as_array)?;
     // Other checks judge the other fields.
-    let shown: HashSet<IpAddr> = items.iter().filter_map(|item| item["ip"].as_str()?.parse().ok()).collect();
+    let ip = |item: &Value| Some(item["ip"].as_str()?.parse::<IpAddr>().ok()?.to_canonical());
+    let shown: HashSet<IpAddr> = items.iter().filter_map(ip).collect();
     Some(asked.iter().filter(|ip| ip.parse().is_ok_and(|ip| shown.contains(&ip))).cloned().collect())
 }
 
