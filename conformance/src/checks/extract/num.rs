@@ -169,7 +169,8 @@ async fn maximum_of_default(probe: &Probe<'_>, context: Context) -> Result<(), S
     let extract = &probe.contract().extract;
     let max = *extract.num_range.end();
     let base = context.request(probe).without_query(&extract.regions.name);
-    let (exchange, class) = probe.send_briefly(&base.clone().query(&extract.num.name, max)).await?;
+    // A shortage may have the status of a busy service, so this does not wait for it to pass.
+    let (exchange, class) = probe.send_once(&base.clone().query(&extract.num.name, max)).await?;
     if let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) {
         content::judge_count(probe, &exchange, response, max);
         return Ok(());
