@@ -1,16 +1,18 @@
 //! `num`: required, from 1 to 100, and never exceeded.
 
+use serde_json::Value;
+
 use super::EXTRACT;
 use super::content;
 use super::forms::{Context, default_of};
 use super::separator_input::invalid_beside_custom;
-use super::supply::has_retry_after;
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::token::rejected_alike;
 use crate::contract::Clause;
 use crate::grammar::integer_texts;
 use crate::target::Fact;
+use crate::wire::Exchange;
 
 pub(super) static COUNT: Check = Check {
     id: "extract.count.most",
@@ -175,11 +177,13 @@ async fn maximum_of_default(probe: &Probe<'_>, context: Context) -> Result<(), S
         content::judge_count(probe, &exchange, response, max);
         return Ok(());
     }
-    if class.decision() != Decision::Rejected || has_retry_after(&exchange) {
+    // Another check judges the form of the header.
+    let is_short = exchange.result.as_ref().is_ok_and(|response| response.header("Retry-After").is_some());
+    if class.decision() != Decision::Rejected || is_short {
         return Err(probe.skip("the default region has fewer gateways than the maximum"));
     }
     let (beyond, _) = probe.send_once(&base.query(&extract.num.name, max + 1)).await?;
-    if !rejected_alike(&exchange, &beyond) {
+    if !rejected_alike(&exchange, &beyond) || complaint(&exchange) != complaint(&beyond) {
         return Err(
             probe.skip("the maximum of the default region is rejected for another reason than its size")
         );
@@ -190,6 +194,13 @@ async fn maximum_of_default(probe: &Probe<'_>, context: Context) -> Result<(), S
     let actual = format!("{}, as for {num}={}", class.description(), max + 1);
     probe.finding(Clause::ExtractNumRange, &expected, &actual, &[&exchange, &beyond]);
     Ok(())
+}
+
+/// What a rejection says, without the numbers in it. A service may have one code for all rejections, a used-up quota among them.
+fn complaint(exchange: &Exchange) -> Option<String> {
+    let response = exchange.result.as_ref().ok()?;
+    let said = response.at("/message").and_then(Value::as_str).map_or_else(|| response.text(), Into::into);
+    Some(said.replace(|c: char| c.is_ascii_digit(), ""))
 }
 
 pub(super) static MINIMUM: Check = Check {
