@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
 use program::arguments::{Arguments, Command, ListFormat};
-use program::{UsageError, baseline, describe, init, lab, observe, replay, run, snapshot, watch};
+use program::{UsageError, baseline, describe, init, lab, observe, output, replay, run, snapshot, watch};
 use sallyport_conformance::{Verdict, report};
 
 #[tokio::main]
@@ -55,7 +55,7 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
         Command::Client(_) => Err(run::NO_EMBEDDED_SERVER.into()),
         Command::Init { file, force, ask } => init::init(&file, force, ask),
         Command::Schema => {
-            run::print(&report::schema()?);
+            output::print(&report::schema()?);
             Ok(Verdict::Conforms)
         }
         Command::Completions { shell } => {

@@ -1,6 +1,9 @@
 mod client;
 mod lab;
+mod observe;
+mod selection;
 mod target;
+mod watch;
 
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
@@ -13,11 +16,15 @@ use sallyport_conformance::run::Glob;
 
 pub(crate) use self::client::ClientArguments;
 pub(crate) use self::lab::ProxyArguments;
+pub(crate) use self::observe::ObserveArguments;
+pub(crate) use self::selection::SelectionArguments;
 pub(crate) use self::target::TargetArguments;
-use super::observe::ObserveArguments;
+pub(crate) use self::watch::WatchArguments;
 use super::reports::ReportRequest;
-use super::setup::CONFIG;
-use super::watch::WatchArguments;
+
+/// The file that `init` writes. It is read only with `--config`: a file that happens to be in the folder must not decide where
+/// tokens are sent.
+pub(crate) const CONFIG: &str = "conformance.toml";
 
 /// Test whether a service conforms to the Sallyport contract.
 ///
@@ -248,13 +255,8 @@ pub(crate) enum ListFormat {
 pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) target: TargetArguments,
-    /// Run only checks whose id, clause or operation matches, for example `groups.*`, or one case, as `check-id/case-label`;
-    /// may be repeated.
-    #[arg(long, value_name = "GLOB")]
-    pub(crate) only: Vec<Glob>,
-    /// Skip checks whose id, clause or operation matches, or one case; may be repeated.
-    #[arg(long, value_name = "GLOB")]
-    pub(crate) skip: Vec<Glob>,
+    #[command(flatten)]
+    pub(crate) selection: SelectionArguments,
     /// Also write reports: html, json, junit, sarif, md, comment, prometheus or har, for example
     /// html=report.html,json=report.json; json=- writes to standard output. `comment` is md in the length of a pull request
     /// comment. `github` prints annotations and writes the job summary of GitHub Actions.

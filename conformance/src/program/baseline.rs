@@ -7,8 +7,8 @@ use sallyport_conformance::contract::Clause;
 use serde_json::Value;
 
 use super::UsageError;
+use super::output::print;
 use super::replay::read_report;
-use super::run::print;
 
 /// Days for which a broken clause is put up with unless the user says otherwise.
 const DAYS: i64 = 90;

@@ -9,8 +9,8 @@ use sallyport_conformance::{Contract, Verdict};
 
 use super::UsageError;
 use super::arguments::ClientArguments;
-use super::reports::{self, ReportRequest};
-use super::run::{Reader, print};
+use super::output::print;
+use super::reports;
 use super::signals::Signals;
 
 /// Tests a client, or lists the cases.
@@ -19,8 +19,7 @@ pub(crate) async fn client(arguments: ClientArguments) -> Result<Verdict, UsageE
         return list(&arguments.only).await;
     }
     reports::open(&arguments.report)?;
-    let reader =
-        if arguments.report.iter().any(ReportRequest::is_stdout) { Reader::Stderr } else { Reader::Stdout };
+    let output = reports::output_beside(&arguments.report);
     let suite = ClientSuite {
         only: arguments.only,
         concurrency: arguments.concurrency.get().into(),
@@ -32,12 +31,12 @@ pub(crate) async fn client(arguments: ClientArguments) -> Result<Verdict, UsageE
     let stopped = signals.next();
     let finished = |result: &ClientCaseResult| {
         if !is_quiet {
-            reader.write(&result.line());
+            output.write(&result.line());
         }
     };
     let report = suite.run_until(stopped, finished).await?;
-    reader.write(&report.text());
-    reports::write_rendered(&arguments.report, &mut reader.writer(), |format| Ok(report.render(format)?))?;
+    output.write(&report.text());
+    reports::write_rendered(&arguments.report, &mut output.writer(), |format| Ok(report.render(format)?))?;
     Ok(report.verdict)
 }
 

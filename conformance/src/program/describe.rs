@@ -8,7 +8,7 @@ use sallyport_conformance::{Check, Contract, Verdict, registry};
 
 use super::UsageError;
 use super::arguments::ListFormat;
-use super::run::print;
+use super::output::print;
 
 /// `conformance list`.
 pub(crate) fn list(format: ListFormat) -> Result<Verdict, UsageError> {

@@ -8,7 +8,7 @@ use sallyport_conformance::target::{Fact, KnownInstance, fact_from};
 use sallyport_conformance::{Facts, Verdict};
 
 use super::UsageError;
-use super::run::print;
+use super::output::print;
 
 /// `conformance init`.
 pub(crate) fn init(file: &Path, force: bool, ask_always: bool) -> Result<Verdict, UsageError> {

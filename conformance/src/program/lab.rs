@@ -17,7 +17,8 @@ use serde_json::json;
 
 use super::UsageError;
 use super::arguments::ProxyArguments;
-use super::run::{print, with_target};
+use super::output::print;
+use super::run::with_target;
 use super::setup::Setup;
 use super::signals::Signals;
 

@@ -9,6 +9,7 @@ pub(crate) mod describe;
 pub(crate) mod init;
 pub(crate) mod lab;
 pub(crate) mod observe;
+pub(crate) mod output;
 pub(crate) mod replay;
 mod reports;
 pub(crate) mod run;

@@ -1,8 +1,5 @@
 use std::fs::File;
-use std::path::PathBuf;
 
-use clap::Args;
-use clap::builder::PossibleValuesParser;
 use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::observe::{Archive, LeftOut, Traffic, observe};
@@ -10,32 +7,8 @@ use sallyport_conformance::report::{self, Detail, Format, plain, quantity};
 use sallyport_conformance::{Contract, Report, Verdict};
 
 use super::UsageError;
-use super::reports::{self, CommandGuard, ReportRequest};
-use super::run::Reader;
-
-#[derive(Debug, Args)]
-pub(crate) struct ObserveArguments {
-    /// HTTP Archive (HAR), as browsers, proxies and `--report har=FILE` write it.
-    pub(crate) file: PathBuf,
-    /// Judge the calls to the service at this URL [default: the only one that the file has calls to].
-    #[arg(long, value_name = "URL")]
-    pub(crate) base_url: Option<String>,
-    /// Read at most N bytes.
-    #[arg(long, value_name = "N", default_value_t = Archive::MAX_BYTES)]
-    pub(crate) max_bytes: u64,
-    /// Also write reports, as `run` does, in any format but har.
-    #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',')]
-    pub(crate) report: Vec<ReportRequest>,
-    /// Report findings on clauses that are inferred, not stated, as warnings (warn) or failures (fail) [default: fail].
-    #[arg(long, value_name = "LEVEL", value_parser = PossibleValuesParser::new(InferredClauses::NAMES))]
-    pub(crate) inferred: Option<String>,
-    /// Treat warnings as failures (exit code 1).
-    #[arg(long)]
-    pub(crate) fail_on_warning: bool,
-    /// Also print all findings of a check, and the clauses that the traffic does not show.
-    #[arg(long, short)]
-    pub(crate) verbose: bool,
-}
+use super::arguments::ObserveArguments;
+use super::reports::{self, CommandGuard};
 
 /// `conformance observe`. Nothing is sent.
 pub(crate) fn run(arguments: &ObserveArguments) -> Result<Verdict, UsageError> {
@@ -61,14 +34,13 @@ pub(crate) fn run(arguments: &ObserveArguments) -> Result<Verdict, UsageError> {
         report.verdict = Verdict::Findings;
     }
 
-    let is_stdout = arguments.report.iter().any(ReportRequest::is_stdout);
-    let reader = if is_stdout { Reader::Stderr } else { Reader::Stdout };
+    let output = reports::output_beside(&arguments.report);
     let detail = if arguments.verbose { Detail::Verbose } else { Detail::Normal };
-    let screen = reader.screen(detail);
+    let screen = output.screen(detail);
     let mut text = report::failures(&report, &screen);
     text.push_str(&summary(&traffic, &report, arguments.verbose));
     text.push_str(&report::summary(&report, &screen));
-    let mut writer = reader.writer();
+    let mut writer = output.writer();
     let guard = CommandGuard::new(&arguments.report, &mut writer);
     // A closed pipe is not an error.
     let _ = writer.write_all(text.as_bytes());

@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use super::UsageError;
 use super::arguments::TargetArguments;
-use super::run::{Reader, observed, with_target};
+use super::output::Output;
+use super::run::{observed, with_target};
 use super::setup::Setup;
 
 /// `conformance replay`: the check of a finding once more. A finding rests on all requests of its check, the control
@@ -60,7 +61,7 @@ pub(crate) async fn replay(
     }
     options.selection = Selection { only: vec![Glob::new(check)], skip: Vec::new() };
     let report = with_target(Some(target), async |target| {
-        observed(contract, target, options, Detail::Verbose, Reader::Stdout).await
+        observed(contract, target, options, Detail::Verbose, Output::Stdout).await
     });
     Ok(report.await?.verdict)
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use sallyport_conformance::Report;
 use sallyport_conformance::report::{self, Format};
 
+use super::output::{Output, print};
 use super::{UsageError, atomic_file};
 
 /// The variable by which GitHub's runner names the file of the job summary.
@@ -29,8 +30,13 @@ pub(crate) enum Destination {
     Workflow,
 }
 
+/// Where progress and summary go beside these reports.
+pub(crate) fn output_beside(reports: &[ReportRequest]) -> Output {
+    if reports.iter().any(ReportRequest::is_stdout) { Output::Stderr } else { Output::Stdout }
+}
+
 impl ReportRequest {
-    pub(crate) fn is_stdout(&self) -> bool {
+    fn is_stdout(&self) -> bool {
         self.destination == Destination::Stdout
     }
 
@@ -174,7 +180,7 @@ pub(crate) fn write_rendered(
     for request in requests {
         let text = render(request.format)?;
         match &request.destination {
-            Destination::Stdout => super::run::print(&text),
+            Destination::Stdout => print(&text),
             Destination::Workflow => {
                 // A closed pipe is not an error.
                 let _ = reader.write_all(text.as_bytes());

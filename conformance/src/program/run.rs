@@ -1,16 +1,17 @@
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::time::Duration;
 
 use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::detection::Matrix;
 use sallyport_conformance::explore::Exploration;
-use sallyport_conformance::report::{self, Detail, Format, Progress, Screen, Style, quantity};
+use sallyport_conformance::report::{self, Detail, Format, Progress, quantity};
 use sallyport_conformance::run::{Glob, Plan, PlannedCheck};
-use sallyport_conformance::{Contract, Options, Report, Suite, Target, Verdict, registry};
+use sallyport_conformance::{Contract, Options, Report, Suite, Target, Verdict};
 
 use super::UsageError;
 use super::arguments::RunArguments;
-use super::reports::{self, CommandGuard, ReportRequest};
+use super::output::{Output, print};
+use super::reports::{self, CommandGuard};
 use super::setup::Setup;
 use super::signals::stop_on_signals;
 
@@ -38,20 +39,19 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
         (_, true) => Detail::Verbose,
         _ => Detail::Normal,
     };
-    let reader =
-        if arguments.report.iter().any(ReportRequest::is_stdout) { Reader::Stderr } else { Reader::Stdout };
+    let output = reports::output_beside(&arguments.report);
     if target.is_none() {
         options.implementation.get_or_insert_with(|| "the embedded server of this program".to_owned());
     }
-    let guard = CommandGuard::new(&arguments.report, &mut reader.writer());
+    let guard = CommandGuard::new(&arguments.report, &mut output.writer());
     if detail > Detail::Quiet {
-        reader.write(&described);
+        output.write(&described);
     }
     let ran =
-        with_target(target, async |target| observed(contract, target, options, detail, reader).await).await;
-    guard.end(&mut reader.writer());
+        with_target(target, async |target| observed(contract, target, options, detail, output).await).await;
+    guard.end(&mut output.writer());
     let report = ran?;
-    reports::write(&arguments.report, &report, &mut reader.writer())?;
+    reports::write(&arguments.report, &report, &mut output.writer())?;
     Ok(report.verdict)
 }
 
@@ -70,15 +70,15 @@ pub(crate) async fn observed(
     target: &Target,
     options: Options,
     detail: Detail,
-    reader: Reader,
+    output: Output,
 ) -> Result<Report, UsageError> {
-    let screen = reader.screen(detail);
+    let screen = output.screen(detail);
     let suite = Suite::new(contract, target, options)?;
     let watching = tokio::spawn(stop_on_signals(suite.stopper(), "it was interrupted"));
-    let report = suite.run(&Progress::new(reader.writer(), screen, reader.is_terminal())).await;
+    let report = suite.run(&Progress::new(output.writer(), screen, output.is_terminal())).await;
     watching.abort();
     let text = format!("{}{}", report::failures(&report, &screen), report::summary(&report, &screen));
-    let _ = reader.writer().write_all(text.as_bytes());
+    let _ = output.writer().write_all(text.as_bytes());
     Ok(report)
 }
 
@@ -90,51 +90,6 @@ pub(crate) async fn with_target<T>(
     match target {
         Some(target) => work(&target).await,
         None => with_reference(work).await,
-    }
-}
-
-/// Prints to standard output. A closed pipe is not an error. Untrusted text goes through [`report::plain`] first.
-pub(crate) fn print(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes());
-}
-
-/// Where progress and summary go: standard output, unless a report goes there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reader {
-    Stdout,
-    Stderr,
-}
-
-impl Reader {
-    /// Writes a text. Untrusted text goes through [`report::plain`] first.
-    pub(crate) fn write(self, text: &str) {
-        let _ = self.writer().write_all(text.as_bytes());
-    }
-
-    pub(crate) fn writer(self) -> Box<dyn std::io::Write + Send> {
-        match self {
-            Self::Stdout => Box::new(std::io::stdout()),
-            Self::Stderr => Box::new(std::io::stderr()),
-        }
-    }
-
-    fn is_terminal(self) -> bool {
-        match self {
-            Self::Stdout => std::io::stdout().is_terminal(),
-            Self::Stderr => std::io::stderr().is_terminal(),
-        }
-    }
-
-    /// Colours and wrapping apply to terminals only; `NO_COLOR` disables the colours.
-    pub(crate) fn screen(self, detail: Detail) -> Screen {
-        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let terminal = self.is_terminal();
-        let width = terminal_size::terminal_size().map(|(terminal_size::Width(width), _)| usize::from(width));
-        Screen {
-            style: if terminal && !no_colour { Style::Coloured } else { Style::Plain },
-            width: width.filter(|_| terminal),
-            detail,
-        }
     }
 }
 
@@ -152,14 +107,7 @@ fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageEr
         )
         .into());
     }
-    let selection = &mut setup.options.selection;
-    if !arguments.only.is_empty() {
-        selection.only.clone_from(&arguments.only);
-    }
-    selection.skip.extend(arguments.skip.iter().cloned());
-    if let Some(idle) = selection.idle(&registry()) {
-        return Err(format!("`{}` matches no check; see `conformance list`", idle.as_str()).into());
-    }
+    arguments.selection.over(&mut setup.options.selection)?;
     Ok(setup)
 }
 

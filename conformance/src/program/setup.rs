@@ -9,7 +9,7 @@ use sallyport_conformance::target::{Fact, facts_from};
 use sallyport_conformance::wire::{ExtraHeader, Redactor, WireOptions};
 use sallyport_conformance::{Options, Secret, Selection, Target};
 
-use super::arguments::{GateArguments, ProxyArguments, TargetArguments};
+use super::arguments::{CONFIG, GateArguments, ProxyArguments, TargetArguments};
 use super::{UsageError, warn};
 
 /// Name of the variable for the base URL before it became that of the other programs.
@@ -18,10 +18,6 @@ const FORMER_BASE_URL: &str = "CONFORMANCE_BASE_URL";
 /// A forgotten base URL must not lead to a good verdict about another service.
 const MISSING_BASE_URL: &str =
     "pass --base-url, set SALLYPORT_BASE_URL, or write base-url in the configuration";
-
-/// The file that `init` writes. It is read only with `--config`: a file that happens to be in the folder must not decide where
-/// tokens are sent.
-pub(crate) const CONFIG: &str = "conformance.toml";
 
 /// Placeholder for the account's token where none is needed. No service has issued it.
 const NO_TOKEN: &str = "no-token-was-given";

@@ -7,7 +7,8 @@ use sallyport_conformance::snapshot::{self, RecordError, Recording, RecordingRes
 use sallyport_conformance::{Contract, Verdict};
 
 use super::arguments::TargetArguments;
-use super::run::{print, with_target};
+use super::output::print;
+use super::run::with_target;
 use super::setup::Setup;
 use super::{UsageError, atomic_file};
 

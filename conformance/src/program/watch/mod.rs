@@ -1,6 +1,5 @@
 //! `conformance watch`: repeats runs, keeps a history, and serves it as a page and metrics.
 
-mod arguments;
 mod pages;
 mod serve;
 
@@ -14,11 +13,12 @@ use sallyport_conformance::wire::Redactor;
 use sallyport_conformance::{Contract, Options, Report, SilentObserver, Suite, Target, Verdict};
 use tokio::time::{MissedTickBehavior, interval};
 
-pub(crate) use arguments::WatchArguments;
 use pages::Pages;
 use serve::Server;
 
-use super::run::{print, with_target};
+use super::arguments::WatchArguments;
+use super::output::print;
+use super::run::with_target;
 use super::setup::Setup;
 use super::signals::stop_on_signals;
 use super::{UsageError, atomic_file, warn};
@@ -30,7 +30,7 @@ const PAGE: &str = "index.html";
 pub(crate) async fn run(arguments: WatchArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
     let Setup { target, mut options, .. } = Setup::new(&arguments.target)?;
-    arguments.select(&mut options)?;
+    arguments.selection.over(&mut options.selection)?;
     // Each run is one sample, so that an intermittent violation shows in the rates.
     options.retries = 0;
     with_target(target, async |target| watch(contract, target, options, &arguments).await).await

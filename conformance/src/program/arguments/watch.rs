@@ -4,11 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use sallyport_conformance::run::Glob;
-use sallyport_conformance::{Options, registry};
 
-use crate::program::UsageError;
-use crate::program::arguments::{TargetArguments, loopback};
+use super::{SelectionArguments, TargetArguments, loopback};
 
 #[derive(Debug, Args)]
 pub(crate) struct WatchArguments {
@@ -36,27 +33,8 @@ pub(crate) struct WatchArguments {
     /// End after N runs, with the exit code of the last one [default: run until a signal].
     #[arg(long, value_name = "N")]
     pub(crate) runs: Option<NonZeroU32>,
-    /// Run only checks whose id, clause or operation matches; may be repeated.
-    #[arg(long, value_name = "GLOB")]
-    pub(crate) only: Vec<Glob>,
-    /// Skip checks whose id, clause or operation matches; may be repeated.
-    #[arg(long, value_name = "GLOB")]
-    pub(crate) skip: Vec<Glob>,
-}
-
-impl WatchArguments {
-    /// Sets which checks run.
-    pub(super) fn select(&self, options: &mut Options) -> Result<(), UsageError> {
-        let selection = &mut options.selection;
-        if !self.only.is_empty() {
-            selection.only.clone_from(&self.only);
-        }
-        selection.skip.extend(self.skip.iter().cloned());
-        match selection.idle(&registry()) {
-            None => Ok(()),
-            Some(idle) => Err(format!("`{}` matches no check; see `conformance list`", idle.as_str()).into()),
-        }
-    }
+    #[command(flatten)]
+    pub(crate) selection: SelectionArguments,
 }
 
 /// A time from a second to a week.
