@@ -9,10 +9,10 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::Command;
 
 use super::case::ClientCase;
+use super::error::ClientSuiteError;
 use super::evidence::{Execution, Exit};
-use super::outcome;
-use super::protocol::{Input, Output};
-use super::run::ClientSuiteError;
+use super::protocol::{Input, MAX_OUTPUT, Output};
+use super::token_search::shows;
 use crate::target::Secret;
 
 /// How much longer than its call a command may run, counted from its first request, before it is killed.
@@ -24,9 +24,6 @@ const START: Duration = Duration::from_secs(10);
 
 /// How long processes that the command started may keep its output open after its exit.
 const PIPES_AFTER: Duration = Duration::from_millis(500);
-
-/// Maximum size of standard output, and of what is kept of standard error, in bytes (1 MiB).
-pub(super) const MAX_OUTPUT: usize = 1 << 20;
 
 /// Runs the command once. `first_request` is when its first request arrived, if one did.
 pub(super) async fn execute(
@@ -111,7 +108,7 @@ pub(super) async fn execute(
     // The error of a malformed answer may quote it.
     let output = Output::parse(&answered).and_then(|output| output.of(case.call.operation));
     let output = match output {
-        Err(reason) if outcome::shows(reason.as_bytes(), token) => Err("not as expected".to_owned()),
+        Err(reason) if shows(reason.as_bytes(), token) => Err("not as expected".to_owned()),
         output => output,
     };
     Ok(Execution { exit, stdout: answered, stderr: logged, elapsed, output })

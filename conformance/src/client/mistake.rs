@@ -1,20 +1,15 @@
-//! Groups findings by mistake. A client with one bug in every call fails nearly all cases, although there is one thing to fix.
+//! Which problems are one mistake of a client.
 
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
-
-use super::case::ClientCase;
-use super::evidence::Problem;
-use super::report::{CaseOutcome, ClientCaseResult, ClientFinding};
-use crate::check::Severity;
 
 /// What was expected and found, without the numbers. It is a hash, so that nothing of what a client wrote is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mistake(u64);
 
 impl Mistake {
-    pub(super) fn of(problem: &Problem) -> Self {
-        let words = (without_numbers(&problem.expected), without_numbers(&problem.actual));
-        Self(hash((words, problem.said)))
+    /// `said` is a hash of what the command said of its error.
+    pub(super) fn new(expected: &str, actual: &str, said: Option<u64>) -> Self {
+        Self(hash((without_numbers(expected), without_numbers(actual), said)))
     }
 }
 
@@ -36,70 +31,14 @@ pub(super) fn without_numbers(text: &str) -> String {
     words
 }
 
-/// A finding of the case at this place, which that one shows in full.
-struct Known {
-    place: usize,
-    finding: ClientFinding,
-    shown_by: usize,
-}
-
-/// Refers each finding, and each case without a result, to the first case that shows the same. `results` are in the order of
-/// `cases`.
-pub(super) fn refer(cases: &[ClientCase], results: &mut [ClientCaseResult]) {
-    let is_plain: Vec<bool> = results
-        .iter()
-        .map(|result| cases.iter().find(|case| case.id == result.id).is_some_and(ClientCase::is_plain))
-        .collect();
-    // A plain call is a better reference than a case that happens to run first.
-    let (plain, others): (Vec<usize>, Vec<usize>) = (0..results.len()).partition(|place| is_plain[*place]);
-    let mut known: Vec<Known> = Vec::new();
-    for place in plain.into_iter().chain(others) {
-        let mut new = Vec::new();
-        for number in 0..results[place].findings.len() {
-            let finding = &results[place].findings[number];
-            // A failure that refers to a warning would be no failure of the report.
-            let is_same = |other: &&Known| {
-                other.finding.mistake == finding.mistake
-                    && (other.finding.severity == Severity::Fail || finding.severity == Severity::Warn)
-            };
-            let of_call = |other: &&Known| {
-                let call = |place: usize| &results[place].input.call;
-                is_plain[other.place] && call(other.place) == call(place)
-            };
-            let same = || known.iter().filter(is_same);
-            let found = same().find(of_call).or_else(|| same().find(|it| it.finding.duty == finding.duty));
-            let shown_by = found.map(|found| found.shown_by);
-            new.push(Known { place, finding: finding.clone(), shown_by: shown_by.unwrap_or(place) });
-            let id = shown_by.map(|shown_by| results[shown_by].id.clone());
-            results[place].findings[number].same_as = id;
-        }
-        known.extend(new);
-    }
-    refer_errors(results);
-}
-
-fn refer_errors(results: &mut [ClientCaseResult]) {
-    let reason = |result: &ClientCaseResult| match &result.outcome {
-        CaseOutcome::Error(reason) if result.ending.is_some() => Some(reason.clone()),
-        _ => None,
-    };
-    let reasons: Vec<_> = results.iter().map(|result| (result.id.clone(), reason(result))).collect();
-    for (place, result) in results.iter_mut().enumerate() {
-        let (_, own) = &reasons[place];
-        let same = reasons[..place].iter().find(|(_, other)| own.is_some() && other == own);
-        result.same_error_as = same.map(|(id, _)| id.clone());
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::{Duty, Exit};
+    use crate::client::Exit;
 
     #[test]
     fn numbers_make_no_other_mistake() {
-        let mistake =
-            |expected: &str, actual: &str| Mistake::of(&Problem::new(Duty::Paging, expected, actual));
+        let mistake = |expected: &str, actual: &str| Mistake::new(expected, actual, None);
         let early = mistake("no request for 2.00 s after HTTP 429", "the next one came after 0.05 s");
         assert_eq!(
             early,
@@ -114,7 +53,7 @@ mod tests {
     fn other_words_of_a_client_are_another_mistake() {
         let failed = |exit: Exit, words: &str| {
             let said = Some(hash((exit, without_numbers(words))));
-            Mistake::of(&Problem { said, ..Problem::new(Duty::Tolerant, "a result", "an error") })
+            Mistake::new("a result", "an error", said)
         };
         assert_eq!(failed(Exit::Code(1), "at line 7"), failed(Exit::Code(1), "at line 12"));
         assert_ne!(failed(Exit::Code(1), "at line 7"), failed(Exit::Code(7), "at line 7"));

@@ -2,21 +2,17 @@
 
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 use super::case::{ClientCase, Place};
-use super::command::MAX_OUTPUT;
 use super::duty::Duty;
 use super::evidence::{Evidence, Exit, Problem, Recorded};
-use super::report::{CaseOutcome, ClientFinding};
+use super::protocol::MAX_OUTPUT;
+use super::result::{CaseOutcome, ClientFinding};
+use super::token_search::{carries, shows};
 use crate::check::Severity;
 use crate::contract::{Extract, OperationId, Search};
-use crate::lab::ProxiedRequest;
 use crate::quantity::quantity;
-use crate::target::Secret;
 
 /// Exit code of a command that does not support an operation.
 pub(super) const NOT_SUPPORTED: i32 = 64;
@@ -196,84 +192,5 @@ pub(super) fn of(case: &ClientCase, evidence: &Evidence, findings: &[ClientFindi
         Some(reason) => CaseOutcome::Error(reason),
         None if findings.is_empty() => CaseOutcome::Passed,
         None => CaseOutcome::Warning,
-    }
-}
-
-/// The forms in which a text may show the token, or half of it.
-fn forms(token: &Secret) -> Vec<String> {
-    let token = token.expose();
-    let percent = utf8_percent_encode(token, NON_ALPHANUMERIC).to_string();
-    let mut base64 = BASE64_STANDARD.encode(token);
-    // The last characters depend on what follows.
-    base64.truncate(base64.len().saturating_sub(4));
-    let hexadecimal = token.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let mut forms = vec![percent.to_lowercase(), percent, base64, hexadecimal];
-    forms.retain(|form| form.len() >= 6);
-    // Half of it is no mask: a few characters at the beginning or the end are.
-    let part = (token.len() / 2).max(8).min(token.len());
-    let parts = (0..=token.len() - part).filter_map(|start| token.get(start..start + part));
-    forms.extend(parts.map(str::to_owned));
-    forms
-}
-
-pub(super) fn shows(text: &[u8], token: &Secret) -> bool {
-    let text = String::from_utf8_lossy(text);
-    forms(token).iter().any(|form| text.contains(form.as_str()))
-}
-
-fn carries(request: &ProxiedRequest, token: &Secret) -> bool {
-    let headers = request.headers.values().any(|value| shows(value.as_bytes(), token));
-    let line = format!("{} {}", request.path, request.query.as_deref().unwrap_or_default());
-    headers || shows(line.as_bytes(), token) || shows(&request.body, token)
-}
-
-/// The beginning and the end of what a command wrote, for the report; none where it shows the token, or is cut, since the cut
-/// may go through the token.
-pub(super) fn excerpt(text: &[u8], token: &Secret) -> Option<String> {
-    /// Maximum length of each, in characters. A program that crashes says why at the beginning or at the end.
-    const MAX_CHARACTERS: usize = 1_000;
-    if text.len() >= MAX_OUTPUT || shows(text, token) {
-        return None;
-    }
-    let text = String::from_utf8_lossy(text);
-    let text = text.trim();
-    if text.is_empty() {
-        return None;
-    }
-    let (head, tail) =
-        (text.char_indices().nth(MAX_CHARACTERS), text.char_indices().rev().nth(MAX_CHARACTERS - 1));
-    match (head, tail) {
-        (Some((head, _)), Some((tail, _))) if head < tail => {
-            // Whole lines, where they are not too long.
-            let head = text[..head].rfind('\n').unwrap_or(head);
-            let tail = text[tail..].find('\n').map_or(tail, |line| tail + line + 1);
-            Some(format!("{}\n…\n{}", &text[..head], &text[tail..]))
-        }
-        _ => Some(text.to_owned()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn neither_a_token_nor_a_part_of_one_is_shown() {
-        let token = Secret::new("API_KEY", "a-token-that-is-long-enough");
-        let excerpt = |text: &[u8]| excerpt(text, &token);
-        assert_eq!(excerpt(b" an error\n"), Some("an error".to_owned()));
-        assert_eq!(excerpt(b"\n"), None);
-        let long = format!("panicked at x\n{}the last line", "a frame of the backtrace\n".repeat(200));
-        let shown = excerpt(long.as_bytes()).expect("an excerpt");
-        assert!(
-            shown.starts_with("panicked at x\na frame") && shown.ends_with("backtrace\nthe last line"),
-            "{shown}"
-        );
-        assert!(shown.chars().count() < 2_010 && shown.contains("backtrace\n…\na frame"), "{shown}");
-        assert_eq!(excerpt(format!("tried {}", token.expose()).as_bytes()), None);
-        // What was read ends in the middle of it.
-        let mut cut = vec![b' '; MAX_OUTPUT - 8];
-        cut.extend_from_slice(&token.expose().as_bytes()[..8]);
-        assert_eq!(excerpt(&cut), None);
     }
 }

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::command::MAX_OUTPUT;
+/// Maximum size of standard output, and of what is kept of standard error, in bytes (1 MiB).
+pub(super) const MAX_OUTPUT: usize = 1 << 20;
 
 /// What a client is asked to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]

@@ -12,15 +12,17 @@ use serde_json::json;
 
 use super::case::{ClientCase, Place, Stage};
 use super::command::execute;
+use super::error::ClientSuiteError;
 use super::evidence::{Evidence, Exit};
-use super::mistake;
+use super::folding;
 use super::outcome;
 use super::protocol::Operation;
 use super::recorder::{Elsewhere, OwnRequestIds, Recorder};
-use super::report::{CaseOutcome, ClientCaseResult, ClientFinding, ClientReport};
+use super::report::ClientReport;
+use super::result::{CaseOutcome, ClientCaseResult, ClientFinding};
 use crate::check::InferredClauses;
 use crate::contract::Contract;
-use crate::embedded::{Reference, ReferenceError};
+use crate::embedded::Reference;
 use crate::lab::{self, Backend, Lab, ProxiedRequest, Proxy, ProxyOptions, Scenarios, Upstream};
 use crate::run::Glob;
 use crate::target::Secret;
@@ -39,31 +41,6 @@ pub struct ClientSuite {
     pub concurrency: usize,
     /// What findings count on what the contract presupposes and does not state. Default: as failures.
     pub inferred: InferredClauses,
-}
-
-/// Why no case ran.
-#[derive(Debug, thiserror::Error)]
-pub enum ClientSuiteError {
-    /// A pattern fits nothing.
-    #[error("`{0}` matches no case; see `conformance client --list`")]
-    Idle(String),
-    /// No command.
-    #[error("missing command; expected `conformance client -- COMMAND`")]
-    NoCommand,
-    /// It does not start.
-    #[error("cannot start `{program}`: {reason}")]
-    Command {
-        /// The program.
-        program: String,
-        /// Why.
-        reason: String,
-    },
-    /// The embedded server is missing.
-    #[error(transparent)]
-    Reference(#[from] ReferenceError),
-    /// The embedded contract is incomplete, a proxy cannot listen, or TLS cannot be initialised.
-    #[error("the lab cannot be set up: {0}")]
-    Lab(String),
 }
 
 impl ClientSuite {
@@ -118,7 +95,7 @@ impl ClientSuite {
         }
         // In the order of the cases, whichever ended first.
         results.sort_by_key(|result| cases.iter().position(|case| case.id == result.id));
-        mistake::refer(&cases, &mut results);
+        folding::refer(&cases, &mut results);
         reference.close().await;
         let program = Path::new(program).file_name().unwrap_or(program).to_string_lossy().into_owned();
         Ok(ClientReport::new(contract, (program, self.source()), begun, results))

@@ -3,8 +3,9 @@
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 
-use super::{CaseOutcome, ClientCaseResult, ClientReport};
+use super::ClientReport;
 use crate::client::Duty;
+use crate::client::result::{CaseOutcome, ClientCaseResult};
 use crate::report::html_environment;
 use crate::run::Verdict;
 

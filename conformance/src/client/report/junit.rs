@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite};
 
-use super::{CaseOutcome, ClientCaseResult, ClientReport};
+use super::ClientReport;
 use crate::client::Duty;
+use crate::client::result::{CaseOutcome, ClientCaseResult};
 use crate::report::plain;
 
 impl ClientReport {

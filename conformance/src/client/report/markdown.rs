@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::{CaseOutcome, ClientReport};
+use super::ClientReport;
 use crate::client::Duty;
+use crate::client::result::CaseOutcome;
 use crate::report::{plain, quantity};
 
 impl ClientReport {

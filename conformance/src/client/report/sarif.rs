@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{CaseOutcome, ClientCaseResult, ClientFinding, ClientReport};
+use super::ClientReport;
 use crate::check::Severity;
 use crate::client::Duty;
+use crate::client::result::{CaseOutcome, ClientCaseResult, ClientFinding};
 use crate::report::plain;
 
 /// A result points at the client's file where the command names one below the working folder, else at its program: findings

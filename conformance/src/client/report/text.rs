@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::{CaseOutcome, ClientCaseResult, ClientReport};
+use super::ClientReport;
+use crate::client::result::{CaseOutcome, ClientCaseResult};
 use crate::report::{plain, quantity};
 use crate::run::Verdict;
 

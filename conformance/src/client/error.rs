@@ -1,0 +1,26 @@
+use crate::embedded::ReferenceError;
+
+/// Why no case ran.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientSuiteError {
+    /// A pattern fits nothing.
+    #[error("`{0}` matches no case; see `conformance client --list`")]
+    Idle(String),
+    /// No command.
+    #[error("missing command; expected `conformance client -- COMMAND`")]
+    NoCommand,
+    /// It does not start.
+    #[error("cannot start `{program}`: {reason}")]
+    Command {
+        /// The program.
+        program: String,
+        /// Why.
+        reason: String,
+    },
+    /// The embedded server is missing.
+    #[error(transparent)]
+    Reference(#[from] ReferenceError),
+    /// The embedded contract is incomplete, a proxy cannot listen, or TLS cannot be initialised.
+    #[error("the lab cannot be set up: {0}")]
+    Lab(String),
+}
