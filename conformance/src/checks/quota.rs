@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Requests as _;
-use super::extract::default_of;
 use crate::check::{Decision, Finding, Probe, Severity};
 use crate::wire::RecordedExchange;
 
@@ -47,7 +46,7 @@ async fn is_served_otherwise(probe: &Probe<'_>) -> bool {
     let request = probe.extract().query(&extract.num.name, more);
     let named =
         [&extract.regions, &extract.protocol].into_iter().fold(request, |request, parameter| {
-            match (request.query_value(&parameter.name), default_of(parameter)) {
+            match (request.query_value(&parameter.name), parameter.default_text()) {
                 (None, default) if !default.is_empty() => request.query(&parameter.name, default),
                 _ => request,
             }

@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use super::Clause;
-use super::operation::{Parameter, Place};
+use super::parameter::{Parameter, Place};
 use super::schema::Citations;
 use super::source::{ContractError, Node};
 use crate::wire::Request;

@@ -1,6 +1,7 @@
 use std::ops::RangeInclusive;
 
-use super::operation::{Operation, OperationId, Parameter};
+use super::operation::{Operation, OperationId};
+use super::parameter::Parameter;
 use super::source::{ContractError, Node};
 
 /// The extraction: its parameters by name, and its limits.

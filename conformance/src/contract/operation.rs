@@ -4,6 +4,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::deprecation::Deprecation;
+use super::parameter::Parameters;
 use super::schema::{Citations, Property, Schema};
 use super::source::{ContractError, Node};
 use super::validate::ResponseSchema;
@@ -69,45 +70,6 @@ impl Success {
         }
         self.schema.body_violations(&body).is_empty()
     }
-}
-
-/// A parameter of an operation.
-#[derive(Debug, Clone)]
-pub struct Parameter {
-    /// Name.
-    pub name: String,
-    /// Where it is sent.
-    pub place: Place,
-    /// Whether it is required.
-    pub required: bool,
-    /// Schema of its value.
-    pub schema: Schema,
-    /// The clauses of its constraints.
-    pub citations: Citations,
-    /// Whether it carries the token.
-    pub is_credential: bool,
-}
-
-/// Where a parameter is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// In the query.
-    Query,
-    /// In a header.
-    Header,
-    /// In the path.
-    Path,
-}
-
-/// Why the suite cannot read an operation whose token is not sent in the query.
-const TOKEN_MOVED: &str = "the checks of this operation send the token in the query, but no query parameter has `x-credential`: \
-                           keep the query beside the new way, or teach the checks the new way (conformance/src/contract/ and \
-                           conformance/src/checks/token.rs)";
-
-/// The parameters of one operation. Those that are not taken are unknown to the suite.
-pub(super) struct Parameters<'a> {
-    operation: Node<'a>,
-    left: Vec<Parameter>,
 }
 
 impl OperationId {
@@ -229,49 +191,6 @@ impl Success {
     }
 }
 
-impl<'a> Parameters<'a> {
-    fn read(operation: &Node<'a>) -> Result<Self, ContractError> {
-        let left =
-            operation.get("parameters")?.items()?.iter().map(Parameter::read).collect::<Result<_, _>>()?;
-        Ok(Self { operation: operation.clone(), left })
-    }
-
-    /// The query parameter of that name.
-    pub(super) fn query(&mut self, name: &str) -> Result<Parameter, ContractError> {
-        self.take(name, Place::Query)
-    }
-
-    /// The query parameter that contains the token, whatever its name.
-    pub(super) fn credential(&mut self) -> Result<Parameter, ContractError> {
-        let is_token = |parameter: &Parameter| parameter.is_credential && parameter.place == Place::Query;
-        let index = self.left.iter().position(is_token);
-        let index = index.ok_or_else(|| self.operation.wrong(TOKEN_MOVED))?;
-        Ok(self.left.remove(index))
-    }
-
-    /// The header parameter of that name.
-    pub(super) fn header(&mut self, name: &str) -> Result<Parameter, ContractError> {
-        self.take(name, Place::Header)
-    }
-
-    /// Fails when a parameter of the document has not been taken.
-    pub(super) fn finish(self) -> Result<(), ContractError> {
-        match self.left.first() {
-            None => Ok(()),
-            Some(unknown) => Err(self.operation.wrong(&format!(
-                "no check knows the parameter `{}`: read it in conformance/src/contract/ and write its checks",
-                unknown.name
-            ))),
-        }
-    }
-
-    fn take(&mut self, name: &str, place: Place) -> Result<Parameter, ContractError> {
-        let found = self.left.iter().position(|parameter| parameter.name == name && parameter.place == place);
-        let index = found.ok_or_else(|| self.operation.wrong(&format!("expected a parameter `{name}`")))?;
-        Ok(self.left.remove(index))
-    }
-}
-
 /// The members of the JSON request body.
 pub(super) fn body_properties(operation: &Node<'_>) -> Result<Vec<Property>, ContractError> {
     let schema = operation.get("requestBody")?.get("content")?.get("application/json")?.get("schema")?;
@@ -299,31 +218,4 @@ fn find<'a>(root: &Node<'a>, id: OperationId) -> Result<(&'a str, &'a str, Node<
         }
     }
     Err(paths.wrong(&format!("expected an operation `{}`", id.document_id())))
-}
-
-impl Parameter {
-    pub(super) fn read(node: &Node<'_>) -> Result<Self, ContractError> {
-        let place = match node.get("in")?.string()? {
-            "path" => Place::Path,
-            "query" => Place::Query,
-            "header" => Place::Header,
-            other => {
-                return Err(node.wrong(&format!("a parameter in `{other}`, which the suite does not know")));
-            }
-        };
-        let schema = node.get("schema")?;
-        // OpenAPI has examples of parameters beside the schema.
-        let example = node.find("example").map(|example| example.value.clone());
-        let citations = Citations::read(node)?.or(Citations::read(&schema)?);
-        let mut schema = Schema::read(&schema)?;
-        schema.example = example.or(schema.example);
-        Ok(Self {
-            name: node.get("name")?.text()?,
-            place,
-            required: node.optional("required", Node::boolean)?.unwrap_or(false),
-            is_credential: node.find("x-credential").is_some_and(|carries| carries.value == true),
-            citations,
-            schema,
-        })
-    }
 }

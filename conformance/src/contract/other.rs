@@ -3,7 +3,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Clause;
-use super::operation::{Operation, OperationId, OtherId, Parameter, body_properties};
+use super::operation::{Operation, OperationId, OtherId, body_properties};
+use super::parameter::Parameter;
 use super::schema::{Citations, Property};
 use super::source::{ContractError, Node};
 

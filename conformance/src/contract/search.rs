@@ -1,7 +1,8 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::operation::{Operation, OperationId, Parameter, body_properties};
+use super::operation::{Operation, OperationId, body_properties};
+use super::parameter::Parameter;
 use super::schema::Property;
 use super::source::{ContractError, Node};
 

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
+use super::explorer::Explorer;
 use super::query::Query;
-use super::run::Explorer;
 use crate::check::Stop;
 use crate::checks::relation::ResultSet;
 use crate::contract::Clause;

@@ -91,10 +91,10 @@ pub use journal::{Change, Entry, Journal};
 pub use ports::{PortError, Ports};
 pub use proxy::{Proxy, ProxyOptions};
 #[cfg(feature = "embedded")]
-pub use sallyport_server::data::seed::{Sample, SampleTokens};
+pub use sallyport_server::data::seed::{AddressPorts, Sample, SampleTokens};
 #[cfg(feature = "embedded")]
 pub use sallyport_server::sandbox::{
-    Description, Examples, Held, Regions, Sandbox as SandboxServer, SandboxTokens, TokenDescription,
+    Description, Examples, Regions, Sandbox as SandboxServer, SandboxTokens, TokenDescription,
 };
 #[cfg(feature = "embedded")]
 pub use sandbox::{Sandbox, SandboxError};

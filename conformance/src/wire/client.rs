@@ -7,6 +7,7 @@ use reqwest::{Method, Url};
 use tokio::sync::RwLock;
 
 use super::budget::{BudgetError, GatewayCost, GatewayCount};
+use super::pace::DEFAULT_WAIT;
 use super::{Exchange, FailureKind, Meter, Request, Response, RetryAfter, Secret, WireFailure};
 
 /// How long and how often the wire waits.
@@ -94,9 +95,6 @@ const RECONNECT: Duration = Duration::from_millis(500);
 
 /// Wait after a 503 without `Retry-After`, multiplied by the number of attempts, up to [`DEFAULT_WAIT`].
 const UNAVAILABLE_WAIT: Duration = Duration::from_millis(250);
-
-/// Wait after a 429 without `Retry-After`.
-pub(super) const DEFAULT_WAIT: Duration = Duration::from_secs(1);
 
 impl Default for WireOptions {
     fn default() -> Self {

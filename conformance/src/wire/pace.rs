@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::client::DEFAULT_WAIT;
 use crate::lock::lock;
 
 /// What throttling did to a run.
@@ -57,6 +56,9 @@ struct State {
     /// Requests still throttled after waiting, since one was last served after waiting.
     failed_waits: u32,
 }
+
+/// Wait after a 429 without `Retry-After`.
+pub(super) const DEFAULT_WAIT: Duration = Duration::from_secs(1);
 
 /// Requests in a row that are throttled on their last attempt before the run stops sending for now.
 const MAX_CONSECUTIVE_THROTTLED: u32 = 12;

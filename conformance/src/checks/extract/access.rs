@@ -2,7 +2,7 @@
 //! a token which extraction must reject is valid.
 
 use super::EXTRACT;
-use super::forms::{Context, Transport, default_of, rejects};
+use super::forms::{Context, Transport, rejects};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::token::{UNKNOWN, rejected_alike};
@@ -117,7 +117,7 @@ const OTHER_PARAMETERS: [(&str, &str, Change); 7] = [
         request.query(&extract.lb.name, &extract.custom_separator).query(&extract.sb.name, "|")
     }),
     ("json/country", "the default region by its other name", |extract, request| {
-        let region = default_of(&extract.regions);
+        let region = extract.regions.default_text();
         request.without_query(&extract.regions.name).query(&extract.country.name, region)
     }),
     ("text/separator", "a separator", |extract, request| {

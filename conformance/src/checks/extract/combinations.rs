@@ -6,7 +6,7 @@ use std::fmt;
 
 use super::EXTRACT;
 use super::content;
-use super::forms::{Context, Transport, default_of};
+use super::forms::{Context, Transport};
 use super::text::{judge_form, judge_separator};
 use crate::check::{AcceptedResponse, Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::requests::{Requests, protocol_to_name};
@@ -102,7 +102,7 @@ fn combinations(scope: &Scope<'_>) -> Vec<Combination> {
     let json = [vec![], vec![Use::Json], vec![]];
     // The default protocol unless the account may not use it, and those that the tester supplied.
     let default = protocol_to_name(extract, scope.facts).cloned();
-    let default = default.unwrap_or_else(|| default_of(&extract.protocol));
+    let default = default.unwrap_or_else(|| extract.protocol.default_text());
     let entitled =
         extract.protocols.iter().filter(|protocol| scope.facts.entitled_protocols.contains(protocol));
     let protocols: Vec<_> = [Some(default.clone()), None]
@@ -409,7 +409,7 @@ impl Use {
             }
             Self::Region(used) => {
                 let (regions, country) = (&extract.regions.name, &extract.country.name);
-                let default = default_of(&extract.regions);
+                let default = extract.regions.default_text();
                 let value = probe.facts().plentiful_region.clone().unwrap_or_else(|| default.clone());
                 let request = request.without_query(regions);
                 match used {

@@ -2,13 +2,12 @@
 
 use serde_json::Value;
 
-use super::forms::default_of;
 use crate::check::{AcceptedResponse, Decision, Probe, ResponseClass, Stop};
 use crate::contract::{Clause, Extract};
 use crate::quantity::quantity;
 use crate::response::gateways::listed;
 pub(super) use crate::response::gateways::{denies, entries};
-use crate::wire::{Exchange, Request, Response};
+use crate::wire::{Exchange, Request, Response, RetryAfter};
 
 /// The gateways of the response to a request, sorted.
 pub(super) fn gateways(probe: &Probe<'_>, request: &Request, response: &Response) -> Vec<String> {
@@ -68,7 +67,7 @@ pub(super) fn is_partial(probe: &Probe<'_>, response: &Response) -> bool {
 
 /// The separator of a text response when the request names none.
 pub(super) fn default_separator(extract: &Extract) -> Option<&str> {
-    let default = default_of(&extract.lb);
+    let default = extract.lb.default_text();
     let separator = extract.separators.iter().find(|separator| separator.code == default)?;
     Some(&separator.text)
 }
@@ -86,4 +85,11 @@ fn lines(probe: &Probe<'_>, response: &Response) -> usize {
 /// Whether a response is the JSON envelope. A single entry of a text response may be a JSON object too.
 pub(super) fn is_envelope(response: &Response) -> bool {
     response.at("/code").is_some() || response.at("/data").is_some_and(Value::is_array)
+}
+
+/// Whether a response has a valid `Retry-After`.
+pub(super) fn has_retry_after(exchange: &Exchange) -> bool {
+    let response = exchange.result.as_ref().ok();
+    let header = response.and_then(|response| response.header("Retry-After"));
+    header.is_some_and(|value| RetryAfter::parse(&value).is_some())
 }

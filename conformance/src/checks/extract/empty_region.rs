@@ -9,10 +9,10 @@ use std::sync::Arc;
 use shortage::{CONTROL, control, is_short, is_throttled, judge, no_shortage, send, send_patiently};
 
 use super::access::{HEADERS, OTHER_CLAIMS, UNUSED_ADDRESS, claiming};
-use super::forms::{Context, Transport, default_of};
+use super::content::has_retry_after;
+use super::forms::{Context, Transport};
 use super::gateways::gives_gateways;
 use super::separator_input::of_bytes;
-use super::supply::has_retry_after;
 use crate::check::{Case, Check, Cost, Decision, Probe, Run, Scope, Stop};
 use crate::checks::State;
 use crate::checks::requests::{Requests, protocol_to_name};
@@ -83,7 +83,7 @@ pub(super) static PROTOCOL: Check = check(
     |scope| {
         let extract = &scope.contract.extract;
         let named = protocol_to_name(extract, scope.facts).cloned();
-        let named = named.unwrap_or_else(|| default_of(&extract.protocol));
+        let named = named.unwrap_or_else(|| extract.protocol.default_text());
         cases(values(scope, &extract.protocol, named, Clause::ExtractProtocol))
     },
 );
@@ -219,7 +219,7 @@ async fn least(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     }
     let id = probe.fresh_request_id();
     let second = (*extract.num_range.start() + 1).min(*extract.num_range.end());
-    let protocol = default_of(&extract.protocol);
+    let protocol = extract.protocol.default_text();
     for (clause, name, value) in [
         (Clause::ExtractRequestIdSource, &extract.request_id.name, id),
         (Clause::ExtractReturnType, &extract.return_type.name, extract.json.clone()),

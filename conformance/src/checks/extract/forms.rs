@@ -3,7 +3,7 @@
 
 use std::fmt::Display;
 
-use super::supply::has_retry_after;
+use super::content::has_retry_after;
 use crate::check::{AcceptedResponse, Case, Cost, Form, Probe, ResponseClass, Stop};
 use crate::checks::{Requests, State};
 use crate::contract::{Clause, Extract, OperationId, Parameter};
@@ -229,7 +229,7 @@ impl Context {
         if *region && probe.facts().plentiful_region.is_some() {
             request = request.without_query(&extract.regions.name);
         } else if *region {
-            request = request.query(&extract.regions.name, default_of(&extract.regions));
+            request = request.query(&extract.regions.name, extract.regions.default_text());
         }
         match (self.is_text, self.is_combined()) {
             (true, _) => request.query(&extract.return_type.name, &extract.text),
@@ -403,13 +403,8 @@ pub(super) fn says_error(response: &Response) -> bool {
 
 /// The protocols beside the default one.
 pub(super) fn other_protocols(extract: &Extract) -> impl Iterator<Item = String> {
-    let default = default_of(&extract.protocol);
+    let default = extract.protocol.default_text();
     extract.protocols.iter().filter(move |protocol| **protocol != default).cloned()
-}
-
-/// The default value of a parameter; empty when it has none.
-pub(in crate::checks) fn default_of(parameter: &Parameter) -> String {
-    parameter.schema.default.as_ref().and_then(|default| default.as_str()).unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::EXTRACT;
 use super::content::{self, gateways};
-use super::forms::{Context, Transport, default_of, says_error};
+use super::forms::{Context, Transport, says_error};
 use crate::check::{
     Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Stop,
 };
@@ -55,7 +55,7 @@ impl RegionChoice {
             Self::Plentiful => facts.plentiful_region.clone(),
             Self::Scarce => facts.scarce_region.clone(),
             Self::Other => other_region(facts).map(str::to_owned),
-            Self::DefaultProtocol => Some(default_of(&probe.contract().extract.regions)),
+            Self::DefaultProtocol => Some(probe.contract().extract.regions.default_text()),
         };
         region.ok_or_else(|| {
             probe.skip_lacking("no such region is known", "gateways of one", Fact::KnownGateways)
@@ -109,7 +109,7 @@ async fn belong(probe: &Probe<'_>, (context, choice): (Context, RegionChoice)) -
         if protocol_to_name(extract, probe.facts()).is_some() {
             return Err(probe.skip("the account may not use the default protocol"));
         }
-        request = request.query(&extract.protocol.name, default_of(&extract.protocol));
+        request = request.query(&extract.protocol.name, extract.protocol.default_text());
     }
     let (exchange, class) = probe.send_once(&request).await?;
     let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) else {
@@ -132,7 +132,7 @@ fn judge_known(
 ) -> bool {
     let extract = &probe.contract().extract;
     let protocol = exchange.request.query_value(&extract.protocol.name);
-    let protocol = protocol.map_or_else(|| default_of(&extract.protocol), str::to_owned);
+    let protocol = protocol.map_or_else(|| extract.protocol.default_text(), str::to_owned);
     let found = matching(probe.facts(), response);
     for Misplaced { clause, expected, actual } in misplaced(extract, &found, region, &protocol) {
         let expected = format!("{expected}, {}", context.name());
@@ -150,7 +150,7 @@ struct Misplaced {
 
 /// The known gateways of a response that do not belong to the region and to the protocol.
 fn misplaced(extract: &Extract, found: &[GatewayMatch<'_>], region: &str, protocol: &str) -> Vec<Misplaced> {
-    let any_region = region == default_of(&extract.regions);
+    let any_region = region == extract.regions.default_text();
     let wrong = |clause: Clause, expected: String, is_right: &dyn Fn(&GatewayPool) -> bool| {
         let others: Vec<_> =
             found.iter().filter(|(_, pools)| !pools.iter().any(|pool| is_right(pool))).collect();
@@ -196,7 +196,8 @@ fn judge_watched(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>>
             None => Some(None),
         }
     };
-    let (default_region, default_protocol) = (default_of(&extract.regions), default_of(&extract.protocol));
+    let (default_region, default_protocol) =
+        (extract.regions.default_text(), extract.protocol.default_text());
     let region = match (sent(&extract.regions)?, sent(&extract.country)?) {
         (Some(regions), Some(country)) if regions != country => return None,
         (regions, country) => regions.or(country).unwrap_or_else(|| default_region.clone()),
@@ -260,7 +261,7 @@ fn has_word(text: &str, word: &str, part: impl Fn(char) -> bool) -> bool {
 /// The region to which all known gateways of a response belong, if there is one. The default region may contain gateways of all
 /// others, so one that is known to be of it belongs to none of them.
 pub(super) fn only_region<'a>(probe: &Probe<'a>, response: &Response) -> Option<&'a str> {
-    let default = default_of(&probe.contract().extract.regions);
+    let default = probe.contract().extract.regions.default_text();
     let found = matching(probe.facts(), response);
     let is_of = |pools: &[&GatewayPool], region: &str| pools.iter().any(|pool| pool.region == region);
     let (_, first) = found.first()?;

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::EXTRACT;
 use super::content;
-use super::forms::{Context, Transport, default_of, rejects};
+use super::forms::{Context, Transport, rejects};
 use super::region::ANY_COUNTRY;
 use super::separator_input::{codes, of_bytes};
 use super::text::{FEW, cost_of_separated, judge_separator, with_separator};
@@ -136,7 +136,7 @@ fn limits(extract: &Extract) -> Vec<Limit> {
     let (first, last) = ((codes.start() - 1).to_string(), (codes.end() + 1).to_string());
     let too_long = ['-', '\u{20ac}'].map(|character| of_bytes(character, extract.separator_bytes + 1));
     let regions = (&*extract.regions.name, Some(ANY_COUNTRY));
-    let default_region = default_of(&extract.regions);
+    let default_region = extract.regions.default_text();
     let mut limits = vec![
         limit(ExtractNumRequired, "num is absent", &[(num, None)]),
         sent(ExtractNumRequired, "num is empty", num, ""),

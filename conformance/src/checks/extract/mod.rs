@@ -21,7 +21,7 @@ mod text;
 mod token;
 
 pub(super) use content::count;
-pub(super) use forms::{Context, Transport, default_of, rejects};
+pub(super) use forms::{Context, Transport, rejects};
 pub(super) use gateways::gives_gateways;
 
 use crate::check::Check;

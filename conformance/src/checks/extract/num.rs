@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::EXTRACT;
 use super::content;
-use super::forms::{Context, default_of};
+use super::forms::Context;
 use super::separator_input::invalid_beside_custom;
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
@@ -88,7 +88,7 @@ pub(super) static BOUNDARIES: Check = Check {
             Context::PLAIN.invalid(what, Clause::ExtractNumRange, why, move |probe, request| {
                 let extract = &probe.contract().extract;
                 let region = request.query_value(&extract.regions.name).map(str::to_owned);
-                let region = region.unwrap_or_else(|| default_of(&extract.regions));
+                let region = region.unwrap_or_else(|| extract.regions.default_text());
                 let request =
                     request.without_query(&extract.regions.name).query(&extract.country.name, region);
                 request.query(&extract.num.name, &text)

@@ -2,7 +2,7 @@
 
 use super::EXTRACT;
 use super::content::is_undecided;
-use super::forms::{Context, default_of};
+use super::forms::Context;
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::requests::protocol_to_name;
 use crate::contract::{Clause, boundaries};
@@ -30,7 +30,7 @@ pub(super) static DEFAULT: Check = Check {
 async fn default(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let token = probe.required(Fact::TokenPartlyEntitled, |facts| facts.token_partly_entitled.as_ref())?;
     let protocol = &probe.contract().extract.protocol;
-    let default = default_of(protocol);
+    let default = protocol.default_text();
     // The valid extraction of the account names its own protocol if it may not use the default one.
     let unnamed = context.with_token(probe, token.expose()).without_query(&protocol.name);
     let (unnamed, unnamed_passes) = probe.is_accepted(&unnamed).await?;
@@ -72,7 +72,7 @@ fn listed(scope: &Scope<'_>) -> Vec<Case> {
 /// A rejection of the default protocol is a violation, since the control shows that the account may use it.
 async fn is_served(probe: &Probe<'_>, (context, protocol): (Context, String)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let default = default_of(&extract.protocol);
+    let default = extract.protocol.default_text();
     if protocol == default && protocol_to_name(extract, probe.facts()).is_some() {
         return Err(probe.skip_lacking(
             "the account may not use the default protocol",

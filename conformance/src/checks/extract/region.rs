@@ -2,7 +2,7 @@
 
 use super::EXTRACT;
 use super::content::{self, THROTTLED, entries};
-use super::forms::{Context, default_of};
+use super::forms::Context;
 use super::gateways::{self, gives_gateways};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::{Requests, State};
@@ -40,7 +40,7 @@ pub(super) static ALIAS_ALONE: Check = Check {
 
 async fn alias_of_default(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let value = default_of(&extract.regions);
+    let value = extract.regions.default_text();
     let by_name = context.request(probe).query(&extract.regions.name, &value);
     let alias =
         context.request(probe).without_query(&extract.regions.name).query(&extract.country.name, &value);
@@ -169,7 +169,7 @@ pub(super) const ANY_COUNTRY: &str = "USA";
 fn equal(scope: &Scope<'_>) -> Vec<Case> {
     let extract = &scope.contract.extract;
     let region = scope.facts.plentiful_region.clone().unwrap_or_else(|| ANY_COUNTRY.to_owned());
-    let default = default_of(&extract.regions);
+    let default = extract.regions.default_text();
     // Codes have the same length, and the default value has another one.
     let known = [
         ("scarce", scope.facts.scarce_region.as_deref()),
@@ -270,7 +270,7 @@ pub(super) static DEFAULT: Check = Check {
 /// The default by its name is the control of the absent parameter. When it is not accepted, the absent one is its control.
 async fn both_accepted(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let regions = &probe.contract().extract.regions;
-    let default = default_of(regions);
+    let default = regions.default_text();
     let named = context.request(probe).query(&regions.name, &default);
     let absent = || context.request(probe).without_query(&regions.name);
     if probe.control(&named).await.is_ok() {
@@ -290,7 +290,7 @@ async fn both_accepted(probe: &Probe<'_>, context: Context) -> Result<(), Stop> 
 async fn as_many(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let regions = &extract.regions;
-    let default = default_of(regions);
+    let default = regions.default_text();
     let several = || context.request(probe).query(&extract.num.name, SEVERAL.min(*extract.num_range.end()));
     let (sent, named) = twice(probe, || several().query(&regions.name, &default)).await?;
     let (mut absent, unnamed) = twice(probe, || several().without_query(&regions.name)).await?;
@@ -338,7 +338,7 @@ async fn as_many(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
 async fn after_another(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let regions = &extract.regions;
-    let default = default_of(regions);
+    let default = regions.default_text();
     let plentiful = probe.facts().plentiful_region.as_deref().unwrap_or_default();
     let several = || context.request(probe).query(&extract.num.name, SEVERAL.min(*extract.num_range.end()));
     let are_known = |response: &Response| gateways::matching(probe.facts(), response).len() >= ENOUGH_KNOWN;

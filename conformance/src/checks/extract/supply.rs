@@ -1,8 +1,8 @@
 //! Too few gateways: partial results and shortages.
 
 use super::EXTRACT;
-use super::content;
-use super::forms::{Context, default_of};
+use super::content::{self, has_retry_after};
+use super::forms::Context;
 use super::gateways::gives_gateways;
 use crate::check::{
     Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity, Stop,
@@ -12,7 +12,7 @@ use crate::checks::{Requests, State};
 use crate::contract::{Clause, Extract, Unspecified};
 use crate::quantity::quantity;
 use crate::target::{Fact, GatewayPool};
-use crate::wire::{Exchange, Request, Response, RetryAfter};
+use crate::wire::{Exchange, Request, Response};
 
 pub(super) static PARTIAL: Check = Check {
     id: "extract.partial.headers",
@@ -73,7 +73,7 @@ fn partial_cases(scope: &Scope<'_>) -> Vec<Case> {
 
 /// One more than the known gateways of the scarce region and the protocol of a form; [`FEW`] if none are known.
 fn more_than_scarce(scope: &Scope<'_>, context: &Context) -> usize {
-    let (facts, default) = (scope.facts, default_of(&scope.contract.extract.protocol));
+    let (facts, default) = (scope.facts, scope.contract.extract.protocol.default_text());
     let protocol = context.extra.protocol.as_ref().unwrap_or(&default);
     let is_scarce = |pool: &&GatewayPool| {
         Some(&pool.region) == facts.scarce_region.as_ref() && pool.protocol == *protocol
@@ -168,7 +168,7 @@ pub(super) static PARTIAL_WATCHED: Check = Check {
 /// region is unspecified, and a region without gateways may be handled as unknown.
 fn is_region_with_gateways(observed: &ObservedExchange<'_>) -> bool {
     let (extract, facts) = (&observed.contract.extract, observed.facts);
-    let default = default_of(&extract.regions);
+    let default = extract.regions.default_text();
     let mut known = [&facts.plentiful_region, &facts.scarce_region].into_iter().flatten().chain([&default]);
     let named = [&extract.regions.name, &extract.country.name]
         .into_iter()
@@ -362,11 +362,4 @@ async fn is_like_unknown(probe: &Probe<'_>, empty: &Exchange, request: &Request)
         return Ok(false);
     }
     Ok(rejected_alike(empty, &unknown))
-}
-
-/// Whether a response has a valid `Retry-After`.
-pub(super) fn has_retry_after(exchange: &Exchange) -> bool {
-    let response = exchange.result.as_ref().ok();
-    let header = response.and_then(|response| response.header("Retry-After"));
-    header.is_some_and(|value| RetryAfter::parse(&value).is_some())
 }

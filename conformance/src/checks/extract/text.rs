@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::EXTRACT;
 use super::content::{default_separator, is_envelope};
-use super::forms::{Context, default_of, says_error};
+use super::forms::{Context, says_error};
 use super::protocol::capitalized;
 use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
@@ -283,7 +283,7 @@ pub(super) static NAMED: Check = Check {
         });
         let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
         // A service that writes the text in blocks may use another separator between them.
-        let default = default_of(&extract.lb);
+        let default = extract.lb.default_text();
         let other = extract.separators.iter().rfind(|separator| separator.code != default);
         let largest = other.map(|separator| {
             separated(

@@ -8,7 +8,7 @@ use hyper::header::{HeaderValue, RETRY_AFTER};
 use serde_json::{Value, json};
 
 use super::condition::{API_KEY, by_bearer, by_header, in_text, request_id, sent, with_request_id};
-use super::extract_access::Token;
+use super::token::{Token, act_as_second, credentials};
 use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};
 
@@ -243,63 +243,8 @@ fn slow_down() -> Reply {
     Reply::json_with(429, &json!({"code": 42900, "message": "slow down"}))
 }
 
-/// Every token that a request carries, in whatever way.
-pub(crate) fn credentials(call: &Call<'_>) -> Vec<String> {
-    let extract = &call.contract.extract;
-    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    let header = call.headers.get_all(extract.api_key_header.as_str()).iter().map(text);
-    let bearer = call.headers.get_all(hyper::header::AUTHORIZATION).iter().map(text);
-    let bearer = bearer.map(|value| value.trim_start_matches("Bearer").trim_start().to_owned());
-    query_tokens(call).into_iter().chain(header).chain(bearer).collect()
-}
-
-/// The tokens of the query.
-pub(super) fn query_tokens(call: &Call<'_>) -> Vec<String> {
-    let name = &call.contract.extract.api_key.name;
-    call.params().into_iter().filter(|(key, _)| key == name).map(|(_, value)| value).collect()
-}
-
-// Which requests are served although the token of the query is missing or ambiguous.
-
-pub(super) fn without_token(call: &mut Call<'_>) {
-    if query_tokens(call).is_empty() {
-        call.as_main();
-    }
-}
-
-pub(super) fn empty_token(call: &mut Call<'_>) {
-    if query_tokens(call) == [""] {
-        call.as_main();
-    }
-}
-
-pub(super) fn first_of_two_tokens(call: &mut Call<'_>) {
-    if let [first, _, ..] = &query_tokens(call)[..] {
-        call.act_as(first);
-    }
-}
-
-pub(super) fn last_of_two_tokens(call: &mut Call<'_>) {
-    if let [_, .., last] = &query_tokens(call)[..] {
-        call.act_as(last);
-    }
-}
-
-pub(super) fn any_of_two_tokens(call: &mut Call<'_>) {
-    let tokens = query_tokens(call);
-    if tokens.len() > 1 && tokens.iter().any(|token| token == call.token.expose()) {
-        call.as_main();
-    }
-}
-
 fn known(call: &Call<'_>, token: &str) -> bool {
     token == call.token.expose() || call.facts.secrets().any(|secret| secret.expose() == token)
-}
-
-pub(super) fn act_as_second(call: &mut Call<'_>) {
-    if let Some(second) = &call.facts.second_token {
-        call.act_as(second.expose());
-    }
 }
 
 /// The request is for an operation.

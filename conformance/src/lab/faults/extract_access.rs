@@ -2,10 +2,11 @@
 
 use hyper::header::AUTHORIZATION;
 
-use super::all::credentials;
 use super::condition::{by_bearer, by_header, by_query, in_text, with_other_protocol};
+use super::token::{
+    LINK_CREDENTIAL, NOT_ENTITLED, NOT_VERIFIED, NOT_WHITELISTED, carries, credentials, served,
+};
 use crate::lab::{Call, Fault};
-use crate::target::{Facts, Secret};
 
 pub(crate) fn faults() -> Vec<Fault> {
     [transport(), equal(), link(), whitelist(), real_name(), entitlement()].into_iter().flatten().collect()
@@ -182,27 +183,6 @@ fn entitlement() -> Vec<Fault> {
         several("any-protocol-", "An entitlement for one protocol covers the other", partly)
             .under([in_text, by_bearer]),
     ]
-}
-
-/// The token that a fault is about.
-pub(super) type Token = fn(&Facts) -> Option<&Secret>;
-
-pub(super) const LINK_CREDENTIAL: Token = |facts| facts.link_credential.as_ref();
-pub(super) const NOT_WHITELISTED: Token = |facts| facts.token_not_whitelisted.as_ref();
-pub(super) const NOT_VERIFIED: Token = |facts| facts.token_not_verified.as_ref();
-pub(super) const NOT_ENTITLED: Token = |facts| facts.token_not_entitled.as_ref();
-
-/// Requests with a token that may not extract are served as if they came from the main account.
-pub(super) fn served(id: &'static str, breaks: &'static str, token: Token) -> Fault {
-    Fault::new(id, breaks).when(carries(token)).request(|call| call.as_main())
-}
-
-/// The request has the token, in whatever way.
-pub(super) fn carries(token: Token) -> impl Fn(&Call<'_>) -> bool + Copy + Send + Sync {
-    move |call| {
-        let token = token(call.facts);
-        token.is_some_and(|token| credentials(call).iter().any(|sent| sent == token.expose()))
-    }
 }
 
 /// Counts the requests that fit the conditions before it.

@@ -2,14 +2,13 @@
 
 use serde_json::json;
 
-use super::all::credentials;
 use super::condition::{
     COUNTRY, LB, NUM, PROTOCOL, ParameterGetter, RETURN_TYPE, SB, above_maximum, for_several, in_text, is,
     is_custom, most, num, of_empty_region, put_param, respell, sent, with, without,
 };
 use super::edit::{body, rename, respond, without_header};
-use super::extract_access::{LINK_CREDENTIAL, NOT_ENTITLED, NOT_VERIFIED, carries, served};
 use super::extract_identity::drop_request_id;
+use super::token::{LINK_CREDENTIAL, NOT_ENTITLED, NOT_VERIFIED, carries, credentials, served};
 use crate::contract::{Extract, Parameter};
 use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};

@@ -7,8 +7,8 @@ use super::condition::{
     COUNTRY, LB, SB, at_maximum, by_bearer, json_by_name, num, of_scarce_region, request_id, sent, with,
 };
 use super::edit::put;
-use super::extract_access::{NOT_ENTITLED, NOT_VERIFIED, NOT_WHITELISTED, carries, served};
 use super::extract_identity::{drop_header, drop_request_id};
+use super::token::{NOT_ENTITLED, NOT_VERIFIED, NOT_WHITELISTED, carries, served};
 use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {

@@ -3,10 +3,10 @@
 use hyper::StatusCode;
 use serde_json::{Value, json};
 
-use super::all::{
+use super::edit::{remove, rename, set, with_header, with_status, without_header};
+use super::token::{
     any_of_two_tokens, empty_token, first_of_two_tokens, last_of_two_tokens, query_tokens, without_token,
 };
-use super::edit::{remove, rename, set, with_header, with_status, without_header};
 use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};
 

@@ -30,8 +30,9 @@ mod search_shape;
 mod search_time;
 mod search_total;
 mod secrets;
+mod token;
 
-pub(crate) use all::credentials;
+pub(crate) use token::credentials;
 
 use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};

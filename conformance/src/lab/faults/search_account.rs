@@ -3,12 +3,12 @@
 use hyper::StatusCode;
 use serde_json::{Value, json};
 
-use super::all::act_as_second;
 use super::edit::{change, respond, set, with_header};
 use super::search::{
     GROUP, NOBODY, STATUS, all_items, all_with_ports, any_item, asks, bare, count, distinct, edit_ips,
     filters, ips, is_v6, items, lose_where, map_ips, total,
 };
+use super::token::act_as_second;
 use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};
 

@@ -5,11 +5,11 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::all::act_as_second;
 use super::search::{
     COUNTRY, FROM, GROUP, above_distinct_limit, asks, cut_to_limit, filtered, filters, ignore, integer, ips,
     is_v6, items, later_page, lenient, map_ips, page, without_first,
 };
+use super::token::act_as_second;
 use crate::contract::OperationId;
 use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};

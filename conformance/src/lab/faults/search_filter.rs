@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::all::act_as_second;
 use super::edit::{respond, set};
 use super::search::{
     CITY, COUNTRY, GROUP, ORDER, PropertyGetter, STATUS, all_with_ports, asks, find_nothing, has, ignore,
     ignore_and_find_nothing, integer, items, lacks, lose, lose_v6, lose_where, put, text, total, value,
     with_filters,
 };
+use super::token::act_as_second;
 use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {

@@ -5,14 +5,14 @@ use std::net::IpAddr;
 
 use serde_json::{Value, json};
 
-use super::all::{
-    any_of_two_tokens, empty_token, first_of_two_tokens, last_of_two_tokens, query_tokens, without_token,
-};
 use super::edit::respond;
 use super::search::{
     NOBODY, ORDER, STATUS, above_distinct_limit, add_nobody, all_items, all_v6, all_with_ports, any_item,
     asks, at_distinct_limit, bare, batch, count, cut_to_limit, distinct, each, edit_ips, has_port, ips,
     is_v6, items, map_ips, total, with_duplicates, with_empty_ips,
+};
+use super::token::{
+    any_of_two_tokens, empty_token, first_of_two_tokens, last_of_two_tokens, query_tokens, without_token,
 };
 use crate::lab::{Call, Fault};
 

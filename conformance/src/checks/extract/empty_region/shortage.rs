@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::check::{Decision, Probe, ResponseClass, Stop};
 use crate::checks::State;
+use crate::checks::extract::content::has_retry_after;
 use crate::checks::extract::forms::Context;
 use crate::checks::extract::gateways::gives_gateways;
-use crate::checks::extract::supply::has_retry_after;
 use crate::checks::token::rejected_alike;
 use crate::contract::Clause;
 use crate::target::Fact;
