@@ -33,7 +33,7 @@ use crate::{
     metrics::{self, Metrics},
     proxies::TrustedProxies,
     retention::Retention,
-    sandbox::Parts,
+    sandbox::parts::Parts,
     store::Store,
 };
 

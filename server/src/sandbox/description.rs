@@ -1,19 +1,22 @@
 //! Describes a sandbox: its tokens, an example of everything to search, and commands to paste.
 
-use std::{
-    collections::BTreeMap,
-    net::{IpAddr, SocketAddr},
-};
+use std::{collections::BTreeMap, net::SocketAddr};
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
-    data::seed::Sample,
+    data::seed::{AddressPorts, Sample},
     domain::{address::Address, token::TokenKind},
     edge::operation::Operation as _,
 };
+
+/// Path of the contract as a page.
+pub(super) const DOCS: &str = "/docs";
+
+/// Path of the clock.
+pub(super) const CLOCK: &str = "/sandbox/clock";
 
 /// The description of a sandbox, for programs. It holds tokens, so it has no `Debug`.
 #[derive(Clone, Serialize)]
@@ -52,9 +55,9 @@ pub struct TokenDescription {
 #[serde(rename_all = "camelCase")]
 pub struct Examples {
     /// An IPv4 address with several ports.
-    pub several_ports: Held,
+    pub several_ports: AddressPorts,
     /// An IPv6 address with one of its ports.
-    pub ipv6: Held,
+    pub ipv6: AddressPorts,
     /// An order number.
     pub order_no: String,
     /// An address that was bought by this order.
@@ -73,15 +76,6 @@ pub struct Examples {
     pub regions: Regions,
 }
 
-/// An address of the main account with its ports.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Held {
-    /// The address.
-    pub ip: IpAddr,
-    /// The ports of its instances, ascending.
-    pub ports: Vec<u16>,
-}
-
 /// Regions by how many gateways they have.
 #[derive(Clone, Debug, Serialize)]
 pub struct Regions {
@@ -97,8 +91,8 @@ impl Description {
     pub(super) fn new(base_url: String, admin: Option<SocketAddr>, sample: &Sample) -> Self {
         let examples = Examples::new(sample);
         Self {
-            docs: format!("{base_url}{}", super::pages::DOCS),
-            clock: format!("{base_url}{}", super::pages::CLOCK),
+            docs: format!("{base_url}{}", DOCS),
+            clock: format!("{base_url}{}", CLOCK),
             admin: admin.map(|address| format!("http://{address}")),
             tokens: tokens(sample),
             curl: examples
@@ -168,7 +162,7 @@ impl Examples {
                 "curl -sS -H 'Content-Type: application/json' -d '{body}' \"{base_url}{path}?api_key={token}\""
             )
         };
-        let Held { ip, ports } = &self.ipv6;
+        let AddressPorts { ip, ports } = &self.ipv6;
         let with_port = Address { ip: *ip, port: ports.first().copied() }.to_string();
         [
             ("Extract three gateways", extract("num=3")),

@@ -39,8 +39,10 @@
 //! use sallyport_server::data::seed::seed_with;
 //! ```
 
+mod control;
 mod description;
 mod pages;
+pub(crate) mod parts;
 mod tokens;
 
 use std::{sync::Arc, time::Duration};
@@ -48,19 +50,17 @@ use std::{sync::Arc, time::Duration};
 use jiff::{SignedDuration, Timestamp};
 
 pub use self::{
-    description::{Description, Examples, Held, Regions, TokenDescription},
+    control::ClockError,
+    description::{Description, Examples, Regions, TokenDescription},
     tokens::{ParseTokensError, SandboxTokens},
 };
+use self::{control::Control, parts::Parts};
 use crate::{
     Config, RunningServer, StartError,
     data::seed::{Sample, SeedError, seed_with},
-    domain::{
-        clock::{Clock, ClockHandle},
-        token::Token,
-    },
-    retention,
+    domain::{clock::Clock, token::Token},
     running::start_sandbox,
-    store::{OpenError, StoreError, sqlite::SqliteStore},
+    store::{OpenError, sqlite::SqliteStore},
 };
 
 /// Why a sandbox did not start.
@@ -77,41 +77,12 @@ pub enum SandboxError {
     Start(#[from] StartError),
 }
 
-/// Why the clock was not changed.
-#[derive(Debug, thiserror::Error)]
-pub enum ClockError {
-    /// The time is outside of the calendar.
-    #[error("the time must be from the year -9999 to 9999")]
-    Range,
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
 /// A running sandbox. When it is dropped it stops, and its data is deleted.
 #[derive(Debug)]
 pub struct Sandbox {
     running: RunningServer,
     sample: Sample,
     control: Arc<Control>,
-}
-
-/// A temporary database with sample data, and the features that only it may have. Only [`Sandbox`] constructs it.
-#[derive(Debug)]
-pub(crate) struct Parts {
-    store: Arc<SqliteStore>,
-    clock: Clock,
-    control: Arc<Control>,
-    site: pages::Site,
-}
-
-/// Controls the clock of a running sandbox.
-#[derive(Debug)]
-struct Control {
-    clock: Clock,
-    handle: ClockHandle,
-    store: Arc<SqliteStore>,
-    retention: Option<Duration>,
 }
 
 impl Sandbox {
@@ -231,38 +202,5 @@ impl Sandbox {
     #[must_use]
     pub fn into_server(self) -> RunningServer {
         self.running
-    }
-}
-
-impl Control {
-    async fn advance(&self, by: SignedDuration) -> Result<Timestamp, ClockError> {
-        let time = self.clock.now().checked_add(by).map_err(|_| ClockError::Range)?;
-        self.set(Some(time)).await?;
-        Ok(time)
-    }
-
-    async fn set(&self, time: Option<Timestamp>) -> Result<(), ClockError> {
-        self.handle.set(time);
-        if let Some(max_age) = self.retention {
-            retention::delete_all_old(self.store.as_ref(), max_age, self.clock.now()).await?;
-        }
-        Ok(())
-    }
-}
-
-impl Parts {
-    /// The temporary database.
-    pub(crate) fn store(&self) -> Arc<SqliteStore> {
-        Arc::clone(&self.store)
-    }
-
-    /// The clock that tests can set.
-    pub(crate) fn clock(&self) -> Clock {
-        self.clock.clone()
-    }
-
-    /// Adds the sandbox's pages to an API.
-    pub(crate) fn add_pages(self, api: &mut pages::Api) -> Result<(), String> {
-        pages::register(api, self.site, &self.control)
     }
 }

@@ -11,7 +11,10 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{ClockError, Control, description::Examples};
+use super::{
+    control::{ClockError, Control},
+    description::{CLOCK, DOCS, Examples},
+};
 use crate::{
     admin::{
         self,
@@ -20,12 +23,6 @@ use crate::{
     connections::RequestUnderWay,
     edge::serve::Context,
 };
-
-/// Path of the contract as a page.
-pub(super) const DOCS: &str = "/docs";
-
-/// Path of the clock.
-pub(super) const CLOCK: &str = "/sandbox/clock";
 
 /// The API that the pages are added to.
 pub(crate) type Api = ApiDescription<Context>;

@@ -1,8 +1,11 @@
 //! What a tester knows of the sample data.
 
+use std::net::IpAddr;
+
+use serde::Serialize;
+
 use crate::{
     domain::{address::Address, instance::Id, token::Token},
-    sandbox::Held,
     store::record::{InstanceRecord, RecordCounts},
 };
 
@@ -43,9 +46,9 @@ pub struct Sample {
     /// Texts that are part of every stored proxy user name and password, and must not appear in a response.
     pub canaries: Vec<String>,
     /// An IPv4 address of the main account with several ports.
-    pub several_ports: Held,
+    pub several_ports: AddressPorts,
     /// An IPv6 address of the main account with its ports.
-    pub ipv6: Held,
+    pub ipv6: AddressPorts,
 }
 
 /// The tokens of the sample data. Unless stated otherwise they may extract from loopback addresses.
@@ -122,4 +125,13 @@ pub struct Order {
     pub number: String,
     /// The addresses of its instances, each once, without ports.
     pub addresses: Vec<Address>,
+}
+
+/// An address of the main account with its ports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AddressPorts {
+    /// The address.
+    pub ip: IpAddr,
+    /// The ports of its instances, ascending.
+    pub ports: Vec<u16>,
 }

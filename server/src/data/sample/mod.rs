@@ -10,14 +10,13 @@ use std::{
     net::IpAddr,
 };
 
-use self::known::{Order, Pool, Sample};
+use self::known::{AddressPorts, Order, Pool, Sample};
 use crate::{
     domain::{
         address::Address,
         instance::Id,
         token::{Token, TokenKind},
     },
-    sandbox::Held,
     store::record::{GatewayRecord, InstanceRecord, Record, RecordCounts},
 };
 
@@ -75,16 +74,16 @@ fn addresses(instances: &[InstanceRecord]) -> BTreeSet<Address> {
 }
 
 /// The first address with the most ports, each of which one instance has.
-fn most_ports(instances: &[InstanceRecord], is_wanted: fn(&IpAddr) -> bool) -> Held {
+fn most_ports(instances: &[InstanceRecord], is_wanted: fn(&IpAddr) -> bool) -> AddressPorts {
     let mut ports: BTreeMap<IpAddr, Vec<u16>> = BTreeMap::new();
     for instance in instances.iter().filter(|instance| is_wanted(&instance.ip)) {
         ports.entry(instance.ip).or_default().push(instance.port);
     }
     let clear = ports.into_iter().filter(|(_, ports)| ports.is_sorted_by(|one, next| one < next));
-    let held = clear.map(|(ip, ports)| Held { ip, ports });
+    let held = clear.map(|(ip, ports)| AddressPorts { ip, ports });
     // The first address wins among those with equally many ports.
     let best = held.reduce(|best, other| if other.ports.len() > best.ports.len() { other } else { best });
-    best.unwrap_or(Held { ip: IpAddr::from([0, 0, 0, 0]), ports: Vec::new() })
+    best.unwrap_or(AddressPorts { ip: IpAddr::from([0, 0, 0, 0]), ports: Vec::new() })
 }
 
 fn pools(gateways: &[GatewayRecord]) -> Vec<Pool> {

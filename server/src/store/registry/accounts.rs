@@ -137,7 +137,7 @@ impl Registry {
                     belongings.name
                 )));
             }
-            super::groups::retire_numbers(session, account)?;
+            super::numbers::retire_all(session, account)?;
             for table in ["extractions", "instances", "groups", "entitlements", "whitelist", "tokens"] {
                 session.execute(&format!("DELETE FROM {table} WHERE account_id = $1"), &[account.into()])?;
             }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{ListEntry, Query, Registry, RegistryError, Row, Session, Value, accounts};
+use super::{ListEntry, Query, Registry, RegistryError, Row, Session, Value, accounts, numbers};
 use crate::{
     domain::instance::Id,
     printable::counted,
@@ -118,7 +118,7 @@ impl Registry {
                 "UPDATE instances SET group_id = NULL WHERE account_id = $1 AND group_id = $2",
                 &[account.into(), id.into()],
             )?;
-            retire_number(session, id.get())?;
+            numbers::retire(session, id.get())?;
             session.execute("DELETE FROM groups WHERE id = $1", &[id.into()])?;
             Ok(count)
         })
@@ -140,23 +140,6 @@ fn find(session: &mut dyn Session, id: Id) -> Result<GroupRecord, RegistryError>
     let query = Query::new(SELECT).only("g.id", Some(id));
     let row = session.first(&query.sql, &query.values)?.ok_or_else(|| unknown(id))?;
     Ok(GroupRecord::read(row)?)
-}
-
-/// Records the numbers of an account's groups as used before the groups are removed, so that no new group gets one of them.
-pub(super) fn retire_numbers(session: &mut dyn Session, account: i64) -> Result<(), RegistryError> {
-    let highest =
-        session.number("SELECT coalesce(max(id), 0) FROM groups WHERE account_id = $1", &[account.into()])?;
-    retire_number(session, highest)
-}
-
-/// Records this number, and all below, as used.
-fn retire_number(session: &mut dyn Session, number: i64) -> Result<(), RegistryError> {
-    session.execute(
-        "INSERT INTO numbers (kind, last) VALUES ('group', $1)
-         ON CONFLICT (kind) DO UPDATE SET last = excluded.last WHERE excluded.last > numbers.last",
-        &[number.into()],
-    )?;
-    Ok(())
 }
 
 fn count_instances(session: &mut dyn Session, account: i64, id: Id) -> Result<i64, RegistryError> {

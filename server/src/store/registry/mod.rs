@@ -6,6 +6,7 @@ mod entitlements;
 mod gateways;
 mod groups;
 mod instances;
+mod numbers;
 mod session;
 mod tokens;
 mod whitelist;
