@@ -1,5 +1,6 @@
 //! `cargo xtask`: generates code and reference pages from the document, and checks that they are up to date.
 
+mod artifact;
 mod compare;
 mod diff;
 mod document;

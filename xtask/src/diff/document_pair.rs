@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use super::{
     change::{Change, Direction, SourceValue},
-    extensions::DEPRECATED_VALUES,
     rules::{REMOVED_AFTER_SUNSET, Rule},
 };
 use crate::{
@@ -13,6 +12,9 @@ use crate::{
     ledger,
     model::Constraint,
 };
+
+/// The keyword that lists the deprecated values of an enum.
+pub(super) const DEPRECATED_VALUES: &str = "x-deprecated-values";
 
 pub(super) struct DocumentPair<'a> {
     pub(super) old: &'a Document,

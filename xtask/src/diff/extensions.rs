@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use serde_json::{Value, json};
 
 use super::{
-    document_pair::{DocumentPair, Place},
+    document_pair::{DEPRECATED_VALUES, DocumentPair, Place},
     elements::{self, Element, OPERATION},
     rules::{self, Rule},
 };
@@ -176,9 +176,6 @@ pub(super) fn deprecated_values<'a>(
         documents.report(&rules::UNDEPRECATED, place, &keyword, found, []);
     }
 }
-
-/// The keyword that lists the deprecated values of an enum.
-pub(super) const DEPRECATED_VALUES: &str = "x-deprecated-values";
 
 fn is_earlier(old: Option<&Value>, new: Option<&Value>) -> bool {
     let date =

@@ -4,8 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{
     change::{Change, Direction, SourceValue},
-    document_pair::{DocumentPair, Place},
-    extensions::DEPRECATED_VALUES,
+    document_pair::{DEPRECATED_VALUES, DocumentPair, Place},
     rules::{self, Rule},
 };
 use crate::document::{Document, join, reference, unescaped, values};

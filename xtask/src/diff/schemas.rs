@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     change::Direction,
-    document_pair::{DocumentPair, Place},
+    document_pair::{DEPRECATED_VALUES, DocumentPair, Place},
     elements::Element,
     extensions,
     rules::{self, Rule},
@@ -146,7 +146,7 @@ impl Pair<'_> {
         for (index, value) in before.iter().enumerate().filter(|(_, value)| !after.contains(value)) {
             let mut rule = by_effect(place, Effect::Narrows, ENUM_RULES);
             if place.direction == Direction::Request {
-                let entry = join(&old.pointer, extensions::DEPRECATED_VALUES);
+                let entry = join(&old.pointer, DEPRECATED_VALUES);
                 rule = documents.removal(&join(&entry, value.as_str().unwrap_or_default()), rule);
             }
             let found = (documents.before(at(&old.pointer, index), value.clone()), None);

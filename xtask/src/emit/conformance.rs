@@ -12,7 +12,7 @@
 use serde_json::{Value, json};
 
 use super::{GENERATED, json_schema};
-use crate::{document::Document, emit::Artifact, model::Contract, problem::Problem};
+use crate::{artifact::Artifact, document::Document, model::Contract, problem::Problem};
 
 const INDEX: &str = "conformance/src/contract/generated/contract.json";
 const IDS: &str = "conformance/src/contract/generated/clause.rs";

@@ -1,11 +1,11 @@
 //! Emits pages for readers: clauses with their checks, and the rules of the document.
 
 use crate::{
+    artifact::Artifact,
     diff::{
         oasdiff::{self, Counterpart},
         rules::RULES,
     },
-    emit::Artifact,
     lint,
     model::{Check, Contract},
 };

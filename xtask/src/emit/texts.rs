@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use crate::emit::Artifact;
+use crate::artifact::Artifact;
 
 /// What the page is made from.
 #[derive(Debug, Default)]

@@ -5,8 +5,8 @@ mod raw;
 mod waivers;
 
 use crate::{
+    artifact::Artifact,
     document::{Document, join},
-    emit::Artifact,
     model::{Check, Constraint, Contract, Side},
     problem::Problem,
 };

@@ -6,7 +6,7 @@ use serde_json::Value;
 use similar::TextDiff;
 
 use super::{code, document, on_disk, pages, programs::Programs, releases};
-use crate::{compare::compare, document::Document, emit::Artifact, project::project};
+use crate::{artifact::Artifact, compare::compare, document::Document, project::project};
 
 const FIX: &str = "run `cargo xtask generate` and commit the result";
 

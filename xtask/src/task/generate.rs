@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{code, document, on_disk, pages, programs::Programs};
-use crate::emit::Artifact;
+use crate::artifact::Artifact;
 
 /// Writes the files that are out of date, and reports them.
 ///

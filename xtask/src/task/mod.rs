@@ -19,8 +19,8 @@ use std::{
 };
 
 use crate::{
+    artifact::Artifact,
     document::Document,
-    emit::Artifact,
     emit::{self, texts::Texts},
     lint,
     problem::{DOCUMENT, Problem},

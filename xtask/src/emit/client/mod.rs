@@ -13,7 +13,7 @@ mod validate;
 mod vocabulary;
 
 use super::GENERATED;
-use crate::{document::Document, emit::Artifact, model::Contract, problem::Problem};
+use crate::{artifact::Artifact, document::Document, model::Contract, problem::Problem};
 
 pub(crate) use enforce::enforces;
 

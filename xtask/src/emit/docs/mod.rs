@@ -15,7 +15,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
 use sha2::{Digest as _, Sha256};
 
-use crate::{document::Document, emit::Artifact, model::Contract, problem::Problem};
+use crate::{artifact::Artifact, document::Document, model::Contract, problem::Problem};
 
 const PATH: &str = "server/src/admin/generated/contract.html";
 const STYLE: &str = include_str!("style.css");

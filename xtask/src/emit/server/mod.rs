@@ -26,7 +26,7 @@ use quote::quote;
 pub(crate) use enforce::enforces;
 
 use super::GENERATED;
-use crate::{document::Document, emit::Artifact, model::Contract, problem::Problem};
+use crate::{artifact::Artifact, document::Document, model::Contract, problem::Problem};
 
 const PATH: &str = "server/src/api/generated.rs";
 
