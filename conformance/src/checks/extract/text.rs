@@ -11,6 +11,7 @@ use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, ResponseClass, Ru
 use crate::checks::Requests;
 use crate::contract::{Clause, Extract, Separator, Unspecified, boundaries};
 use crate::quantity::quantity;
+use crate::response::gateways::is_endpoint;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
 
@@ -412,8 +413,10 @@ pub(super) async fn judge_separator(
     if !broken && pieces.len() == entries {
         return Ok(());
     }
-    // Entries may contain the separator, unless it is white space: some of them, as host names do, or each.
-    let in_some = pieces.len() > entries && pieces.len() < 2 * entries;
+    // Entries may contain the separator, unless it is white space: some of them, as host names do, or each. Then as many pieces as
+    // there are entries end with a port.
+    let ports = pieces.iter().filter(|piece| is_endpoint(piece)).count();
+    let in_some = pieces.len() > entries && (pieces.len() < 2 * entries || ports == entries);
     if !broken && in_some && !separator.contains(char::is_whitespace) {
         probe.observe(
             Unspecified::ExtractTxtLayout,
