@@ -42,6 +42,14 @@ fn text() -> Vec<Variation> {
             |entry| format!("http://{entry}")
         ),
         entries(
+            "text-entries-with-slash-br",
+            "Some entries of a text response are URLs of hosts whose names begin with `br`.",
+            |entry| match entry.bytes().map(usize::from).sum::<usize>() % 2 {
+                0 => format!("http://br{entry}"),
+                _ => format!("http://{entry}"),
+            }
+        ),
+        entries(
             "text-entries-in-three-parts",
             "An entry of a text response is host, port and region, divided by `:`.",
             |entry| format!("{entry}:USA")
@@ -210,6 +218,26 @@ fn parameters() -> Vec<Variation> {
                 call.memory.keep(&key, &reply);
                 reply
             })
+        }),
+        variation(
+            "default-region-by-pools",
+            "The default region returns neighbours of an ordered pool: now and then those of one region alone."
+        )
+        .request(|call| {
+            let extract = &call.contract.extract;
+            let default = extract.regions.default_text();
+            let regions = [&extract.regions, &extract.country].map(|parameter| call.param(&parameter.name));
+            // With an id, another region would be another extraction.
+            let is_default =
+                regions.iter().flatten().all(|region| *region == default) && request_id(call).is_none();
+            // No order that a check could follow.
+            let is_of_one = call.memory.calls().wrapping_mul(2_654_435_761) >> 7 & 1 == 1;
+            if let Some(region) = call.facts.plentiful_region.clone().filter(|_| is_default && is_of_one) {
+                call.set_param(&extract.regions.name, &region);
+                if regions[1].is_some() {
+                    call.set_param(&extract.country.name, &region);
+                }
+            }
         }),
         variation("unknown-region-is-global", "An unknown region means the default region.").request(
             |call| {
