@@ -75,7 +75,7 @@ pub(super) static RANGE_BEYOND: Check = Check {
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
         let cases =
-            [("after", 8, Side::From), ("before", 8, Side::To), ("reversed by one step", 16, Side::Both)];
+            [("after", 9, Side::From), ("before", 9, Side::To), ("reversed by one step", 18, Side::Both)];
         surveyed(cases, beyond)
     }),
     ..SEARCH
@@ -141,7 +141,7 @@ pub(super) static RANGE_OWN_INSTANT: Check = Check {
             ("activatedTo", |time| vec![Filter::ActivatedTo(time)]),
             ("both", |time| vec![Filter::ActivatedFrom(time), Filter::ActivatedTo(time)]),
         ];
-        surveyed(rows.map(|(label, bounds)| (label, 8, bounds)), own_instant)
+        surveyed(rows.map(|(label, bounds)| (label, 9, bounds)), own_instant)
     }),
     ..SEARCH
 };
@@ -344,6 +344,8 @@ async fn beyond(probe: &Probe<'_>, side: Side) -> Result<(), Stop> {
     comparison.conclude(probe).await
 }
 
+const DAY_IN_NANOSECONDS: i128 = 24 * 60 * 60 * 1_000_000_000;
+
 /// Offsets in minutes, among them negative ones and ones with a part of an hour.
 const OFFSETS: [(&str, i32); 7] = [
     ("-11:00", -11 * 60),
@@ -376,7 +378,7 @@ fn new_year(near: Timestamp) -> Option<Timestamp> {
     Offset::UTC.to_timestamp(jiff::civil::DateTime::new(year, 1, 1, 0, 0, 0, 0).ok()?).ok()
 }
 
-/// Some activation times: the first, the last, the one with the most fractional digits, and some in between.
+/// Some activation times: the first, the last, the one with the most fractional digits, one at midnight, and some in between.
 fn chosen(probe: &Probe<'_>, survey: &Survey) -> Result<Vec<Timestamp>, Stop> {
     const BETWEEN: usize = 6;
     let times = survey.activations();
@@ -386,7 +388,9 @@ fn chosen(probe: &Probe<'_>, survey: &Survey) -> Result<Vec<Timestamp>, Stop> {
     let finest = survey.instances.values().filter(|instance| instance.activation().is_some());
     let finest = finest.max_by_key(|instance| instance.digits).and_then(Instance::activation);
     let between = (0..=BETWEEN).filter_map(|part| times.get((times.len() - 1) * part / BETWEEN).copied());
-    let mut chosen: Vec<_> = between.chain(finest).collect();
+    // A range of whole days begins or ends with it.
+    let midnight = times.iter().copied().find(|time| time.as_nanosecond() % DAY_IN_NANOSECONDS == 0);
+    let mut chosen: Vec<_> = between.chain(finest).chain(midnight).collect();
     chosen.sort_unstable();
     chosen.dedup();
     Ok(chosen)

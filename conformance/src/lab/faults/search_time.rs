@@ -102,6 +102,14 @@ fn ends() -> Vec<Fault> {
         fault("by-expiry", "The upper bound is compared with the expiry as well.")
             .when(asks(TO))
             .success(lose(|_, item| item["expiresAt"].is_null())),
+        fault("midnight-excluded", "A lower bound at midnight is not included.").request(moved(
+            FROM,
+            |text, time| if time.as_nanosecond() % 86_400_000_000_000 == 0 {
+                later(text, time)
+            } else {
+                None
+            }
+        )),
         fault("from-beyond-included", "The lower bound includes the nanosecond before.")
             .request(moved(FROM, earlier)),
         fault("to-beyond-included", "The upper bound includes the nanosecond after.")
