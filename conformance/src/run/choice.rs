@@ -87,10 +87,10 @@ pub(super) fn choose(
         match detect {
             Some(percent) => case.skipped = Some(format!("not needed to notice {percent} % of the known faults")),
             None if price.gateways > 0 => case.leave_out(format!(
-                "the run may extract at most {gateways} gateways and send {requests} requests; raise --max-gateways or --max-requests to run this"
+                "the run may extract at most {gateways} gateways and send {requests} requests; raise --max-gateways or --max-requests to run more"
             )),
             None => case.leave_out(format!(
-                "the run may send at most {requests} requests, retries included; raise --max-requests to run this"
+                "the run may send at most {requests} requests, retries included; raise --max-requests to run more"
             )),
         }
     }
