@@ -345,7 +345,8 @@ async fn after_another(probe: &Probe<'_>, context: Context) -> Result<(), Stop> 
     if plentiful == default {
         return Err(probe.skip(&format!("{default} is the plentiful region")));
     }
-    let of_pool = || context.request(probe).query(&extract.num.name, OF_POOL);
+    let of_pool =
+        || context.request(probe).query(&extract.num.name, i64::from(OF_POOL).min(*extract.num_range.end()));
     let are_known = |response: &Response| gateways::matching(probe.facts(), response).len() >= ENOUGH_KNOWN;
     let of_one =
         |response: &Response| are_known(response).then(|| gateways::only_region(probe, response).is_some());
