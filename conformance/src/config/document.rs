@@ -251,7 +251,8 @@ impl<'a> Item<'a> {
         self.value.get_ref().is_array()
     }
 
-    fn wrong_type(&self, expected: &str) -> ConfigError {
+    /// The error of a value of another type.
+    pub(crate) fn wrong_type(&self, expected: &str) -> ConfigError {
         // The value is not shown: it may be a secret in the wrong place.
         self.wrong(&format!("{expected}, found {}", article(self.value.get_ref().type_str())))
     }

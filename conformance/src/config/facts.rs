@@ -36,6 +36,9 @@ pub(super) fn secret_text(
     if item.is_string() {
         return Err(item.wrong(&format!("{EXPECTED}; a secret has no place in the configuration itself")));
     }
+    if !item.is_table() {
+        return Err(item.wrong_type(EXPECTED));
+    }
     let (env, file) =
         item.section(|source| Ok((source.read("env", Item::string)?, source.read("file", Item::string)?)))?;
     let text = match (env, file) {
@@ -151,6 +154,9 @@ fn lines(item: &Item<'_>) -> Result<Vec<String>, ConfigError> {
 
 /// The path of `{ file = "PATH" }`.
 fn file_path(item: &Item<'_>, expected: &str) -> Result<String, ConfigError> {
+    if !item.is_table() {
+        return Err(item.wrong_type(expected));
+    }
     item.section(|table| table.get("file").ok_or_else(|| item.wrong(expected))?.string())
 }
 

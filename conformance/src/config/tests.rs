@@ -86,6 +86,14 @@ fn errors_have_a_line_and_suggest_the_likely_word() {
             "[[expected-failure]]\nclause = \"search.total\"\nreason = \"x\"\nuntil = \"soon\"",
             "c.toml:4: `until`: expected a date",
         ),
+        (
+            "[facts]\ncanaries = [\"x\"]",
+            "c.toml:2: `canaries`: expected { env = \"NAME\" } or { file = \"PATH\" }, found an array",
+        ),
+        (
+            "[facts]\nknown-instances = [\"x\"]",
+            "c.toml:2: `known-instances`: expected { file = \"PATH\" }, found an array",
+        ),
         ("api-key = { env = \"GONE\" }", "the variable GONE to be set"),
         ("api-key = { file = \"no-such-file\" }", "no-such-file"),
     ];
