@@ -21,7 +21,8 @@ pub struct Throttling {
 
 /// The rate of a run. It is halved when a quarter of the latest responses are throttled. While requests are served it rises in
 /// equal steps to the rate before it was halved, and then by half of itself at a time: a rate that was once too high is
-/// approached slowly, and exceeded quickly once it is served.
+/// approached slowly, and exceeded quickly once it is served. A target whose throttling stays moderate while the rate falls does
+/// not throttle because of the rate; then the rate is restored, and halved only when most responses are throttled.
 #[derive(Debug)]
 pub(crate) struct Pace(Mutex<State>);
 
@@ -41,6 +42,10 @@ struct State {
     sent: VecDeque<Instant>,
     /// When the rate was last halved.
     halved_at: Option<Instant>,
+    /// The first rate of a series in which each was halved although at least half of the responses were served.
+    moderate_since: Option<f64>,
+    /// How many of the latest responses must be throttled to halve the rate.
+    halve_at: usize,
     /// When the rate may rise again.
     may_rise: Instant,
     /// Wait that the last throttled response asked for: the cost of a rate that is too high.
@@ -74,7 +79,12 @@ const WAIT_AGAIN_EVERY: u32 = 8;
 /// Number of latest responses that are considered, and how many of them must be throttled to halve the rate. If fewer are, each
 /// is just waited out.
 const LATEST: usize = 20;
-const MAX_THROTTLED: usize = 5;
+const MANY_THROTTLED: usize = 5;
+const MOST_THROTTLED: usize = LATEST / 2 + 1;
+
+/// A target that serves at least half at one rate would serve everything at half of it. If at least a quarter is still throttled
+/// at this part of the rate, the rate is not the cause.
+const NOT_THE_CAUSE_AT: f64 = 1.0 / 4.0;
 
 /// Requests that must be served before the rate rises by a step, and the number of steps that double it.
 const SERVED_PER_STEP: u32 = 8;
@@ -107,6 +117,8 @@ impl Pace {
             latest: VecDeque::with_capacity(LATEST),
             sent: VecDeque::with_capacity(MEASURED),
             halved_at: None,
+            moderate_since: None,
+            halve_at: MANY_THROTTLED,
             may_rise: now,
             wait: Duration::ZERO,
             next: now,
@@ -229,18 +241,30 @@ impl State {
             return;
         }
         push_latest(&mut self.latest, LATEST, true);
-        if self.latest.iter().filter(|throttled| **throttled).count() < MAX_THROTTLED {
+        let throttled = self.latest.iter().filter(|throttled| **throttled).count();
+        if throttled < self.halve_at {
             return;
         }
-        self.previous = self.rate().unwrap_or_else(|| self.measured());
-        let halved = (self.previous / 2.0).max(MIN_RATE);
+        let rate = self.rate().unwrap_or_else(|| self.measured());
+        let is_moderate = self.latest.len() >= 2 * throttled;
+        self.latest.clear();
+        self.served = 0;
+        self.halve_at = MANY_THROTTLED;
+        self.moderate_since = is_moderate.then(|| self.moderate_since.unwrap_or(rate));
+        if let Some(first) = self.moderate_since
+            && rate <= first * NOT_THE_CAUSE_AT
+        {
+            self.limit = Some(first);
+            self.halve_at = MOST_THROTTLED;
+            return;
+        }
+        self.previous = rate;
+        let halved = (rate / 2.0).max(MIN_RATE);
         self.limit = Some(halved);
         self.lowest = self.lowest.min(halved);
         self.throttling.lowest_rate = Some(self.lowest.ceil() as u32);
         self.halved_at = Some(now);
         self.may_rise = now + self.wait / STEPS_PER_WAIT;
-        self.served = 0;
-        self.latest.clear();
         self.next = self.next.max(now + Duration::from_secs_f64(1.0 / halved));
     }
 
@@ -291,7 +315,7 @@ mod tests {
     fn throttle_to_the_minimum(pace: &Pace, begun: Instant) {
         for second in 0..40 {
             let at = begun + Duration::from_secs(second);
-            throttle(pace, at, at, MAX_THROTTLED);
+            throttle(pace, at, at, MANY_THROTTLED);
         }
         assert_eq!(rate(pace, begun), MIN_RATE);
         assert_eq!(pace.throttling().lowest_rate, Some(1));
@@ -301,11 +325,11 @@ mod tests {
     fn the_rate_is_halved_once_for_a_burst_and_rises_in_steps() {
         let (pace, begun) = pace(Some(100));
         let at = |millis| begun + Duration::from_millis(millis);
-        throttle(&pace, at(1), at(10), MAX_THROTTLED - 1);
+        throttle(&pace, at(1), at(10), MANY_THROTTLED - 1);
         assert_eq!(rate(&pace, begun), 100.0, "a few are waited out");
         throttle(&pace, at(1), at(10), 9);
         assert_eq!(rate(&pace, begun), 50.0, "requests sent before it was halved count once");
-        throttle(&pace, at(11), at(20), MAX_THROTTLED);
+        throttle(&pace, at(11), at(20), MANY_THROTTLED);
         assert_eq!(rate(&pace, begun), 25.0);
         serve(&pace, at(30), SERVED_PER_STEP);
         assert_eq!(rate(&pace, begun), 31.0, "an eighth of 50 more");
@@ -325,7 +349,7 @@ mod tests {
     #[test]
     fn a_step_takes_its_part_of_the_wait_however_many_requests_are_served() {
         let (pace, begun) = pace(Some(100));
-        for _ in 0..MAX_THROTTLED {
+        for _ in 0..MANY_THROTTLED {
             pace.note_throttled(begun, Some(Duration::from_secs(3600)), begun);
         }
         let step = MAX_WAIT / STEPS_PER_WAIT;
@@ -343,10 +367,64 @@ mod tests {
         let later = begun + Duration::from_secs(99);
         serve(&pace, later, SERVED_PER_STEP * 12);
         assert_eq!(rate(&pace, begun), 100.0);
-        throttle(&pace, later, later, MAX_THROTTLED);
+        throttle(&pace, later, later, MANY_THROTTLED);
         assert_eq!(rate(&pace, begun), 50.0);
         (0..MAX_FAILED_WAITS).for_each(|_| pace.note_wait(false));
         assert_eq!(rate(&pace, begun), 100.0, "waiting does not help, so the rate is not the cause");
+    }
+
+    /// Throttles each fourth request until `responses` were received.
+    fn throttle_each_fourth(pace: &Pace, begun: Instant, responses: u64) {
+        for number in 1..=responses {
+            let at = begun + Duration::from_secs(number);
+            match number % 4 {
+                0 => throttle(pace, at, at, 1),
+                _ => serve(pace, at, 1),
+            }
+        }
+    }
+
+    #[test]
+    fn a_rate_that_is_not_the_cause_is_restored() {
+        let (pace, begun) = pace(Some(100));
+        throttle_each_fourth(&pace, begun, 200);
+        assert_eq!(rate(&pace, begun), 100.0);
+        let lowest = pace.throttling().lowest_rate;
+        assert!(lowest.is_some_and(|lowest| (12..=25).contains(&lowest)), "about a quarter of 100: {lowest:?}");
+        throttle_each_fourth(&pace, begun + Duration::from_secs(200), 1_000);
+        assert_eq!(rate(&pace, begun), 100.0, "and kept");
+        assert_eq!(pace.throttling().lowest_rate, lowest);
+        let later = begun + Duration::from_secs(9_999);
+        throttle(&pace, later, later, MOST_THROTTLED);
+        assert_eq!(rate(&pace, begun), 50.0, "until most responses are throttled");
+    }
+
+    /// How many of `requests`, one after another, a target throttles that serves `limit` requests per second after a burst.
+    fn throttled_by(limit: f64, burst: f64, requests: u32) -> u32 {
+        let (pace, begun) = pace(None);
+        let (mut now, mut refilled, mut tokens, mut throttled) = (begun, begun, burst, 0);
+        for _ in 0..requests {
+            let turn = pace.next_turn(now);
+            now = turn + Duration::from_millis(2);
+            tokens = burst.min(tokens + limit * turn.duration_since(refilled).as_secs_f64());
+            refilled = turn;
+            if tokens >= 1.0 {
+                tokens -= 1.0;
+                pace.note_served(now);
+            } else {
+                throttled += 1;
+                pace.note_throttled(turn, Some(Duration::from_secs(1)), now);
+            }
+        }
+        throttled
+    }
+
+    #[test]
+    fn a_rate_that_is_the_cause_is_kept_low() {
+        for (limit, burst) in [(2.0, 1.0), (2.0, 50.0), (10.0, 10.0), (50.0, 1.0), (50.0, 200.0)] {
+            let throttled = throttled_by(limit, burst, 2_000);
+            assert!(throttled < 600, "{limit} requests per second, a burst of {burst}: {throttled} of 2000");
+        }
     }
 
     #[test]
