@@ -1,16 +1,14 @@
 //! The legacy API Link credential: extraction accepts it, and every rule of an extraction applies to it as to a token.
 
-use serde_json::json;
-
 use super::EXTRACT;
 use super::content;
-use super::forms::{Context, Transport, rejects};
-use super::region::ANY_COUNTRY;
-use super::separator_input::{codes, of_bytes};
+use super::forms::{Context, Transport};
+use super::separator_input::of_bytes;
+use super::supply;
 use super::text::{FEW, cost_of_separated, judge_separator, with_separator};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::{Requests, State};
-use crate::contract::{Clause, Extract, Separator};
+use crate::contract::{Clause, Separator};
 use crate::target::Fact;
 use crate::wire::Request;
 
@@ -75,110 +73,6 @@ async fn accepted(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     Ok(())
 }
 
-pub(super) static LIMITS: Check = Check {
-    id: "extract.link-credential.limits",
-    title: "the limits of every extraction apply to a legacy API Link credential",
-    why: "A legacy credential with fewer checks lets callers take more than they may, and hides their mistakes.",
-    clauses: &[
-        Clause::ExtractCountryEqual,
-        Clause::ExtractNumRange,
-        Clause::ExtractNumRequired,
-        Clause::ExtractProtocol,
-        Clause::ExtractReturnType,
-        Clause::ExtractSbLength,
-        Clause::ExtractSbRequired,
-        Clause::ExtractSeparatorRange,
-    ],
-    needs: &[Fact::LinkCredential],
-    run: Run::Cases(|scope| {
-        limits(&scope.contract.extract)
-            .into_iter()
-            .flat_map(|limit| [Context::PLAIN, Context::TEXT].map(|form| (form, limit.clone())))
-            .filter(|(form, limit)| form.is_text || !limit.is_of_text)
-            .map(|(form, limit)| {
-                let label = format!("{}/{}", form.label(), limit.label);
-                shared(&form, Case::for_data(label, Cost::requests(1), (form.clone(), limit), is_rejected))
-            })
-            .collect()
-    }),
-    ..EXTRACT
-};
-
-/// An extraction that must be rejected.
-#[derive(Debug, Clone)]
-struct Limit {
-    label: String,
-    clause: Clause,
-    /// Whether it applies to text responses only.
-    is_of_text: bool,
-    /// The parameters that replace those of a valid extraction. Without a value, the parameter is absent.
-    parameters: Vec<(String, Option<String>)>,
-}
-
-fn limits(extract: &Extract) -> Vec<Limit> {
-    use Clause::{
-        ExtractCountryEqual, ExtractNumRange, ExtractNumRequired, ExtractProtocol, ExtractReturnType,
-        ExtractSbLength, ExtractSbRequired, ExtractSeparatorRange,
-    };
-    let (num, lb, sb) = (&*extract.num.name, &*extract.lb.name, &*extract.sb.name);
-    let limit = |clause, label: &str, parameters: &[(&str, Option<&str>)]| {
-        let is_of_text = parameters.iter().any(|(name, _)| *name == lb);
-        let parameters =
-            parameters.iter().map(|(name, value)| ((*name).to_owned(), value.map(str::to_owned)));
-        Limit { label: label.to_owned(), clause, is_of_text, parameters: parameters.collect() }
-    };
-    let sent = |clause, label: &str, name: &str, value: &str| limit(clause, label, &[(name, Some(value))]);
-    let beside_custom = |clause, label: &str, value: Option<&str>| {
-        limit(clause, label, &[(lb, Some(&*extract.custom_separator)), (sb, value)])
-    };
-    let (nums, codes) = (&extract.num_range, codes(extract));
-    let (below, above) = ((nums.start() - 1).to_string(), (nums.end() + 1).to_string());
-    let (first, last) = ((codes.start() - 1).to_string(), (codes.end() + 1).to_string());
-    let too_long = ['-', '\u{20ac}'].map(|character| of_bytes(character, extract.separator_bytes + 1));
-    let regions = (&*extract.regions.name, Some(ANY_COUNTRY));
-    let default_region = extract.regions.default_text();
-    let mut limits = vec![
-        limit(ExtractNumRequired, "num is absent", &[(num, None)]),
-        sent(ExtractNumRequired, "num is empty", num, ""),
-        sent(ExtractNumRange, "num is one below the smallest value", num, &below),
-        sent(ExtractNumRange, "num is one above the largest value", num, &above),
-        sent(ExtractNumRange, "num is a word", num, "ten"),
-        limit(
-            ExtractCountryEqual,
-            "regions and country differ",
-            &[regions, (&extract.country.name, Some(&default_region))],
-        ),
-        sent(ExtractSeparatorRange, "lb is one below the smallest value", lb, &first),
-        sent(ExtractSeparatorRange, "lb is one above the largest value", lb, &last),
-        sent(ExtractSeparatorRange, "lb is ten times the largest value", lb, &format!("{}0", codes.end())),
-        beside_custom(ExtractSbRequired, "sb is absent", None),
-        beside_custom(ExtractSbRequired, "sb is empty", Some("")),
-        beside_custom(ExtractSbLength, "sb is one byte too long", Some(&too_long[0])),
-        beside_custom(ExtractSbLength, "sb of wide characters is too long", Some(&too_long[1])),
-    ];
-    let unlisted = [
-        (ExtractProtocol, &extract.protocol, "https"),
-        (ExtractProtocol, &extract.protocol, "ftp"),
-        (ExtractReturnType, &extract.return_type, "xml"),
-    ];
-    let unlisted =
-        unlisted.into_iter().filter(|(_, parameter, value)| !parameter.schema.values.contains(&json!(value)));
-    limits.extend(unlisted.map(|(clause, parameter, value)| {
-        sent(clause, &format!("{}={value}", parameter.name), &parameter.name, value)
-    }));
-    limits
-}
-
-async fn is_rejected(probe: &Probe<'_>, (form, limit): (Context, Limit)) -> Result<(), Stop> {
-    let valid = by_link(probe, &form).await?;
-    let invalid = limit.parameters.iter().fold(valid, |request, (name, value)| match value {
-        Some(value) => request.query(name, value),
-        None => request.without_query(name),
-    });
-    let why = format!("{} with the legacy credential, {}", limit.label, form.name());
-    rejects(probe, limit.clause, &why, &invalid).await
-}
-
 pub(super) static EFFECTS: Check = Check {
     id: "extract.link-credential.effects",
     title: "parameters have the same effect with a legacy API Link credential as with a token",
@@ -187,6 +81,7 @@ pub(super) static EFFECTS: Check = Check {
         Clause::ExtractCount,
         Clause::ExtractIdempotent,
         Clause::ExtractNumRange,
+        Clause::ExtractPartial,
         Clause::ExtractSbLength,
         Clause::ExtractSeparator,
     ],
@@ -208,7 +103,11 @@ fn effects(scope: &Scope<'_>) -> Vec<Case> {
     let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
     let largest = Case::new("num is the largest", Cost::extraction(1, max), largest);
     let repeated = Case::new("a request id", Cost::extraction(2, 3), repeated);
-    let json = [repeated, largest.needs([Fact::PlentifulRegion])];
+    let few = i64::try_from(supply::more_than_scarce(scope, &Context::PLAIN)).unwrap_or(i64::MAX);
+    let few = few.min(*extract.num_range.end());
+    let cost = Cost::extraction(1, u32::try_from(few).unwrap_or(u32::MAX));
+    let partial = Case::for_data("a partial result", cost, few, is_flagged);
+    let json = [repeated, largest.needs([Fact::PlentifulRegion]), partial.needs([Fact::ScarceRegion])];
     separated.chain(json.map(|case| shared(&Context::PLAIN, case))).collect()
 }
 
@@ -220,6 +119,15 @@ async fn is_separated(probe: &Probe<'_>, separator: Separator) -> Result<(), Sto
         Some(accepted) => judge_separator(probe, &accepted, &separator.text).await,
         None => Ok(()),
     }
+}
+
+async fn is_flagged(probe: &Probe<'_>, num: i64) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
+    let request = by_link(probe, &Context::PLAIN).await?.query(&extract.regions.name, region);
+    let (exchange, class) = probe.send_once(&request.query(&extract.num.name, num)).await?;
+    let partial = supply::judge_partial(probe, "with the legacy credential", (&exchange, &class), num);
+    partial.map(drop).ok_or_else(|| supply::no_partial_result(probe, num))
 }
 
 async fn largest(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -245,7 +153,7 @@ async fn repeated(probe: &Probe<'_>) -> Result<(), Stop> {
 }
 
 /// The case, which needs [`by_link`] for this form.
-fn shared(form: &Context, case: Case) -> Case {
+pub(super) fn shared(form: &Context, case: Case) -> Case {
     let tries = u32::try_from(Transport::ALL.len()).unwrap_or(u32::MAX);
     case.sharing_in_run(control_label(form), Cost::extraction(tries, 1))
 }
@@ -256,7 +164,7 @@ fn control_label(form: &Context) -> String {
 
 /// An extraction of this form with the legacy credential, in the transport that the service accepts. A run finds it out once for
 /// each form.
-async fn by_link(probe: &Probe<'_>, form: &Context) -> Result<Request, Stop> {
+pub(super) async fn by_link(probe: &Probe<'_>, form: &Context) -> Result<Request, Stop> {
     let credential = probe.required(Fact::LinkCredential, |facts| facts.link_credential.as_ref())?;
     let by = |transport| Context { transport, ..form.clone() }.with_token(probe, credential.expose());
     let find_out = async {

@@ -8,6 +8,7 @@ mod empty_region;
 mod envelope;
 mod forms;
 mod gateways;
+mod limits;
 mod link;
 mod num;
 mod post;
@@ -44,6 +45,7 @@ pub(super) static CHECKS: &[&Check] = &[
     &num::COUNT,
     &region::ALIAS_ALONE,
     &region::ALIAS_EMPTY_REGION,
+    &limits::BY_COUNTRY,
     &region::ALIAS_SCARCE_REGION,
     &region::EQUAL,
     &envelope::ADDRESS,
@@ -66,7 +68,7 @@ pub(super) static CHECKS: &[&Check] = &[
     &replay::TRANSPORTS,
     &link::ACCEPTED,
     &link::EFFECTS,
-    &link::LIMITS,
+    &limits::BY_LINK,
     &num::BOUNDARIES,
     &num::MAXIMUM,
     &num::MINIMUM,

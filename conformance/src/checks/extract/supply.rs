@@ -72,7 +72,7 @@ fn partial_cases(scope: &Scope<'_>) -> Vec<Case> {
 }
 
 /// One more than the known gateways of the scarce region and the protocol of a form; [`FEW`] if none are known.
-fn more_than_scarce(scope: &Scope<'_>, context: &Context) -> usize {
+pub(super) fn more_than_scarce(scope: &Scope<'_>, context: &Context) -> usize {
     let (facts, default) = (scope.facts, scope.contract.extract.protocol.default_text());
     let protocol = context.extra.protocol.as_ref().unwrap_or(&default);
     let is_scarce = |pool: &&GatewayPool| {
@@ -87,31 +87,41 @@ async fn partial(probe: &Probe<'_>, (context, wanted): (Context, Wanted)) -> Res
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
     let request = context.request(probe).query(&extract.regions.name, region).query(&extract.num.name, num);
     let (exchange, class) = probe.send_once(&request).await?;
-    let none = || probe.skip(&format!("the scarce region returned no partial result of {num}"));
-    let Ok(response) = &exchange.result else { return Err(none()) };
-    if class != ResponseClass::Accepted {
+    let none = || no_partial_result(probe, num);
+    if exchange.result.is_ok() && class != ResponseClass::Accepted {
         // The form may be rejected for a reason of its own.
         context.control(probe).await?;
         probe.observe(Unspecified::ExtractShortRegion, &format!("a shortage, {}", context.name()));
         return Err(none());
     }
-    let count = |response| i64::try_from(content::count(probe, response)).unwrap_or(i64::MAX);
-    if count(response) >= num {
-        return Err(none());
-    }
-    judge_headers(probe, &context.name(), &exchange, response, (num, count(response)));
+    let response = judge_partial(probe, &context.name(), (&exchange, &class), num).ok_or_else(none)?;
     if context.extra.request_id && matches!(wanted, Wanted::MoreThanThereAre(_)) {
         // The repeated extraction is the same partial result.
         let repeated = request.clone().giving_again(content::gateways(probe, &request, response));
         let (again, class) = probe.send_once(&repeated).await?;
-        if let (ResponseClass::Accepted, Ok(response)) = (class, &again.result)
-            && count(response) < num
-        {
-            let form = format!("{}, repeated", context.name());
-            judge_headers(probe, &form, &again, response, (num, count(response)));
-        }
+        judge_partial(probe, &format!("{}, repeated", context.name()), (&again, &class), num);
     }
     Ok(())
+}
+
+pub(super) fn no_partial_result(probe: &Probe<'_>, num: i64) -> Stop {
+    probe.skip(&format!("the scarce region returned no partial result of {num}"))
+}
+
+/// Judges the headers of a response to a request for `num` gateways, and returns it, if it has fewer.
+pub(super) fn judge_partial<'a>(
+    probe: &Probe<'_>,
+    form: &str,
+    (exchange, class): (&'a Exchange, &ResponseClass),
+    num: i64,
+) -> Option<&'a Response> {
+    let response = exchange.result.as_ref().ok().filter(|_| *class == ResponseClass::Accepted)?;
+    let count = i64::try_from(content::count(probe, response)).unwrap_or(i64::MAX);
+    if count >= num {
+        return None;
+    }
+    judge_headers(probe, form, exchange, response, (num, count));
+    Some(response)
 }
 
 /// The value of the flag is unspecified, unless it denies that the result is partial.

@@ -76,7 +76,9 @@ pub(super) static RANGE_BEYOND: Check = Check {
     run: Run::Cases(|_| {
         let cases =
             [("after", 9, Side::From), ("before", 9, Side::To), ("reversed by one step", 18, Side::Both)];
-        surveyed(cases, beyond)
+        let mut cases = surveyed(cases, beyond);
+        cases.extend(surveyed([("at midnight", 6, ())], at_midnight));
+        cases
     }),
     ..SEARCH
 };
@@ -339,6 +341,29 @@ async fn beyond(probe: &Probe<'_>, side: Side) -> Result<(), Stop> {
                 let (good, bad) = (between(time), between(before));
                 probe.rejects_after_control(Clause::SearchActivatedOrder, &why, &good, &bad).await?;
             }
+        }
+    }
+    comparison.conclude(probe).await
+}
+
+/// A bound at midnight is an instant, and does not stand for the day that begins or ends with it.
+async fn at_midnight(probe: &Probe<'_>, (): ()) -> Result<(), Stop> {
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    let midnight = |time: &Timestamp| {
+        let since = time.as_nanosecond().rem_euclid(DAY_IN_NANOSECONDS);
+        (since > 0).then(|| Timestamp::from_nanosecond(time.as_nanosecond() - since).ok()).flatten()
+    };
+    let mut midnights: Vec<_> = chosen(probe, survey)?.iter().filter_map(midnight).collect();
+    midnights.dedup();
+    let Some(last) = midnights.len().checked_sub(1) else {
+        return Err(probe.skip("all surveyed instances were activated at midnight"));
+    };
+    let mut some = vec![midnights[0], midnights[last / 2], midnights[last]];
+    some.dedup();
+    for time in some {
+        for bounds in [[Filter::ActivatedFrom(time)], [Filter::ActivatedTo(time)]] {
+            judge(probe, &mut comparison, &bounds, ToString::to_string).await?;
         }
     }
     comparison.conclude(probe).await

@@ -42,6 +42,16 @@ fn inputs() -> Vec<Fault> {
             .when(above_maximum)
             .when(with(COUNTRY))
             .request(most),
+        fault("num-required/beside-country", "Beside country num may be absent.")
+            .when(|call| sent(call, NUM).is_none())
+            .when(with(COUNTRY))
+            .request(most),
+        fault("return-type/beside-country", "Beside country any form is taken for JSON.")
+            .when(with(COUNTRY))
+            .request(drop_unlisted(RETURN_TYPE)),
+        fault("sb-length/beside-country", "Beside country a long sb is cut.")
+            .when(with(COUNTRY))
+            .request(replace_sb(|extract, sb| sb.is_some_and(|sb| sb.len() > extract.separator_bytes))),
         fault("protocol/capitals", "HTTPS in capitals is accepted.")
             .when(is(PROTOCOL, "HTTPS"))
             .request(without(PROTOCOL)),

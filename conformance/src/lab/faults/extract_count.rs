@@ -10,6 +10,7 @@ use super::condition::{
 };
 use super::edit::{respond, with_header, without_header};
 use super::separator;
+use super::token::{LINK_CREDENTIAL, carries};
 use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};
 
@@ -168,6 +169,9 @@ fn partial() -> Vec<Fault> {
         header("unsaid-other-protocol", "A partial result of the other protocol lacks the headers.")
             .reply(unflagged)
             .when(with_other_protocol),
+        header("unsaid-by-link", "With a link credential a partial result lacks the headers.")
+            .reply(unflagged)
+            .when(carries(LINK_CREDENTIAL)),
         short("one-short", "One entry is missing and nothing says so."),
         short("one-short-at-maximum", "At the largest num one entry is missing and nothing says so.")
             .when(at_maximum),

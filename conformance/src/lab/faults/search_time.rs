@@ -102,6 +102,12 @@ fn ends() -> Vec<Fault> {
         fault("by-expiry", "The upper bound is compared with the expiry as well.")
             .when(asks(TO))
             .success(lose(|_, item| item["expiresAt"].is_null())),
+        fault("midnight-to-end-of-day", "An upper bound at midnight stands for the whole day.").request(
+            moved(TO, |_, time| {
+                let day = SignedDuration::from_hours(24) - SignedDuration::from_nanos(1);
+                (time.as_nanosecond() % 86_400_000_000_000 == 0).then(|| time.checked_add(day).ok()).flatten()
+            })
+        ),
         fault("midnight-excluded", "A lower bound at midnight is not included.").request(moved(
             FROM,
             |text, time| if time.as_nanosecond() % 86_400_000_000_000 == 0 {
