@@ -11,6 +11,12 @@ use crate::wire::RecordedExchange;
 /// run has no verdict in any case.
 const MAX_INCONCLUSIVE: usize = 3;
 
+/// How many times the inconclusive cases of a check run again while some of them get a result each time.
+const ROUNDS: usize = 5;
+
+/// Pause between two of these rounds if the target asks for no other.
+const PAUSE: Duration = Duration::from_secs(1);
+
 impl Suite<'_> {
     /// Runs the inconclusive cases of these checks again, one check after another, once the longest `Retry-After` of the target
     /// has passed. The limits of the budget apply, including the time of the run.
@@ -23,10 +29,7 @@ impl Suite<'_> {
     ) -> (Rerun, Duration) {
         let (mut run_again, mut busy) = (Rerun::default(), Duration::ZERO);
         if let Some(wait) = self.meter.remaining_wait().filter(|_| !inconclusive.is_empty()) {
-            tokio::select! {
-                () = tokio::time::sleep(wait) => {}
-                () = self.ended() => {}
-            }
+            self.pause(wait).await;
         }
         self.meter.pace().reset_throttling();
         let mut in_a_row = 0;
@@ -47,22 +50,41 @@ impl Suite<'_> {
         (run_again, busy)
     }
 
+    async fn pause(&self, wait: Duration) {
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            () = self.ended() => {}
+        }
+    }
+
+    /// A service that lends gateways, or serves so many requests in a time, decides a part of the cases each time.
     async fn run_again(
         &self,
         result: &mut CheckResult,
         planned: &PlannedCheck,
         context: &ProbeContext<'_>,
     ) -> Duration {
-        let open = |case: &&Case| {
-            let known = result.cases.iter().find(|known| known.label == case.label());
-            known.is_some_and(|known| matches!(known.outcome, Outcome::Inconclusive(_)))
-        };
-        let cases: Vec<&Case> = planned.running().filter(open).collect();
-        let (again, busy) = self.run_cases(planned.check, &cases, context).await;
-        merge(result, again);
+        let mut busy = Duration::ZERO;
+        for _ in 0..ROUNDS {
+            let cases: Vec<&Case> = planned.running().filter(|case| is_open(result, case)).collect();
+            let (again, busy_here) = self.run_cases(planned.check, &cases, context).await;
+            merge(result, again);
+            busy += busy_here;
+            let left = cases.iter().filter(|case| is_open(result, case)).count();
+            let is_over = self.stopper.reason().is_some() || self.meter.pace().is_throttling_everything();
+            if left == 0 || left == cases.len() || is_over {
+                break;
+            }
+            self.pause(self.meter.remaining_wait().unwrap_or(PAUSE)).await;
+        }
         self.finish(result);
         busy
     }
+}
+
+fn is_open(result: &CheckResult, case: &Case) -> bool {
+    let known = result.cases.iter().find(|known| known.label == case.label());
+    known.is_some_and(|known| matches!(known.outcome, Outcome::Inconclusive(_)))
 }
 
 /// Replaces the outcomes of cases with those of a later run.
