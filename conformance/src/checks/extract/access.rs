@@ -267,13 +267,11 @@ pub(super) async fn is_valid(probe: &Probe<'_>, token: &Secret, fact: Fact) -> R
     if !rejected_alike(&supplied, &unknown) {
         return Ok(());
     }
-    let reason = format!(
+    // Which conditions static operations apply to a valid token is unspecified.
+    Err(probe.skip(&format!(
         "list groups rejects the token like an unknown one, so a rejection shows nothing: expected {fact}, and \
          the token must be valid: {reason}"
-    );
-    // Whether static operations apply the whitelist and accept link credentials is unspecified.
-    let may_be_valid = matches!(fact, Fact::TokenNotWhitelisted | Fact::RejectedTokens);
-    Err(if may_be_valid { probe.skip(&reason) } else { probe.inconclusive(&reason) })
+    )))
 }
 
 fn transports_and_text() -> Vec<Context> {

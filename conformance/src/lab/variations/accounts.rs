@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
+use crate::contract::OperationId;
 use crate::lab::Variation;
-use crate::lab::faults::condition::{API_KEY, sent};
+use crate::lab::faults::condition::{API_KEY, put_param, sent};
 
 pub(crate) fn variations() -> Vec<Variation> {
     variations_of![
@@ -36,6 +37,19 @@ pub(crate) fn variations() -> Vec<Variation> {
                 });
                 reply
             })
+        }),
+        variation(
+            "static-operations-check-access",
+            "Static operations reject an account without verification or entitlement like an unknown token."
+        )
+        .request(|call| {
+            let facts = call.facts;
+            let lacking = [&facts.token_not_verified, &facts.token_not_entitled].into_iter().flatten();
+            let own = sent(call, API_KEY);
+            let is_lacking = own.is_some_and(|own| lacking.into_iter().any(|token| token.expose() == own));
+            if is_lacking && call.operation() != Some(OperationId::Extract) {
+                put_param(call, API_KEY, "nobodys-token");
+            }
         }),
     ]
 }
