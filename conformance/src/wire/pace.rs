@@ -390,7 +390,10 @@ mod tests {
         throttle_each_fourth(&pace, begun, 200);
         assert_eq!(rate(&pace, begun), 100.0);
         let lowest = pace.throttling().lowest_rate;
-        assert!(lowest.is_some_and(|lowest| (12..=25).contains(&lowest)), "about a quarter of 100: {lowest:?}");
+        assert!(
+            lowest.is_some_and(|lowest| (12..=25).contains(&lowest)),
+            "about a quarter of 100: {lowest:?}"
+        );
         throttle_each_fourth(&pace, begun + Duration::from_secs(200), 1_000);
         assert_eq!(rate(&pace, begun), 100.0, "and kept");
         assert_eq!(pace.throttling().lowest_rate, lowest);
