@@ -124,6 +124,11 @@ impl Detection {
         }
     }
 
+    /// Clauses with known faults, none of which the run would have noticed.
+    pub fn clauses_without_power(&self) -> impl Iterator<Item = Clause> {
+        self.clauses.iter().filter(|clause| clause.known > 0 && clause.noticed == 0).map(|clause| clause.id)
+    }
+
     /// Noticed faults in percent of the known ones, rounded down.
     pub const fn percent(&self) -> usize {
         match (self.noticed * 100).checked_div(self.known) {

@@ -192,7 +192,7 @@ fn report(
     seen: &BTreeSet<Clause>,
     inferred: InferredClauses,
 ) -> Report {
-    let mut clauses = ClauseSummary::from_results(&checks, &contract.catalogue);
+    let mut clauses = ClauseSummary::from_results(&checks, &contract.catalogue, &BTreeSet::new());
     for clause in clauses.iter_mut().filter(|clause| !seen.contains(&clause.id) && clause.failures == 0) {
         clause.checked = 0;
     }

@@ -141,6 +141,8 @@ struct Candidate<'a> {
     at: (usize, usize),
     check: &'static Check,
     case: &'a Case,
+    /// The clauses that it judges: those of which it notices known faults.
+    clauses: BTreeSet<Clause>,
     /// Numbers of the known faults that it notices.
     notices: Vec<usize>,
     /// Also those that are noticed in the control requests which it shares in the run. They count if no chosen case sends these
@@ -220,6 +222,7 @@ impl<'a> Candidates<'a> {
                 }
             }
         }
+        let with_faults: BTreeSet<Clause> = matrix.faults().iter().map(|fault| fault.clause).collect();
         let mut cases = vec![0; matrix.faults().len()];
         noticed_by.values().flatten().for_each(|fault| cases[*fault] += 1);
         let times =
@@ -241,10 +244,14 @@ impl<'a> Candidates<'a> {
                         with_controls.extend(faults);
                         of_controls.entry(control.label.as_ref()).or_insert_with(|| faults.to_vec());
                     }
+                    // A clause without known faults counts by its citation.
+                    let cited = planned.check.clauses.iter().filter(|clause| !with_faults.contains(clause));
+                    let shown = with_controls.iter().map(|fault| &matrix.faults()[*fault].clause);
                     all.push(Candidate {
                         at: (at, of_check),
                         check: planned.check,
                         case: &case.case,
+                        clauses: cited.chain(shown).copied().collect(),
                         notices,
                         with_controls: with_controls.into_iter().collect(),
                     });
@@ -402,7 +409,7 @@ impl Choice<'_> {
     /// The value that a candidate adds, for each 1/1024 of a request that it costs.
     fn worth(&self, candidate: &Candidate<'_>, gain: Gain) -> u64 {
         const PARTS: u64 = 1 << 10;
-        let clauses = candidate.check.clauses.iter().filter(|clause| !self.judged.contains(clause)).count();
+        let clauses = candidate.clauses.difference(&self.judged).count();
         let of_fault = |fault: &usize| match (gain, usize::from(self.noticed[*fault])) {
             (_, 0) => self.values[*fault],
             (Gain::New, _) => 0,
@@ -452,7 +459,7 @@ impl Choice<'_> {
     }
 
     fn judge(&mut self, candidate: &Candidate<'_>) {
-        self.judged.extend(candidate.check.clauses);
+        self.judged.extend(&candidate.clauses);
         if self.subjects.insert(candidate.subject()) {
             self.worth += CHECK;
         }

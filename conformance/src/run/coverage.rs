@@ -4,14 +4,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::CheckResult;
+use crate::check::Severity;
 use crate::contract::{Catalogue, Clause};
+use crate::detection::Detection;
 
 /// The clauses that a run judged, and the others with the reasons.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Coverage {
     /// Number of clauses that responses can show.
     pub clauses: usize,
-    /// Number of those about which at least one check has a result.
+    /// Number of those that are violated, or about which a check has a result that would have noticed a known fault.
     pub judged: usize,
     /// Why the others were not judged, the reason with the most clauses first.
     pub not_judged: Vec<NotJudged>,
@@ -29,12 +31,20 @@ pub struct NotJudged {
 }
 
 impl Coverage {
-    /// Coverage of all clauses that responses can show, including those whose checks were not selected.
-    pub fn new(results: &[CheckResult], catalogue: &Catalogue) -> Self {
+    /// Coverage of all clauses that responses can show, including those whose checks were not selected. A check may cite several
+    /// clauses, and some of its cases may lack a result: without a case that notices a known fault of a clause, its result says
+    /// nothing about that clause.
+    pub fn new(results: &[CheckResult], catalogue: &Catalogue, detection: &Detection) -> Self {
         let observable: BTreeSet<Clause> =
             catalogue.clauses().iter().filter(|clause| clause.observable).map(|clause| clause.id).collect();
+        let unnoticed: BTreeSet<Clause> = detection.clauses_without_power().collect();
         let concluded = results.iter().filter(|result| result.outcome.concluded());
-        let judged: BTreeSet<Clause> = concluded.flat_map(|result| result.clauses.iter().copied()).collect();
+        let passed = concluded.flat_map(|result| result.clauses.iter().copied());
+        let findings = results.iter().flat_map(|result| &result.findings);
+        let violated =
+            findings.filter(|finding| finding.severity == Severity::Fail).map(|found| found.clause);
+        let judged: BTreeSet<Clause> =
+            passed.filter(|clause| !unnoticed.contains(clause)).chain(violated).collect();
         let open: BTreeSet<Clause> = observable.difference(&judged).copied().collect();
 
         let mut reasons: BTreeMap<&str, (BTreeSet<Clause>, usize)> = BTreeMap::new();
@@ -46,6 +56,12 @@ impl Coverage {
             known.extend(clauses());
             explained.extend(clauses());
             *checks += 1;
+        }
+        let unnoticed: BTreeSet<Clause> =
+            open.intersection(&unnoticed).filter(|clause| !explained.contains(clause)).copied().collect();
+        if !unnoticed.is_empty() && !results.is_empty() {
+            explained.extend(&unnoticed);
+            reasons.insert(WITHOUT_POWER, (unnoticed, 0));
         }
         let unselected: BTreeSet<Clause> = open.difference(&explained).copied().collect();
         if !unselected.is_empty() {
@@ -65,7 +81,7 @@ impl Coverage {
 
     /// Coverage of a run that did not start, with the reason.
     pub(super) fn none(catalogue: &Catalogue, reason: &str) -> Self {
-        let mut coverage = Self::new(&[], catalogue);
+        let mut coverage = Self::new(&[], catalogue, &Detection::default());
         for not_judged in &mut coverage.not_judged {
             reason.clone_into(&mut not_judged.reason);
         }
@@ -85,6 +101,8 @@ impl Coverage {
     }
 }
 
+const WITHOUT_POWER: &str = "no case with a result would have noticed a known fault of them; more facts or a larger budget may bring one";
+
 const NOT_SELECTED: &str = "none of their checks was selected; see --only, --skip and --profile";
 
 #[cfg(test)]
@@ -93,13 +111,36 @@ mod tests {
     use crate::check::Outcome;
     use crate::checks::registry;
     use crate::contract::Contract;
+    use crate::detection::ClauseDetection;
 
     fn coverage(outcome: impl Fn(&str) -> Option<Outcome>) -> Coverage {
         let results: Vec<_> = registry()
             .into_iter()
             .filter_map(|check| Some(CheckResult::not_run(check, outcome(check.id)?)))
             .collect();
-        Coverage::new(&results, &Contract::embedded().expect("contract").catalogue)
+        of(&results, &Detection::default())
+    }
+
+    fn of(results: &[CheckResult], detection: &Detection) -> Coverage {
+        Coverage::new(results, &Contract::embedded().expect("contract").catalogue, detection)
+    }
+
+    #[test]
+    fn a_clause_is_not_judged_if_no_case_with_a_result_notices_a_fault_of_it() {
+        let results: Vec<_> = registry()
+            .into_iter()
+            .filter(|check| check.clauses.contains(&Clause::SearchCity))
+            .map(|check| CheckResult::not_run(check, Outcome::Passed))
+            .collect();
+        let of_city = |noticed| {
+            let clause = ClauseDetection { id: Clause::SearchCity, known: 2, noticed, unnoticed: Vec::new() };
+            of(&results, &Detection { clauses: vec![clause], ..Detection::default() })
+        };
+        let is_open = |coverage: &Coverage| coverage.open().any(|clause| clause == Clause::SearchCity);
+        assert!(is_open(&of_city(0)) && !is_open(&of_city(1)));
+        assert_eq!(of_city(0).judged + 1, of_city(1).judged);
+        let reason = of_city(0).not_judged.into_iter().find(|why| why.clauses == [Clause::SearchCity]);
+        assert_eq!(reason.map(|why| why.reason).as_deref(), Some(WITHOUT_POWER));
     }
 
     #[test]

@@ -93,8 +93,9 @@ mod tests {
                 false => CheckResult::not_run(check, Outcome::Skipped("supply addresses".to_owned())),
             })
             .collect();
-        let coverage = Coverage::new(&results, &Contract::embedded().expect("contract").catalogue);
         let detection = Detection { known: 10, noticed: 4, ..Detection::default() };
+        let catalogue = &Contract::embedded().expect("contract").catalogue;
+        let coverage = Coverage::new(&results, catalogue, &detection);
         let unmet = |gates: &Gates| gates.unmet(&results, &coverage, &detection, &[]);
         let none = Gates::default();
         assert_eq!(unmet(&none), Vec::<String>::new());

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -63,7 +63,7 @@ pub struct ClauseSummary {
     pub inferred_from: Option<String>,
     /// Line in `openapi/openapi.yaml`, from 1.
     pub line: u64,
-    /// Number of checks that cite it and have a result.
+    /// Number of checks that cite it and have a result; 0 if the clause was not judged.
     pub checked: usize,
     /// Number of failures that cite it.
     pub failures: usize,
@@ -227,12 +227,17 @@ fn is_unnamed(cases: &[CaseResult]) -> bool {
 }
 
 impl ClauseSummary {
-    /// One summary for each clause that a result cites, sorted by id.
-    pub fn from_results(results: &[CheckResult], catalogue: &Catalogue) -> Vec<Self> {
+    /// One summary for each clause that a result cites, sorted by id. No result counts for the `open` ones, which were not judged.
+    pub fn from_results(
+        results: &[CheckResult],
+        catalogue: &Catalogue,
+        open: &BTreeSet<Clause>,
+    ) -> Vec<Self> {
         let mut clauses: BTreeMap<Clause, (usize, usize)> = BTreeMap::new();
         for result in results {
             for clause in result.clauses {
-                clauses.entry(*clause).or_default().0 += usize::from(result.outcome.concluded());
+                clauses.entry(*clause).or_default().0 +=
+                    usize::from(result.outcome.concluded() && !open.contains(clause));
             }
             for finding in result.failures().filter(|_| result.outcome == Outcome::Failed) {
                 clauses.entry(finding.clause).or_default().1 += 1;

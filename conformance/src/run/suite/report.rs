@@ -37,12 +37,14 @@ impl Suite<'_> {
         }
         let expectations = expectations(&checks, &self.options.expected, self.today);
         let totals = Totals::from_results(&checks);
-        let coverage = match &unreachable {
-            Some(reason) => Coverage::none(&self.contract.catalogue, reason),
-            None => Coverage::new(&checks, &self.contract.catalogue),
-        };
         let cases = cases(&self.plan, &checks);
         let detection = Detection::new(self.matrix, &cases);
+        let coverage = match &unreachable {
+            Some(reason) => Coverage::none(&self.contract.catalogue, reason),
+            None => Coverage::new(&checks, &self.contract.catalogue, &detection),
+        };
+        let open = coverage.open().collect();
+        let clauses = ClauseSummary::from_results(&checks, &self.contract.catalogue, &open);
         let diagnosis = Diagnosis::from_results(&checks, &cases, self.matrix);
         drop(cases);
         let unmet = match reached {
@@ -80,7 +82,7 @@ impl Suite<'_> {
             detection,
             diagnosis,
             unmet,
-            clauses: ClauseSummary::from_results(&checks, &self.contract.catalogue),
+            clauses,
             checks,
             log,
         }
