@@ -39,12 +39,12 @@ impl Coverage {
             catalogue.clauses().iter().filter(|clause| clause.observable).map(|clause| clause.id).collect();
         let unnoticed: BTreeSet<Clause> = detection.clauses_without_power().collect();
         let concluded = results.iter().filter(|result| result.outcome.concluded());
-        let passed = concluded.flat_map(|result| result.clauses.iter().copied());
+        let cited: BTreeSet<Clause> = concluded.flat_map(|result| result.clauses.iter().copied()).collect();
+        let unnoticed: BTreeSet<Clause> = cited.intersection(&unnoticed).copied().collect();
         let findings = results.iter().flat_map(|result| &result.findings);
         let violated =
             findings.filter(|finding| finding.severity == Severity::Fail).map(|found| found.clause);
-        let judged: BTreeSet<Clause> =
-            passed.filter(|clause| !unnoticed.contains(clause)).chain(violated).collect();
+        let judged: BTreeSet<Clause> = cited.difference(&unnoticed).copied().chain(violated).collect();
         let open: BTreeSet<Clause> = observable.difference(&judged).copied().collect();
 
         let mut reasons: BTreeMap<&str, (BTreeSet<Clause>, usize)> = BTreeMap::new();
@@ -59,7 +59,7 @@ impl Coverage {
         }
         let unnoticed: BTreeSet<Clause> =
             open.intersection(&unnoticed).filter(|clause| !explained.contains(clause)).copied().collect();
-        if !unnoticed.is_empty() && !results.is_empty() {
+        if !unnoticed.is_empty() {
             explained.extend(&unnoticed);
             reasons.insert(WITHOUT_POWER, (unnoticed, 0));
         }
