@@ -37,11 +37,9 @@ pub struct ShortSecret {
     pub length: usize,
 }
 
-#[derive(Default)]
 struct Patterns {
     patterns: Vec<Pattern>,
-    /// For each byte, the patterns that may begin with it.
-    by_first: Vec<Vec<usize>>,
+    beginnings: spelling::Beginnings,
 }
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -79,7 +77,7 @@ impl Redactor {
             let texts = std::iter::once(secret.expose()).chain(nearly);
             patterns.extend(texts.flat_map(|text| forms(text, secret.name())));
         }
-        Ok(Self { known: Patterns::new(patterns), learned: RwLock::default() })
+        Ok(Self { known: Patterns::new(patterns), learned: RwLock::new(Patterns::new(Vec::new())) })
     }
 
     /// Treats a password from a response as a secret from now on. A very short one occurs anywhere, so it is only hidden where it
@@ -157,18 +155,13 @@ impl Patterns {
     fn new(mut patterns: Vec<Pattern>) -> Self {
         patterns.sort_unstable();
         patterns.dedup();
-        let beginning = |byte: u8| {
-            let fits = |pattern: &Pattern| spelling::may_begin(byte, pattern.characters.first().copied());
-            let fitting = patterns.iter().enumerate().filter(|(_, pattern)| fits(pattern));
-            fitting.map(|(index, _)| index).collect()
-        };
-        let by_first = (0..=u8::MAX).map(beginning).collect();
-        Self { patterns, by_first }
+        let beginnings = spelling::Beginnings::new(patterns.iter().map(|pattern| &*pattern.characters));
+        Self { patterns, beginnings }
     }
 
     fn find(&self, text: &str) -> spelling::ScanResult {
         let patterns: Vec<&[char]> = self.patterns.iter().map(|pattern| &*pattern.characters).collect();
-        spelling::find(text.as_bytes(), &patterns, &self.by_first)
+        spelling::find(text.as_bytes(), &patterns, &self.beginnings)
     }
 
     /// The text without secrets and, if it was cut, without what may be the beginning of one at its end.

@@ -26,16 +26,59 @@ pub(super) struct ScanResult {
     pub(super) steps: usize,
 }
 
-/// Whether some spelling of a character may begin with a byte.
-pub(super) fn may_begin(byte: u8, character: Option<char>) -> bool {
-    let Some(character) = character else { return false };
-    let mut buffer = [0; 4];
-    let first = character.encode_utf8(&mut buffer).as_bytes()[0];
-    first.eq_ignore_ascii_case(&byte) || b"%\\&".contains(&byte) || (byte == b'+' && character == ' ')
+/// How patterns begin, so that a search follows only readings that may become a match. Letters count in either case.
+pub(super) struct Beginnings {
+    /// The second byte of each pattern.
+    second: Vec<u8>,
+    /// For each byte, the patterns that begin with it when spelt as they are.
+    by_first: Vec<Vec<usize>>,
+    /// For each two bytes, whether a pattern begins with them.
+    pairs: Vec<bool>,
 }
 
-/// Every spelling of the patterns in a text. `by_first` has, for each byte, the patterns that may begin with it.
-pub(super) fn find(text: &[u8], patterns: &[&[char]], by_first: &[Vec<usize>]) -> ScanResult {
+impl Beginnings {
+    /// The beginnings of these patterns, each of at least two bytes.
+    pub(super) fn new<'a>(patterns: impl Iterator<Item = &'a [char]>) -> Self {
+        let (mut second, mut by_first, mut pairs) = (Vec::new(), vec![Vec::new(); 256], vec![false; 1 << 16]);
+        for (index, pattern) in patterns.enumerate() {
+            let mut bytes = pattern.iter().take(2).collect::<String>().into_bytes().into_iter();
+            let mut next = || bytes.next().unwrap_or_default().to_ascii_lowercase();
+            let two = [next(), next()];
+            second.push(two[1]);
+            by_first[usize::from(two[0])].push(index);
+            pairs[usize::from(u16::from_be_bytes(two))] = true;
+        }
+        Self { second, by_first, pairs }
+    }
+
+    /// Calls `begin` with each pattern that a spelling at this place may be the beginning of.
+    fn at(&self, text: &[u8], at: usize, begin: impl FnMut(usize)) {
+        let by_first = |byte: u8| self.by_first[usize::from(byte.to_ascii_lowercase())].iter().copied();
+        let rest = &text[at..];
+        let (byte, next) = (rest[0], rest.get(1).copied());
+        match (byte, next) {
+            (b'%' | b'\\' | b'&', _) if may_be_cut(text, at) => (0..self.second.len()).for_each(begin),
+            (b'%', _) => match percent(text, at).map(|encoded| encoded.value) {
+                None | Some(b'%') => by_first(byte).for_each(begin),
+                Some(b'\\' | b'&') => (0..self.second.len()).for_each(begin),
+                Some(value) => by_first(byte).chain(by_first(value)).for_each(begin),
+            },
+            (b'&', _) if !begins_entity(&rest[1..]) => by_first(byte).for_each(begin),
+            (b'\\' | b'&', _) => (0..self.second.len()).for_each(begin),
+            (b'+', _) => by_first(byte).chain(by_first(b' ')).for_each(begin),
+            (_, Some(next)) if !INTRODUCERS.contains(&next) => {
+                let two = [byte, next].map(|byte| byte.to_ascii_lowercase());
+                if self.pairs[usize::from(u16::from_be_bytes(two))] {
+                    by_first(byte).filter(|pattern| self.second[*pattern] == two[1]).for_each(begin);
+                }
+            }
+            _ => by_first(byte).for_each(begin),
+        }
+    }
+}
+
+/// Every spelling of the patterns in a text.
+pub(super) fn find(text: &[u8], patterns: &[&[char]], beginnings: &Beginnings) -> ScanResult {
     let mut search = Search {
         text,
         patterns,
@@ -45,15 +88,11 @@ pub(super) fn find(text: &[u8], patterns: &[&[char]], by_first: &[Vec<usize>]) -
         boundary: 0,
         found: ScanResult::default(),
     };
-    for (at, byte) in text.iter().enumerate() {
-        let beginning = by_first.get(usize::from(*byte)).filter(|beginning| !beginning.is_empty());
-        if let Some(beginning) = beginning.filter(|_| !search.is_within_run(at)) {
-            for pattern in beginning {
-                search.advance(
-                    at,
-                    PartialMatch { pattern: *pattern, index: 0, behind: Escape::Nothing, start: at },
-                );
-            }
+    for at in 0..text.len() {
+        if !search.is_within_run(at) {
+            beginnings.at(text, at, |pattern| {
+                search.advance(at, PartialMatch { pattern, index: 0, behind: Escape::Nothing, start: at });
+            });
         }
         if let Some(mut readings) = search.waiting.remove(&at) {
             // Of readings that differ only in their start, the earliest one covers the others.
@@ -70,6 +109,11 @@ const INTRODUCERS: &[u8] = b"%\\&+";
 
 /// Maximum length of an incomplete spelling at the end of a text, in bytes.
 const MAX_INCOMPLETE: usize = 16;
+
+/// Whether a spelling at this place may continue beyond the end of the text.
+const fn may_be_cut(text: &[u8], at: usize) -> bool {
+    at + MAX_INCOMPLETE >= text.len()
+}
 
 /// How far a pattern has been read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -138,7 +182,7 @@ impl Search<'_> {
 
     /// A reading near the end of the text might continue if the text had not been cut.
     fn note_open(&mut self, at: usize, reading: PartialMatch) {
-        if at + MAX_INCOMPLETE >= self.text.len() {
+        if may_be_cut(self.text, at) {
             let open = self.found.open.map_or(reading.start, |open| open.min(reading.start));
             self.found.open = Some(open);
         }
@@ -233,20 +277,6 @@ impl Search<'_> {
 
     /// `quot;`, `#34;`, `#x22;`, `amp;quot;` and so on, behind an ampersand.
     fn entity(&mut self, at: usize, character: char, reading: PartialMatch, read: PartialMatch) {
-        const NAMES: [(&[u8], char); 12] = [
-            (b"amp;", '&'),
-            (b"lt;", '<'),
-            (b"gt;", '>'),
-            (b"quot;", '"'),
-            (b"apos;", '\''),
-            (b"sol;", '/'),
-            (b"bsol;", '\\'),
-            (b"plus;", '+'),
-            (b"equals;", '='),
-            (b"percnt;", '%'),
-            (b"num;", '#'),
-            (b"nbsp;", ' '),
-        ];
         let rest = self.text.get(at..).unwrap_or_default();
         if let Some(digits) = rest.strip_prefix(b"#") {
             let (digits, radix) = match digits {
@@ -262,7 +292,8 @@ impl Search<'_> {
                 self.advance(end + usize::from(self.text.get(end) == Some(&b';')), read);
             }
         }
-        for (name, _) in NAMES.iter().filter(|(name, meant)| *meant == character && rest.starts_with(name)) {
+        for (name, _) in ENTITIES.iter().filter(|(name, meant)| *meant == character && rest.starts_with(name))
+        {
             self.advance(at + name.len(), read);
         }
         if rest.starts_with(b"amp;") {
@@ -313,6 +344,26 @@ impl Search<'_> {
 
     #[cfg(not(test))]
     fn count(&mut self, _: usize) {}
+}
+
+const ENTITIES: [(&[u8], char); 12] = [
+    (b"amp;", '&'),
+    (b"lt;", '<'),
+    (b"gt;", '>'),
+    (b"quot;", '"'),
+    (b"apos;", '\''),
+    (b"sol;", '/'),
+    (b"bsol;", '\\'),
+    (b"plus;", '+'),
+    (b"equals;", '='),
+    (b"percnt;", '%'),
+    (b"num;", '#'),
+    (b"nbsp;", ' '),
+];
+
+/// Whether this may be the rest of an entity, behind its ampersand.
+fn begins_entity(rest: &[u8]) -> bool {
+    rest.first() == Some(&b'#') || ENTITIES.iter().any(|(name, _)| rest.starts_with(name))
 }
 
 /// A byte in percent-encoding.
