@@ -22,7 +22,8 @@ pub struct Throttling {
 /// The rate of a run. It is halved when a quarter of the latest responses are throttled. While requests are served it rises in
 /// equal steps to the rate before it was halved, and then by half of itself at a time: a rate that was once too high is
 /// approached slowly, and exceeded quickly once it is served. A target whose throttling stays moderate while the rate falls does
-/// not throttle because of the rate; then the rate is restored, and halved only when most responses are throttled.
+/// not throttle because of the rate; then the rate is restored, and halved only when most responses are throttled. A rate that
+/// is not reached, because requests wait as the target asked, says nothing about the cause.
 #[derive(Debug)]
 pub(crate) struct Pace(Mutex<State>);
 
@@ -42,7 +43,7 @@ struct State {
     sent: VecDeque<Instant>,
     /// When the rate was last halved.
     halved_at: Option<Instant>,
-    /// The first rate of a series in which each was halved although at least half of the responses were served.
+    /// The first rate of a series in which each was reached, and halved although at least half of the responses were served.
     moderate_since: Option<f64>,
     /// How many of the latest responses must be throttled to halve the rate.
     halve_at: usize,
@@ -85,6 +86,9 @@ const MOST_THROTTLED: usize = LATEST / 2 + 1;
 /// A target that serves at least half at one rate would serve everything at half of it. If at least a quarter is still throttled
 /// at this part of the rate, the rate is not the cause.
 const NOT_THE_CAUSE_AT: f64 = 1.0 / 4.0;
+
+/// A rate is reached when requests are sent at this part of it.
+const REACHED: f64 = 1.0 / 2.0;
 
 /// Requests that must be served before the rate rises by a step, and the number of steps that double it.
 const SERVED_PER_STEP: u32 = 8;
@@ -177,6 +181,8 @@ impl Pace {
         state.failed_waits = if is_served { 0 } else { state.failed_waits + 1 };
         if state.failed_waits == MAX_FAILED_WAITS {
             state.limit = None;
+            state.moderate_since = None;
+            state.halve_at = MANY_THROTTLED;
             state.latest.clear();
         }
     }
@@ -230,6 +236,9 @@ impl State {
         self.served = 0;
         self.may_rise = now + self.wait / STEPS_PER_WAIT;
         let raised = if limit < self.previous { limit + self.previous / STEPS } else { limit * GROWTH };
+        if raised >= self.previous {
+            self.moderate_since = None;
+        }
         // At the tester's own rate, or above what any target reaches, the limit is lifted.
         self.limit = Some(raised).filter(|raised| *raised < self.ceiling.unwrap_or(MAX_RATE));
     }
@@ -246,7 +255,7 @@ impl State {
             return;
         }
         let rate = self.rate().unwrap_or_else(|| self.measured());
-        let is_moderate = self.latest.len() >= 2 * throttled;
+        let is_moderate = self.latest.len() >= 2 * throttled && self.measured() >= rate * REACHED;
         self.latest.clear();
         self.served = 0;
         self.halve_at = MANY_THROTTLED;
@@ -288,6 +297,8 @@ fn push_latest<T>(latest: &mut VecDeque<T>, max: usize, item: T) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn pace(rate: Option<u32>) -> (Pace, Instant) {
@@ -402,21 +413,32 @@ mod tests {
         assert_eq!(rate(&pace, begun), 50.0, "until most responses are throttled");
     }
 
-    /// How many of `requests`, one after another, a target throttles that serves `limit` requests per second after a burst.
-    fn throttled_by(limit: f64, burst: f64, requests: u32) -> u32 {
+    /// How many of `requests` a target throttles that serves `limit` requests in each second. Each sender waits for the response,
+    /// and then for the second that a throttled one asks for.
+    fn throttled_by(limit: u32, latency: Duration, senders: usize, requests: u32) -> u32 {
         let (pace, begun) = pace(None);
-        let (mut now, mut refilled, mut tokens, mut throttled) = (begun, begun, burst, 0);
-        for _ in 0..requests {
-            let turn = pace.next_turn(now);
-            now = turn + Duration::from_millis(2);
-            tokens = burst.min(tokens + limit * turn.duration_since(refilled).as_secs_f64());
-            refilled = turn;
-            if tokens >= 1.0 {
-                tokens -= 1.0;
+        let (mut second, mut served, mut throttled, mut received) = (0, 0, 0, 0);
+        // When each sender goes on, and with a response to a request that was sent when.
+        let mut senders: BTreeSet<_> = (0..senders).map(|sender| (begun, sender, None)).collect();
+        while received < requests {
+            let (now, sender, sent) = senders.pop_first().expect("a sender");
+            let Some(sent) = sent else {
+                let turn = pace.next_turn(now);
+                senders.insert((turn + latency, sender, Some(turn)));
+                continue;
+            };
+            received += 1;
+            if sent.duration_since(begun).as_secs() != second {
+                (second, served) = (sent.duration_since(begun).as_secs(), 0);
+            }
+            if served < limit {
+                served += 1;
                 pace.note_served(now);
+                senders.insert((now, sender, None));
             } else {
                 throttled += 1;
-                pace.note_throttled(turn, Some(Duration::from_secs(1)), now);
+                pace.note_throttled(sent, Some(Duration::from_secs(1)), now);
+                senders.insert((now + Duration::from_secs(1), sender, None));
             }
         }
         throttled
@@ -424,9 +446,15 @@ mod tests {
 
     #[test]
     fn a_rate_that_is_the_cause_is_kept_low() {
-        for (limit, burst) in [(2.0, 1.0), (2.0, 50.0), (10.0, 10.0), (50.0, 1.0), (50.0, 200.0)] {
-            let throttled = throttled_by(limit, burst, 2_000);
-            assert!(throttled < 600, "{limit} requests per second, a burst of {burst}: {throttled} of 2000");
+        const REQUESTS: u32 = 4_000;
+        for (limit, senders) in [2, 10, 20, 50].into_iter().flat_map(|limit| [(limit, 1), (limit, 8)]) {
+            for latency in [2, 30, 100].map(Duration::from_millis) {
+                let throttled = throttled_by(limit, latency, senders, REQUESTS);
+                assert!(
+                    throttled < REQUESTS / 4,
+                    "{limit} requests per second, {senders} senders, {latency:?}: {throttled} of {REQUESTS}"
+                );
+            }
         }
     }
 
