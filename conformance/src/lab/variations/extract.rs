@@ -1,14 +1,17 @@
 //! Variations in extraction.
 
 use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use futures::future::BoxFuture;
 use hyper::StatusCode;
 use hyper::header::HeaderValue;
 use serde_json::{Value, json};
 
 use super::entries::{add, entries, rewritten};
 use super::keep_params;
-use crate::contract::Extract;
+use crate::contract::{Extract, OperationId};
 use crate::lab::exchange::Reply;
 use crate::lab::faults::condition::{LB, SB, is_custom, num, of_empty_region, request_id, without};
 use crate::lab::faults::credentials;
@@ -130,6 +133,11 @@ fn results() -> Vec<Variation> {
                 reply
             })
         }),
+        variation(
+            "gateways-lent",
+            "An extracted gateway is lent for a time; until then the others are too few for many extractions."
+        )
+        .serve(lending()),
         variation(
             "one-gateway-for-all",
             "Every entry of an extraction is the same gateway, which chooses the exit itself."
@@ -264,6 +272,37 @@ fn parameters() -> Vec<Variation> {
             })
         }),
     ]
+}
+
+/// Lends at most twice as many gateways as one extraction may ask for, each for a little over a second.
+fn lending() -> impl for<'a> Fn(Call<'a>) -> BoxFuture<'a, Reply> + Send + Sync + 'static {
+    const LENT_FOR: Duration = Duration::from_millis(1_200);
+    let lent: Arc<Mutex<Vec<(Instant, i64)>>> = Arc::default();
+    move |call| {
+        let lent = Arc::clone(&lent);
+        Box::pin(async move {
+            let reply = call.send().await;
+            let id = request_id(&call).map(|id| format!("{id} {:?}", credentials(&call)));
+            let repeated = id.as_ref().is_some_and(|id| call.memory.recall(id).is_some());
+            if call.operation() != Some(OperationId::Extract) || !call.accepted(&reply) || repeated {
+                return reply;
+            }
+            let asked = num(&call).unwrap_or_default();
+            let mut lent = lent.lock().unwrap_or_else(PoisonError::into_inner);
+            lent.retain(|(since, _)| since.elapsed() < LENT_FOR);
+            let pool = 2 * call.contract.extract.num_range.end();
+            if lent.iter().map(|(_, gateways)| gateways).sum::<i64>() + asked > pool {
+                let mut shortage = shortage(503, 50301);
+                shortage.headers.insert("retry-after", HeaderValue::from_static("1"));
+                return shortage;
+            }
+            lent.push((Instant::now(), asked));
+            if let Some(id) = id {
+                call.memory.keep(&id, &reply);
+            }
+            reply
+        })
+    }
 }
 
 /// Asks for the default region where an unknown one is named; says whether it was.

@@ -11,8 +11,12 @@ use crate::wire::RecordedExchange;
 /// run has no verdict in any case.
 const MAX_INCONCLUSIVE: usize = 3;
 
-/// How many times the inconclusive cases of a check run again while some of them get a result each time.
+/// How many times the inconclusive cases of a check run again at most.
 const ROUNDS: usize = 5;
+
+/// Rounds in a row without a result for any of the cases, after which the check is left as it is. One is not enough: a service may
+/// need a little longer than its `Retry-After` says.
+const MAX_FRUITLESS: usize = 2;
 
 /// Pause between two of these rounds if the target asks for no other.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -65,17 +69,20 @@ impl Suite<'_> {
         context: &ProbeContext<'_>,
     ) -> Duration {
         let mut busy = Duration::ZERO;
-        for _ in 0..ROUNDS {
+        let mut fruitless = 0;
+        for round in 1..=ROUNDS {
             let cases: Vec<&Case> = planned.running().filter(|case| is_open(result, case)).collect();
             let (again, busy_here) = self.run_cases(planned.check, &cases, context).await;
             merge(result, again);
             busy += busy_here;
             let left = cases.iter().filter(|case| is_open(result, case)).count();
+            fruitless = if left == cases.len() { fruitless + 1 } else { 0 };
             let is_over = self.stopper.reason().is_some() || self.meter.pace().is_throttling_everything();
-            if left == 0 || left == cases.len() || is_over {
+            if left == 0 || fruitless == MAX_FRUITLESS || is_over || round == ROUNDS {
                 break;
             }
-            self.pause(self.meter.remaining_wait().unwrap_or(PAUSE)).await;
+            let wait = self.meter.remaining_wait().unwrap_or(PAUSE);
+            self.pause(wait.min(self.options.wire.longest_wait)).await;
         }
         self.finish(result);
         busy
