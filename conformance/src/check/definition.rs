@@ -61,6 +61,7 @@ pub struct Case {
     needs: Vec<Fact>,
     controls: Vec<SharedControl>,
     subject: Option<usize>,
+    clause: Option<Clause>,
     run: RunCase,
 }
 
@@ -199,6 +200,7 @@ impl Case {
             needs: Vec::new(),
             controls: Vec::new(),
             subject: None,
+            clause: None,
             run: Arc::new(run),
         }
     }
@@ -206,6 +208,16 @@ impl Case {
     /// The case, which is about one of several supplied things, by its index. Plans value the first case of each.
     pub(crate) fn about(self, subject: usize) -> Self {
         Self { subject: Some(subject), ..self }
+    }
+
+    /// The case, whose result is about this clause of its check even if no record says which faults it notices.
+    pub(crate) fn judging(self, clause: Clause) -> Self {
+        Self { clause: Some(clause), ..self }
+    }
+
+    /// The clause that it is about, where the case says so.
+    pub(crate) const fn clause(&self) -> Option<Clause> {
+        self.clause
     }
 
     /// The index of the supplied thing that it is about.
@@ -280,7 +292,7 @@ impl Case {
 
 impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { label, cost, needs, controls, subject: _, run: _ } = self;
+        let Self { label, cost, needs, controls, subject: _, clause: _, run: _ } = self;
         let mut shown = f.debug_struct("Case");
         shown.field("label", label).field("cost", cost).field("needs", needs).field("controls", controls);
         shown.finish_non_exhaustive()

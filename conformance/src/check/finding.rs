@@ -43,6 +43,9 @@ pub struct CaseResult {
     pub outcome: Outcome,
     /// Requests sent.
     pub requests: usize,
+    /// The clause that it is about, where the case says so.
+    #[serde(skip)]
+    pub clause: Option<Clause>,
 }
 
 /// The severity of a finding.
@@ -139,11 +142,15 @@ impl Finding {
 
 impl CaseResult {
     pub(crate) fn inconclusive(label: &str, reason: &str) -> Self {
-        Self { label: label.to_owned(), outcome: Outcome::Inconclusive(reason.to_owned()), requests: 0 }
+        Self::not_run(label, Outcome::Inconclusive(reason.to_owned()))
     }
 
     pub(crate) fn skipped(label: &str, reason: &str) -> Self {
-        Self { label: label.to_owned(), outcome: Outcome::Skipped(reason.to_owned()), requests: 0 }
+        Self::not_run(label, Outcome::Skipped(reason.to_owned()))
+    }
+
+    fn not_run(label: &str, outcome: Outcome) -> Self {
+        Self { label: label.to_owned(), outcome, requests: 0, clause: None }
     }
 }
 
@@ -250,6 +257,7 @@ mod tests {
             label: format!("case-{number}"),
             outcome: outcome.clone(),
             requests: 1,
+            clause: None,
         };
         Outcome::of_cases(&outcomes.iter().enumerate().map(case).collect::<Vec<_>>())
     }

@@ -60,6 +60,7 @@ pub(super) struct Notes {
 #[derive(Debug, Default)]
 struct CaseStart {
     label: String,
+    clause: Option<Clause>,
     /// The labels of the control requests that it shares in the run.
     shared: Vec<String>,
     /// The shared control request that it is sending.
@@ -193,6 +194,7 @@ impl<'a> Probe<'a> {
         let facts = facts.into_iter().map(Fact::variable).collect();
         notes.case = CaseStart {
             label: case.label().to_owned(),
+            clause: case.clause(),
             shared: case.controls_in_run().map(|control| control.label.to_string()).collect(),
             control: None,
             facts,
@@ -240,7 +242,8 @@ impl<'a> Probe<'a> {
             (None, Ok(())) if !findings.is_empty() => Outcome::Warning,
             (None, Ok(())) => Outcome::Passed,
         };
-        CaseResult { label: case.label, outcome, requests: notes.recording.len() - case.requests }
+        let requests = notes.recording.len() - case.requests;
+        CaseResult { label: case.label, outcome, requests, clause: case.clause }
     }
 
     /// What the check has recorded.

@@ -263,7 +263,8 @@ impl Probe<'_> {
     }
 }
 
-fn accepted(exchange: &Exchange, class: &ResponseClass) -> Option<AcceptedResponse> {
+/// The response, if it is a success.
+pub(crate) fn accepted(exchange: &Exchange, class: &ResponseClass) -> Option<AcceptedResponse> {
     match (&exchange.result, class) {
         (Ok(response), ResponseClass::Accepted) => {
             Some(AcceptedResponse { response: response.clone(), exchange: exchange.clone() })

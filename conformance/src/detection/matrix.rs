@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,8 @@ pub struct Matrix {
     cases: Vec<CaseName>,
     numbers: HashMap<CaseName, usize>,
     faults: Vec<KnownFault>,
+    /// The checks of these cases and faults.
+    checks: HashSet<String>,
 }
 
 /// A case of a check, or a control request that the cases of a run share.
@@ -101,6 +103,11 @@ impl Matrix {
         &self.faults
     }
 
+    /// Whether it knows what a check notices. Of the checks of a caller it does not.
+    pub fn knows(&self, check: &str) -> bool {
+        self.checks.contains(check)
+    }
+
     /// The index of a case in [`Matrix::cases`]; none when it was not recorded.
     pub fn number(&self, check: &str, label: &str) -> Option<usize> {
         let name = CaseName { check: check.to_owned(), label: label.to_owned() };
@@ -109,6 +116,7 @@ impl Matrix {
 
     /// Adds a case, if it is new.
     pub fn add_case(&mut self, check: &str, label: &str) -> usize {
+        self.add_check(check);
         let name = CaseName { check: check.to_owned(), label: label.to_owned() };
         *self.numbers.entry(name.clone()).or_insert_with(|| {
             self.cases.push(name);
@@ -118,8 +126,15 @@ impl Matrix {
 
     /// Adds a fault, or replaces the one with the same id.
     pub fn add_fault(&mut self, fault: KnownFault) {
+        fault.noticed_by.iter().for_each(|detector| self.add_check(&detector.judge));
         self.faults.retain(|known| known.id != fault.id);
         self.faults.push(fault);
+    }
+
+    fn add_check(&mut self, check: &str) {
+        if !self.knows(check) {
+            self.checks.insert(check.to_owned());
+        }
     }
 
     /// Adds a fault of another recording, without the cases that are missing in this one.

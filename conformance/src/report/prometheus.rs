@@ -32,7 +32,7 @@ pub fn prometheus(report: &Report) -> String {
     text.single("exit_code", "Exit code of the run.", f64::from(report.verdict.exit_code()));
     text.totals(report.totals);
     text.single("clauses", "Clauses that responses can show.", coverage.clauses as f64);
-    text.single("clauses_judged", "Clauses with a result.", coverage.judged as f64);
+    text.single("clauses_judged", "Clauses that were judged.", coverage.judged as f64);
     let broken = report.clauses.iter().filter(|clause| clause.failures > 0).count();
     text.single("clauses_broken", "Clauses that are violated.", broken as f64);
     text.clauses(report);
@@ -127,11 +127,7 @@ impl Exposition {
         }
         judged.sort_by_key(|(clause, _)| *clause);
         let sample = |(clause, value)| (vec![("clause", clause)], value);
-        self.gauge(
-            "clause_judged",
-            "1 if the clause has a result, by clause.",
-            judged.into_iter().map(sample),
-        );
+        self.gauge("clause_judged", "1 if the clause was judged, by clause.", judged.into_iter().map(sample));
         let findings =
             report.clauses.iter().map(|clause| (vec![("clause", clause.id.id())], clause.failures as f64));
         self.gauge("clause_findings", "Findings that violate the clause, by clause.", findings);

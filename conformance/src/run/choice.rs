@@ -231,6 +231,7 @@ impl<'a> Candidates<'a> {
         let mut all = Vec::new();
         let mut of_controls = BTreeMap::new();
         for (at, planned) in planned.iter().enumerate() {
+            let is_recorded = matrix.knows(planned.check.id);
             for (of_check, case) in planned.cases.iter().enumerate() {
                 if may(case) {
                     let noticed = |check: &str, label: &str| -> &[usize] {
@@ -244,14 +245,15 @@ impl<'a> Candidates<'a> {
                         with_controls.extend(faults);
                         of_controls.entry(control.label.as_ref()).or_insert_with(|| faults.to_vec());
                     }
-                    // A clause without known faults counts by its citation.
-                    let cited = planned.check.clauses.iter().filter(|clause| !with_faults.contains(clause));
+                    // A clause without known faults counts by its citation, and each clause of a check without a record.
+                    let cited = planned.check.clauses.iter();
+                    let cited = cited.filter(|clause| !is_recorded || !with_faults.contains(clause));
                     let shown = with_controls.iter().map(|fault| &matrix.faults()[*fault].clause);
                     all.push(Candidate {
                         at: (at, of_check),
                         check: planned.check,
                         case: &case.case,
-                        clauses: cited.chain(shown).copied().collect(),
+                        clauses: cited.chain(shown).copied().chain(case.case.clause()).collect(),
                         notices,
                         with_controls: with_controls.into_iter().collect(),
                     });

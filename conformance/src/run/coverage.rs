@@ -4,16 +4,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::CheckResult;
-use crate::check::Severity;
 use crate::contract::{Catalogue, Clause};
-use crate::detection::Detection;
+use crate::detection::{Detection, Matrix};
 
 /// The clauses that a run judged, and the others with the reasons.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Coverage {
     /// Number of clauses that responses can show.
     pub clauses: usize,
-    /// Number of those that are violated, or about which a check has a result that would have noticed a known fault.
+    /// Number of those that are violated, or about which a check has a result that would have noticed a known fault. For a clause
+    /// without known faults, and for a check that was never run against one, any result counts.
     pub judged: usize,
     /// Why the others were not judged, the reason with the most clauses first.
     pub not_judged: Vec<NotJudged>,
@@ -34,17 +34,24 @@ impl Coverage {
     /// Coverage of all clauses that responses can show, including those whose checks were not selected. A check may cite several
     /// clauses, and some of its cases may lack a result: without a case that notices a known fault of a clause, its result says
     /// nothing about that clause.
-    pub fn new(results: &[CheckResult], catalogue: &Catalogue, detection: &Detection) -> Self {
+    pub fn new(
+        results: &[CheckResult],
+        catalogue: &Catalogue,
+        detection: &Detection,
+        matrix: &Matrix,
+    ) -> Self {
         let observable: BTreeSet<Clause> =
             catalogue.clauses().iter().filter(|clause| clause.observable).map(|clause| clause.id).collect();
-        let unnoticed: BTreeSet<Clause> = detection.clauses_without_power().collect();
-        let concluded = results.iter().filter(|result| result.outcome.concluded());
-        let cited: BTreeSet<Clause> = concluded.flat_map(|result| result.clauses.iter().copied()).collect();
-        let unnoticed: BTreeSet<Clause> = cited.intersection(&unnoticed).copied().collect();
-        let findings = results.iter().flat_map(|result| &result.findings);
-        let violated =
-            findings.filter(|finding| finding.severity == Severity::Fail).map(|found| found.clause);
-        let judged: BTreeSet<Clause> = cited.difference(&unnoticed).copied().chain(violated).collect();
+        let without_power: BTreeSet<Clause> = detection.clauses_without_power().collect();
+        let concluded = || results.iter().filter(|result| result.outcome.concluded());
+        let cited: BTreeSet<Clause> = concluded().flat_map(|result| result.clauses.iter().copied()).collect();
+        let violated = results.iter().flat_map(CheckResult::failures).map(|finding| finding.clause);
+        let judged: BTreeSet<Clause> = cited
+            .difference(&without_power)
+            .copied()
+            .chain(violated)
+            .chain(unrecorded(concluded(), matrix))
+            .collect();
         let open: BTreeSet<Clause> = observable.difference(&judged).copied().collect();
 
         let mut reasons: BTreeMap<&str, (BTreeSet<Clause>, usize)> = BTreeMap::new();
@@ -58,7 +65,7 @@ impl Coverage {
             *checks += 1;
         }
         let unnoticed: BTreeSet<Clause> =
-            open.intersection(&unnoticed).filter(|clause| !explained.contains(clause)).copied().collect();
+            open.intersection(&cited).filter(|clause| !explained.contains(clause)).copied().collect();
         if !unnoticed.is_empty() {
             explained.extend(&unnoticed);
             reasons.insert(WITHOUT_POWER, (unnoticed, 0));
@@ -81,7 +88,7 @@ impl Coverage {
 
     /// Coverage of a run that did not start, with the reason.
     pub(super) fn none(catalogue: &Catalogue, reason: &str) -> Self {
-        let mut coverage = Self::new(&[], catalogue, &Detection::default());
+        let mut coverage = Self::new(&[], catalogue, &Detection::default(), &Matrix::default());
         for not_judged in &mut coverage.not_judged {
             reason.clone_into(&mut not_judged.reason);
         }
@@ -101,14 +108,27 @@ impl Coverage {
     }
 }
 
-const WITHOUT_POWER: &str = "no case with a result would have noticed a known fault of them; more facts or a larger budget may bring one";
+/// Clauses about which there is a result that no record covers: those of a check of the caller's own, and that of a case which
+/// depends on the supplied data.
+fn unrecorded<'a>(
+    concluded: impl Iterator<Item = &'a CheckResult>,
+    matrix: &'a Matrix,
+) -> impl Iterator<Item = Clause> {
+    concluded.flat_map(|result| {
+        let cited: &[Clause] = if matrix.knows(result.id) { &[] } else { result.clauses };
+        let cases = result.cases.iter().filter(|case| case.outcome.concluded());
+        cases.flat_map(|case| cited.iter().copied().chain(case.clause))
+    })
+}
 
-const NOT_SELECTED: &str = "none of their checks was selected; see --only, --skip and --profile";
+const WITHOUT_POWER: &str = "no case with a result would have noticed a known fault here; more checks, more facts or a larger budget may bring one";
+
+const NOT_SELECTED: &str = "no selected check is about this; see --only, --skip and --profile";
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::Outcome;
+    use crate::check::{CaseResult, Outcome};
     use crate::checks::registry;
     use crate::contract::Contract;
     use crate::detection::ClauseDetection;
@@ -122,7 +142,8 @@ mod tests {
     }
 
     fn of(results: &[CheckResult], detection: &Detection) -> Coverage {
-        Coverage::new(results, &Contract::embedded().expect("contract").catalogue, detection)
+        let matrix = Matrix::embedded().expect("the matrix");
+        Coverage::new(results, &Contract::embedded().expect("contract").catalogue, detection, matrix)
     }
 
     #[test]
@@ -141,6 +162,34 @@ mod tests {
         assert_eq!(of_city(0).judged + 1, of_city(1).judged);
         let reason = of_city(0).not_judged.into_iter().find(|why| why.clauses == [Clause::SearchCity]);
         assert_eq!(reason.map(|why| why.reason).as_deref(), Some(WITHOUT_POWER));
+    }
+
+    /// No fault was ever tried on these, so nothing says that they would have noticed none.
+    #[test]
+    fn a_check_or_a_case_without_a_record_judges_what_it_is_about() {
+        let rejected = registry().into_iter().find(|check| check.id == "extract.whitelist.rejected-tokens");
+        let rejected = CheckResult::not_run(rejected.expect("the check"), Outcome::Passed);
+        let clause = |id| ClauseDetection { id, known: 2, noticed: 0, unnoticed: Vec::new() };
+        let clauses = [Clause::SearchCity, Clause::ExtractRealName, Clause::ExtractEntitlement].map(clause);
+        let detection = Detection { clauses: clauses.into(), ..Detection::default() };
+        let case = CaseResult {
+            label: "not-verified 2/json".to_owned(),
+            outcome: Outcome::Passed,
+            requests: 1,
+            clause: Some(Clause::ExtractRealName),
+        };
+        let results = [
+            CheckResult {
+                id: "own.search",
+                clauses: &[Clause::SearchCity],
+                cases: vec![CaseResult { clause: None, ..case.clone() }],
+                ..rejected.clone()
+            },
+            CheckResult { cases: vec![case], ..rejected },
+        ];
+        let open: Vec<_> = of(&results, &detection).open().collect();
+        assert!(!open.contains(&Clause::SearchCity) && !open.contains(&Clause::ExtractRealName));
+        assert!(open.contains(&Clause::ExtractEntitlement));
     }
 
     #[test]

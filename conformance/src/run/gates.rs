@@ -82,6 +82,7 @@ mod tests {
     use crate::check::Outcome;
     use crate::checks::registry;
     use crate::contract::Contract;
+    use crate::detection::Matrix;
 
     #[test]
     fn each_gate_names_what_the_run_does_not_meet() {
@@ -95,7 +96,7 @@ mod tests {
             .collect();
         let detection = Detection { known: 10, noticed: 4, ..Detection::default() };
         let catalogue = &Contract::embedded().expect("contract").catalogue;
-        let coverage = Coverage::new(&results, catalogue, &detection);
+        let coverage = Coverage::new(&results, catalogue, &detection, &Matrix::default());
         let unmet = |gates: &Gates| gates.unmet(&results, &coverage, &detection, &[]);
         let none = Gates::default();
         assert_eq!(unmet(&none), Vec::<String>::new());

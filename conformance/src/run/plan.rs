@@ -299,6 +299,7 @@ mod tests {
             label: case.label().to_owned(),
             outcome: Outcome::Passed,
             requests: 1,
+            clause: None,
         });
         let result = CheckResult { cases: passed.collect(), ..CheckResult::not_run(&CHEAP, Outcome::Passed) };
         let more = |gateways: u64| -> Vec<String> {

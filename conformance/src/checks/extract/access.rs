@@ -3,6 +3,7 @@
 
 use super::EXTRACT;
 use super::forms::{Context, Transport, rejects};
+use super::region::by_country;
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::token::{UNKNOWN, rejected_alike};
@@ -117,8 +118,7 @@ const OTHER_PARAMETERS: [(&str, &str, Change); 7] = [
         request.query(&extract.lb.name, &extract.custom_separator).query(&extract.sb.name, "|")
     }),
     ("json/country", "the default region by its other name", |extract, request| {
-        let region = extract.regions.default_text();
-        request.without_query(&extract.regions.name).query(&extract.country.name, region)
+        by_country(extract, request.without_query(&extract.regions.name))
     }),
     ("text/separator", "a separator", |extract, request| {
         let last = extract.separators.last().map_or("", |separator| &separator.code);
@@ -269,8 +269,8 @@ pub(super) async fn is_valid(probe: &Probe<'_>, token: &Secret, fact: Fact) -> R
     }
     // Which conditions static operations apply to a valid token is unspecified.
     Err(probe.skip(&format!(
-        "list groups rejects the token like an unknown one, so a rejection shows nothing: expected {fact}, and \
-         the token must be valid: {reason}"
+        "list groups rejects the token like an unknown one, so a rejection shows nothing: either the token is \
+         invalid (expected {fact}), or static operations apply the same condition: {reason}"
     )))
 }
 
@@ -415,6 +415,7 @@ fn rejected_cases(scope: &Scope<'_>) -> Vec<Case> {
         let label = format!("{} {}/{}", reason.name(), index + 1, context.label());
         let shared = context.without_transport();
         let case = Case::for_data(label, Cost::requests(1), (index, context), rejected).about(index);
+        let case = case.judging(reason.clause());
         shared.share(case).sharing(format!("groups {index}"), Cost::requests(1))
     };
     let mut reasons: Vec<_> = scope.facts.rejected_tokens.iter().map(|rejected| rejected.reason).collect();

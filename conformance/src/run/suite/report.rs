@@ -41,7 +41,7 @@ impl Suite<'_> {
         let detection = Detection::new(self.matrix, &cases);
         let coverage = match &unreachable {
             Some(reason) => Coverage::none(&self.contract.catalogue, reason),
-            None => Coverage::new(&checks, &self.contract.catalogue, &detection),
+            None => Coverage::new(&checks, &self.contract.catalogue, &detection, self.matrix),
         };
         let open = coverage.open().collect();
         let clauses = ClauseSummary::from_results(&checks, &self.contract.catalogue, &open);
