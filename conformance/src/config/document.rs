@@ -241,7 +241,16 @@ impl<'a> Item<'a> {
         &self,
         read: impl FnOnce(&Section<'a>) -> Result<T, ConfigError>,
     ) -> Result<T, ConfigError> {
-        let table = self.value.get_ref().as_table().ok_or_else(|| self.wrong_type("a table"))?;
+        self.section_of("a table", read)
+    }
+
+    /// The same, where the error of another type names the form that the table must have.
+    pub(crate) fn section_of<T>(
+        &self,
+        expected: &str,
+        read: impl FnOnce(&Section<'a>) -> Result<T, ConfigError>,
+    ) -> Result<T, ConfigError> {
+        let table = self.value.get_ref().as_table().ok_or_else(|| self.wrong_type(expected))?;
         let (key, offset) = (self.key.clone(), self.value.span().start);
         Section { document: self.document, table, known: RefCell::default(), key, offset }.read_all(read)
     }
@@ -252,7 +261,7 @@ impl<'a> Item<'a> {
     }
 
     /// The error of a value of another type.
-    pub(crate) fn wrong_type(&self, expected: &str) -> ConfigError {
+    fn wrong_type(&self, expected: &str) -> ConfigError {
         // The value is not shown: it may be a secret in the wrong place.
         self.wrong(&format!("{expected}, found {}", article(self.value.get_ref().type_str())))
     }

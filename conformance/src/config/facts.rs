@@ -36,11 +36,9 @@ pub(super) fn secret_text(
     if item.is_string() {
         return Err(item.wrong(&format!("{EXPECTED}; a secret has no place in the configuration itself")));
     }
-    if !item.is_table() {
-        return Err(item.wrong_type(EXPECTED));
-    }
-    let (env, file) =
-        item.section(|source| Ok((source.read("env", Item::string)?, source.read("file", Item::string)?)))?;
+    let (env, file) = item.section_of(EXPECTED, |source| {
+        Ok((source.read("env", Item::string)?, source.read("file", Item::string)?))
+    })?;
     let text = match (env, file) {
         (Some(name), None) => variable(&name)
             .ok_or_else(|| item.wrong(&format!("the variable {name} to be set, found that it is not")))?,
@@ -154,10 +152,7 @@ fn lines(item: &Item<'_>) -> Result<Vec<String>, ConfigError> {
 
 /// The path of `{ file = "PATH" }`.
 fn file_path(item: &Item<'_>, expected: &str) -> Result<String, ConfigError> {
-    if !item.is_table() {
-        return Err(item.wrong_type(expected));
-    }
-    item.section(|table| table.get("file").ok_or_else(|| item.wrong(expected))?.string())
+    item.section_of(expected, |table| table.get("file").ok_or_else(|| item.wrong(expected))?.string())
 }
 
 /// Reads a file whose path is relative to the folder of the configuration.

@@ -6,33 +6,44 @@ use serde_json::json;
 use super::EXTRACT;
 use super::forms::{Context, rejects};
 use super::link;
-use super::region::ANY_COUNTRY;
-use super::separator_input::{codes, of_bytes};
+use super::region::{ANY_COUNTRY, by_country};
+use super::separator_input::{codes, of_bytes, separated};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::contract::{Clause, Extract};
 use crate::target::Fact;
 use crate::wire::Request;
 
+const CLAUSES: [Clause; 8] = [
+    Clause::ExtractCountryEqual,
+    Clause::ExtractNumRange,
+    Clause::ExtractNumRequired,
+    Clause::ExtractProtocol,
+    Clause::ExtractReturnType,
+    Clause::ExtractSbLength,
+    Clause::ExtractSbRequired,
+    Clause::ExtractSeparatorRange,
+];
+
+/// Where `country` stands alone, it cannot differ from `regions`.
+const CLAUSES_OF_COUNTRY: &[Clause] = CLAUSES.split_at(1).1;
+
 pub(super) static BY_LINK: Check = Check {
     id: "extract.link-credential.limits",
     title: "the limits of every extraction apply to a legacy API Link credential",
     why: "A legacy credential with fewer checks lets callers take more than they may, and hides their mistakes.",
-    clauses: &[
-        Clause::ExtractCountryEqual,
-        Clause::ExtractNumRange,
-        Clause::ExtractNumRequired,
-        Clause::ExtractProtocol,
-        Clause::ExtractReturnType,
-        Clause::ExtractSbLength,
-        Clause::ExtractSbRequired,
-        Clause::ExtractSeparatorRange,
-    ],
+    clauses: &CLAUSES,
     needs: &[Fact::LinkCredential],
     run: Run::Cases(|scope| {
         in_forms(&scope.contract.extract)
             .map(|(form, limit)| {
                 let label = format!("{}/{}", form.label(), limit.label);
-                link::shared(&form, Case::for_data(label, Cost::requests(1), (form.clone(), limit), by_link))
+                let is_of_separators = limit.is_of_separators;
+                let case = Case::for_data(label, Cost::requests(1), (form.clone(), limit), rejects_link);
+                let case = link::shared(&form, case);
+                match is_of_separators {
+                    true => case.sharing(form.label(), Cost::extraction(1, 1)),
+                    false => case,
+                }
             })
             .collect()
     }),
@@ -43,26 +54,18 @@ pub(super) static BY_COUNTRY: Check = Check {
     id: "extract.country-alias.limits",
     title: "the limits of every extraction apply where `country` names the region",
     why: "Older clients send `country`. With fewer checks for them, a mistake takes gateways that nobody asked for.",
-    clauses: &[
-        Clause::ExtractNumRange,
-        Clause::ExtractNumRequired,
-        Clause::ExtractProtocol,
-        Clause::ExtractReturnType,
-        Clause::ExtractSbLength,
-        Clause::ExtractSbRequired,
-        Clause::ExtractSeparatorRange,
-    ],
+    clauses: CLAUSES_OF_COUNTRY,
     run: Run::Cases(by_country_cases),
     ..EXTRACT
 };
 
-/// An extraction that must be rejected.
+/// A limit, as a change of a valid extraction that must be rejected.
 #[derive(Debug, Clone)]
 struct Limit {
     label: String,
     clause: Clause,
-    /// Whether it applies to text responses only.
-    is_of_text: bool,
+    /// Whether it is about separators, and so applies to text responses only: the valid extraction has a custom separator.
+    is_of_separators: bool,
     /// The parameters that replace those of a valid extraction. Without a value, the parameter is absent.
     parameters: Vec<(String, Option<String>)>,
 }
@@ -74,15 +77,15 @@ fn limits(extract: &Extract) -> Vec<Limit> {
     };
     let (num, lb, sb) = (&*extract.num.name, &*extract.lb.name, &*extract.sb.name);
     let limit = |clause, label: &str, parameters: &[(&str, Option<&str>)]| {
-        let is_of_text = parameters.iter().any(|(name, _)| *name == lb);
+        let is_of_separators = parameters.iter().any(|(name, _)| [lb, sb].contains(name));
         let parameters =
             parameters.iter().map(|(name, value)| ((*name).to_owned(), value.map(str::to_owned)));
-        Limit { label: label.to_owned(), clause, is_of_text, parameters: parameters.collect() }
+        Limit { label: label.to_owned(), clause, is_of_separators, parameters: parameters.collect() }
     };
     let sent = |clause, label: &str, name: &str, value: &str| limit(clause, label, &[(name, Some(value))]);
-    let beside_custom = |clause, label: &str, value: Option<&str>| {
-        limit(clause, label, &[(lb, Some(&*extract.custom_separator)), (sb, value)])
-    };
+    let named =
+        |label: &str, code: &str| limit(ExtractSeparatorRange, label, &[(lb, Some(code)), (sb, None)]);
+    let custom = |clause, label: &str, value: Option<&str>| limit(clause, label, &[(sb, value)]);
     let (nums, codes) = (&extract.num_range, codes(extract));
     let (below, above) = ((nums.start() - 1).to_string(), (nums.end() + 1).to_string());
     let (first, last) = ((codes.start() - 1).to_string(), (codes.end() + 1).to_string());
@@ -100,13 +103,13 @@ fn limits(extract: &Extract) -> Vec<Limit> {
             "regions and country differ",
             &[regions, (&extract.country.name, Some(&default_region))],
         ),
-        sent(ExtractSeparatorRange, "lb is one below the smallest value", lb, &first),
-        sent(ExtractSeparatorRange, "lb is one above the largest value", lb, &last),
-        sent(ExtractSeparatorRange, "lb is ten times the largest value", lb, &format!("{}0", codes.end())),
-        beside_custom(ExtractSbRequired, "sb is absent", None),
-        beside_custom(ExtractSbRequired, "sb is empty", Some("")),
-        beside_custom(ExtractSbLength, "sb is one byte too long", Some(&too_long[0])),
-        beside_custom(ExtractSbLength, "sb of wide characters is too long", Some(&too_long[1])),
+        named("lb is one below the smallest value", &first),
+        named("lb is one above the largest value", &last),
+        named("lb is ten times the largest value", &format!("{}0", codes.end())),
+        custom(ExtractSbRequired, "sb is absent", None),
+        custom(ExtractSbRequired, "sb is empty", Some("")),
+        custom(ExtractSbLength, "sb is one byte too long", Some(&too_long[0])),
+        custom(ExtractSbLength, "sb of wide characters is too long", Some(&too_long[1])),
     ];
     let unlisted = [
         (ExtractProtocol, &extract.protocol, "https"),
@@ -126,10 +129,23 @@ fn in_forms(extract: &Extract) -> impl Iterator<Item = (Context, Limit)> {
     limits(extract)
         .into_iter()
         .flat_map(|limit| [Context::PLAIN, Context::TEXT].map(|form| (form, limit.clone())))
-        .filter(|(form, limit)| form.is_text || !limit.is_of_text)
+        .filter(|(form, limit)| form.is_text || !limit.is_of_separators)
 }
 
 impl Limit {
+    /// A valid extraction that the limit is tested with.
+    fn valid(&self, extract: &Extract, request: Request) -> Request {
+        match self.is_of_separators {
+            true => separated(extract, &request, *extract.num_range.start()),
+            false => request,
+        }
+    }
+
+    /// The change of the control request, for its label.
+    const fn control_by_country(&self) -> &'static str {
+        if self.is_of_separators { "by country, with a custom separator" } else { "by country" }
+    }
+
     /// Replaces the parameters of a valid extraction.
     fn exceed(&self, valid: Request) -> Request {
         self.parameters.iter().fold(valid, |request, (name, value)| match value {
@@ -139,41 +155,41 @@ impl Limit {
     }
 }
 
-async fn by_link(probe: &Probe<'_>, (form, limit): (Context, Limit)) -> Result<(), Stop> {
-    let invalid = limit.exceed(link::by_link(probe, &form).await?);
+async fn rejects_link(probe: &Probe<'_>, (form, limit): (Context, Limit)) -> Result<(), Stop> {
+    let valid = limit.valid(&probe.contract().extract, link::by_link(probe, &form).await?);
+    if limit.is_of_separators {
+        probe.control_once(&valid).await?;
+    }
     let why = format!("{} with the legacy credential, {}", limit.label, form.name());
-    rejects(probe, limit.clause, &why, &invalid).await
+    rejects(probe, limit.clause, &why, &limit.exceed(valid)).await
 }
-
-/// The change of the control request, for its label.
-const ALIAS: &str = "by country";
 
 fn by_country_cases(scope: &Scope<'_>) -> Vec<Case> {
     in_forms(&scope.contract.extract)
-        .filter(|(_, limit)| limit.clause != Clause::ExtractCountryEqual)
+        .filter(|(_, limit)| CLAUSES_OF_COUNTRY.contains(&limit.clause))
         .map(|(form, limit)| {
             let label = format!("{}/{}", form.label(), limit.label);
-            let case = Case::for_data(label, Cost::requests(1), (form.clone(), limit), by_country);
-            form.share_with(case, ALIAS, 1)
+            let control = limit.control_by_country();
+            let case = Case::for_data(label, Cost::requests(1), (form.clone(), limit), rejects_country);
+            form.share_with(case, control, 1)
         })
         .collect()
 }
 
-async fn by_country(probe: &Probe<'_>, (form, limit): (Context, Limit)) -> Result<(), Stop> {
+async fn rejects_country(probe: &Probe<'_>, (form, limit): (Context, Limit)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let name_region = |request: &Request| {
-        let region = request.query_value(&extract.regions.name).map(str::to_owned);
-        let region = region.unwrap_or_else(|| extract.regions.default_text());
-        request.clone().without_query(&extract.regions.name).query(&extract.country.name, region)
-    };
-    // Another check judges whether the alias is accepted.
-    form.control_with(probe, ALIAS, name_region).await.map_err(|stop| match stop {
-        Stop::Inconclusive(reason) => {
-            probe.skip(&format!("a valid extraction with {} is not accepted: {reason}", extract.country.name))
-        }
-        other => other,
-    })?;
-    let invalid = limit.exceed(name_region(&form.request(probe)));
+    let valid = |request: &Request| limit.valid(extract, by_country(extract, request.clone()));
+    if let Err(stop) = form.control_with(probe, limit.control_by_country(), valid).await {
+        // Another check judges whether the alias is accepted.
+        return Err(match probe.is_accepted(&valid(&form.request(probe))).await? {
+            (_, true) => stop,
+            (_, false) => probe.skip(&format!(
+                "a valid extraction with {} is rejected, {}",
+                extract.country.name,
+                form.name()
+            )),
+        });
+    }
     let why = format!("{}, with {}, {}", limit.label, extract.country.name, form.name());
-    rejects(probe, limit.clause, &why, &invalid).await
+    rejects(probe, limit.clause, &why, &limit.exceed(valid(&form.request(probe)))).await
 }

@@ -103,10 +103,9 @@ fn effects(scope: &Scope<'_>) -> Vec<Case> {
     let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
     let largest = Case::new("num is the largest", Cost::extraction(1, max), largest);
     let repeated = Case::new("a request id", Cost::extraction(2, 3), repeated);
-    let few = i64::try_from(supply::more_than_scarce(scope, &Context::PLAIN)).unwrap_or(i64::MAX);
-    let few = few.min(*extract.num_range.end());
+    let few = supply::more_than_scarce(scope, &Context::PLAIN);
     let cost = Cost::extraction(1, u32::try_from(few).unwrap_or(u32::MAX));
-    let partial = Case::for_data("a partial result", cost, few, is_flagged);
+    let partial = Case::for_data("a partial result", cost, few, judge_partial_result);
     let json = [repeated, largest.needs([Fact::PlentifulRegion]), partial.needs([Fact::ScarceRegion])];
     separated.chain(json.map(|case| shared(&Context::PLAIN, case))).collect()
 }
@@ -121,7 +120,7 @@ async fn is_separated(probe: &Probe<'_>, separator: Separator) -> Result<(), Sto
     }
 }
 
-async fn is_flagged(probe: &Probe<'_>, num: i64) -> Result<(), Stop> {
+async fn judge_partial_result(probe: &Probe<'_>, num: i64) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
     let request = by_link(probe, &Context::PLAIN).await?.query(&extract.regions.name, region);

@@ -78,22 +78,6 @@ pub(super) static BOUNDARIES: Check = Check {
         let contexts = Context::all(extract);
         let everywhere =
             near.iter().flat_map(|value| contexts.iter().map(|context| (context.clone(), value.clone())));
-        let beside_country = near.iter().map(|value| {
-            let what = format!("{}={}, beside {}", extract.num.name, value.name, extract.country.name);
-            let why = format!(
-                "{}={}, {}, beside {}",
-                extract.num.name, value.text, value.reason, extract.country.name
-            );
-            let text = value.text.clone();
-            Context::PLAIN.invalid(what, Clause::ExtractNumRange, why, move |probe, request| {
-                let extract = &probe.contract().extract;
-                let region = request.query_value(&extract.regions.name).map(str::to_owned);
-                let region = region.unwrap_or_else(|| extract.regions.default_text());
-                let request =
-                    request.without_query(&extract.regions.name).query(&extract.country.name, region);
-                request.query(&extract.num.name, &text)
-            })
-        });
         let beside_separator = near.iter().map(|value| {
             let name = extract.num.name.clone();
             let what = format!("{name}={}, beside a custom separator", value.name);
@@ -112,7 +96,6 @@ pub(super) static BOUNDARIES: Check = Check {
         let pairs = everywhere.chain(Context::one_for_each(&contexts, far));
         pairs
             .map(|(context, value)| context.invalid_value(&extract.num, &value, Clause::ExtractNumRange))
-            .chain(beside_country)
             .chain(beside_separator)
             .chain([both])
             .collect()

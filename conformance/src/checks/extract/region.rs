@@ -6,7 +6,7 @@ use super::forms::Context;
 use super::gateways::{self, gives_gateways};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::{Requests, State};
-use crate::contract::Clause;
+use crate::contract::{Clause, Extract};
 use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
@@ -42,13 +42,19 @@ async fn alias_of_default(probe: &Probe<'_>, context: Context) -> Result<(), Sto
     let extract = &probe.contract().extract;
     let value = extract.regions.default_text();
     let by_name = context.request(probe).query(&extract.regions.name, &value);
-    let alias =
-        context.request(probe).without_query(&extract.regions.name).query(&extract.country.name, &value);
+    let alias = by_country(extract, by_name.clone());
     let why =
         format!("{}={value} in place of {}, {}", extract.country.name, extract.regions.name, context.name());
     let control = async { context.accepted(probe, &by_name).await.map(drop) };
     probe.accepts_or_control(Clause::ExtractCountryAlias, &why, &alias, control).await?;
     Ok(())
+}
+
+/// The same extraction, with `country` for the region in place of `regions`.
+pub(super) fn by_country(extract: &Extract, request: Request) -> Request {
+    let region = request.query_value(&extract.regions.name).map(str::to_owned);
+    let region = region.unwrap_or_else(|| extract.regions.default_text());
+    request.without_query(&extract.regions.name).query(&extract.country.name, region)
 }
 
 pub(super) static ALIAS_EMPTY_REGION: Check = Check {

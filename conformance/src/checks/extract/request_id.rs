@@ -3,7 +3,9 @@
 use super::EXTRACT;
 use super::content::{self, gateways};
 use super::forms::{Context, Transport};
-use crate::check::{AcceptedResponse, Case, CaseFn, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
+use crate::check::{
+    AcceptedResponse, Case, CaseFn, Check, Cost, Probe, ResponseClass, Run, Scope, Stop, accepted,
+};
 use crate::checks::Requests;
 use crate::contract::Clause;
 use crate::quantity::quantity;
@@ -256,12 +258,9 @@ async fn maximum(probe: &Probe<'_>) -> Result<(), Stop> {
         probe.control(&request).await?
     } else {
         let (exchange, class) = probe.send_once(&request).await?;
-        match (class, &exchange.result) {
-            (ResponseClass::Accepted, Ok(response)) => {
-                AcceptedResponse { response: response.clone(), exchange: exchange.clone() }
-            }
-            _ => return Err(probe.skip("the default region has fewer gateways than the maximum")),
-        }
+        accepted(&exchange, &class).ok_or_else(|| {
+            probe.skip(&format!("the default region returned no gateways: {}", class.description()))
+        })?
     };
     same_as(probe, &first, &request, "sent again").await
 }

@@ -140,8 +140,7 @@ async fn required(probe: &Probe<'_>, (context, num, is_empty): (Context, i64, bo
 /// Shows once in a run that a custom separator is accepted.
 async fn control(probe: &Probe<'_>, context: &Context, num: i64) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let with_separator = |request: &Request| custom(extract, request, num).query(&extract.sb.name, SEPARATOR);
-    context.control_with(probe, &control_label(num), with_separator).await
+    context.control_with(probe, &control_label(num), |request| separated(extract, request, num)).await
 }
 
 /// A case for a request with a custom separator that must be rejected for something else.
@@ -159,7 +158,7 @@ pub(super) fn invalid_beside_custom(
             let extract = &probe.contract().extract;
             let min = *extract.num_range.start();
             control(probe, &Context::TEXT, min).await?;
-            let good = custom(extract, &Context::TEXT.request(probe), min).query(&extract.sb.name, SEPARATOR);
+            let good = separated(extract, &Context::TEXT.request(probe), min);
             rejects(probe, clause, &why, &change(good)).await
         })
     });
@@ -168,6 +167,11 @@ pub(super) fn invalid_beside_custom(
 
 fn control_label(num: i64) -> String {
     format!("{CONTROL}, num={num}")
+}
+
+/// The text extraction with a custom separator.
+pub(super) fn separated(extract: &Extract, request: &Request, num: i64) -> Request {
+    custom(extract, request, num).query(&extract.sb.name, SEPARATOR)
 }
 
 fn custom(extract: &Extract, request: &Request, num: i64) -> Request {

@@ -56,7 +56,7 @@ fn partial_cases(scope: &Scope<'_>) -> Vec<Case> {
     let extract = &scope.contract.extract;
     let max = *extract.num_range.end();
     let few = Context::all(extract).into_iter().map(|context| {
-        let num = i64::try_from(more_than_scarce(scope, &context)).unwrap_or(max).min(max);
+        let num = more_than_scarce(scope, &context);
         (context, Wanted::MoreThanThereAre(num))
     });
     let all = Context::in_query(extract).into_iter().map(|context| (context, Wanted::Maximum(max)));
@@ -71,14 +71,17 @@ fn partial_cases(scope: &Scope<'_>) -> Vec<Case> {
     few.chain(all).map(case).collect()
 }
 
-/// One more than the known gateways of the scarce region and the protocol of a form; [`FEW`] if none are known.
-pub(super) fn more_than_scarce(scope: &Scope<'_>, context: &Context) -> usize {
+/// One more than the known gateways of the scarce region and the protocol of a form, but at most the largest `num`; [`FEW`] if none
+/// are known.
+pub(super) fn more_than_scarce(scope: &Scope<'_>, context: &Context) -> i64 {
     let (facts, default) = (scope.facts, scope.contract.extract.protocol.default_text());
     let protocol = context.extra.protocol.as_ref().unwrap_or(&default);
     let is_scarce = |pool: &&GatewayPool| {
         Some(&pool.region) == facts.scarce_region.as_ref() && pool.protocol == *protocol
     };
-    facts.known_gateways.iter().find(is_scarce).map_or(FEW, |pool| pool.gateways.len() + 1)
+    let num = facts.known_gateways.iter().find(is_scarce).map_or(FEW, |pool| pool.gateways.len() + 1);
+    let max = *scope.contract.extract.num_range.end();
+    i64::try_from(num).unwrap_or(max).min(max)
 }
 
 /// Compares the headers of the response with its own entries, so it needs no control.

@@ -69,7 +69,7 @@ pub(super) static RANGE_ALONE: Check = Check {
 
 pub(super) static RANGE_BEYOND: Check = Check {
     id: "search.activated-range.beyond",
-    title: "a bound one step past an activation excludes it",
+    title: "a bound one step past an activation excludes it, and one at midnight is no whole day",
     why: "If bounds are rounded to seconds or days, results include activations of the neighbouring period, some of them twice.",
     clauses: &[Clause::SearchActivatedRange, Clause::SearchActivatedOrder],
     needs: &[Fact::OwnAddresses],
@@ -354,7 +354,11 @@ async fn at_midnight(probe: &Probe<'_>, (): ()) -> Result<(), Stop> {
         let since = time.as_nanosecond().rem_euclid(DAY_IN_NANOSECONDS);
         (since > 0).then(|| Timestamp::from_nanosecond(time.as_nanosecond() - since).ok()).flatten()
     };
-    let mut midnights: Vec<_> = chosen(probe, survey)?.iter().filter_map(midnight).collect();
+    let times = survey.activations();
+    if times.is_empty() {
+        return Err(none_activated(probe));
+    }
+    let mut midnights: Vec<_> = times.iter().filter_map(midnight).collect();
     midnights.dedup();
     let Some(last) = midnights.len().checked_sub(1) else {
         return Err(probe.skip("all surveyed instances were activated at midnight"));

@@ -49,6 +49,16 @@ fn inputs() -> Vec<Fault> {
         fault("return-type/beside-country", "Beside country any form is taken for JSON.")
             .when(with(COUNTRY))
             .request(drop_unlisted(RETURN_TYPE)),
+        fault("protocol/beside-country", "Beside country any protocol is taken for the default.")
+            .when(with(COUNTRY))
+            .request(drop_unlisted(PROTOCOL)),
+        fault("separator-range/beside-country", "Beside country any lb is taken for the default.")
+            .when(with(COUNTRY))
+            .request(drop_unlisted(LB)),
+        fault("sb-required/beside-country", "Beside country a hyphen stands for an absent or empty sb.")
+            .when(with(COUNTRY))
+            .when(|call| is_custom(call) && sent(call, SB).is_none_or(|sb| sb.is_empty()))
+            .request(|call| put_param(call, SB, "-")),
         fault("sb-length/beside-country", "Beside country a long sb is cut.")
             .when(with(COUNTRY))
             .request(replace_sb(|extract, sb| sb.is_some_and(|sb| sb.len() > extract.separator_bytes))),

@@ -16,6 +16,8 @@ pub(crate) fn faults() -> Vec<Fault> {
 
 const NANOSECOND: SignedDuration = SignedDuration::from_nanos(1);
 
+const DAY: SignedDuration = SignedDuration::from_hours(24);
+
 fn time(call: &Call<'_>, which: PropertyGetter) -> Option<Timestamp> {
     text(call, which)?.parse().ok()
 }
@@ -50,6 +52,10 @@ fn earlier(_: &str, time: Timestamp) -> Option<Timestamp> {
 
 fn whole_seconds(_: &str, time: Timestamp) -> Option<Timestamp> {
     Timestamp::from_second(time.as_second()).ok()
+}
+
+fn is_midnight(time: Timestamp) -> bool {
+    time.as_nanosecond() % DAY.as_nanos() == 0
 }
 
 fn without_minutes(text: &str, time: Timestamp) -> Option<Timestamp> {
@@ -104,18 +110,11 @@ fn ends() -> Vec<Fault> {
             .success(lose(|_, item| item["expiresAt"].is_null())),
         fault("midnight-to-end-of-day", "An upper bound at midnight stands for the whole day.").request(
             moved(TO, |_, time| {
-                let day = SignedDuration::from_hours(24) - SignedDuration::from_nanos(1);
-                (time.as_nanosecond() % 86_400_000_000_000 == 0).then(|| time.checked_add(day).ok()).flatten()
+                is_midnight(time).then(|| time.checked_add(DAY - NANOSECOND).ok()).flatten()
             })
         ),
-        fault("midnight-excluded", "A lower bound at midnight is not included.").request(moved(
-            FROM,
-            |text, time| if time.as_nanosecond() % 86_400_000_000_000 == 0 {
-                later(text, time)
-            } else {
-                None
-            }
-        )),
+        fault("midnight-excluded", "A lower bound at midnight is not included.")
+            .request(moved(FROM, |text, time| if is_midnight(time) { later(text, time) } else { None })),
         fault("from-beyond-included", "The lower bound includes the nanosecond before.")
             .request(moved(FROM, earlier)),
         fault("to-beyond-included", "The upper bound includes the nanosecond after.")
@@ -292,7 +291,7 @@ fn order() -> Vec<Fault> {
             .when(reversed_by_less_than(SignedDuration::from_secs(1)))
             .request(ignore_and_find_nothing(FROM)),
         fault("a-day", "Only the days of the bounds are compared.")
-            .when(reversed_by_less_than(SignedDuration::from_hours(24)))
+            .when(reversed_by_less_than(DAY))
             .request(ignore_and_find_nothing(FROM)),
         fault("by-text", "Bounds are compared as texts.")
             .when(reversed)
