@@ -1,10 +1,7 @@
-use serde_json::Value;
-
 use super::Clause;
 use super::parameter::{Parameter, Place};
 use super::schema::Citations;
 use super::source::{ContractError, Node};
-use crate::wire::Request;
 
 /// A deprecated operation, parameter, field or value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,28 +108,6 @@ impl Deprecation {
         Ok(Some(Self { part, value, dates, replaced_by, clause }))
     }
 
-    /// Whether a request uses the part.
-    pub fn is_used_by(&self, request: &Request) -> bool {
-        let fits = |sent: &str| self.value.as_deref().is_none_or(|value| value == sent);
-        match &self.part {
-            DeprecatedPart::Operation => true,
-            DeprecatedPart::Parameter(name, Place::Query) => {
-                request.query_pairs().any(|(sent, value)| sent == Some(name) && fits(value))
-            }
-            DeprecatedPart::Parameter(name, Place::Header) => {
-                let mut headers = request.headers().iter();
-                headers.any(|(sent, value)| {
-                    sent.eq_ignore_ascii_case(name) && fits(&String::from_utf8_lossy(value))
-                })
-            }
-            // Parameters of the path are never deprecated by themselves.
-            DeprecatedPart::Parameter(_, Place::Path) => false,
-            DeprecatedPart::Field(path) => request.body_members().is_some_and(|members| {
-                holds(&Value::Object(members.into_owned()), path, self.value.as_deref())
-            }),
-        }
-    }
-
     /// Describes the part and its dates.
     pub fn description(&self) -> String {
         let part = match &self.part {
@@ -150,16 +125,4 @@ impl Deprecation {
 
 fn is_deprecated(node: &Node<'_>) -> bool {
     node.find("deprecated").is_some_and(|flag| flag.value == true)
-}
-
-fn holds(json: &Value, path: &[String], value: Option<&str>) -> bool {
-    match (json, path, value) {
-        (_, [], None) => true,
-        (Value::String(text), [], Some(value)) => text == value,
-        (Value::Array(items), ..) => items.iter().any(|item| holds(item, path, value)),
-        (Value::Object(fields), [name, rest @ ..], _) => {
-            fields.get(name).is_some_and(|inner| holds(inner, rest, value))
-        }
-        _ => false,
-    }
 }
