@@ -20,7 +20,7 @@ mod running;
 pub mod sandbox;
 pub mod store;
 
-pub use running::{Config, RunningServer, Served, StartError, check_rates, start, start_api};
+pub use running::{Config, RunningServer, ServedApi, StartError, check_rates, start, start_api};
 
 /// The OpenAPI document that Dropshot emits for the API. `cargo xtask check` compares it with the contract.
 ///

@@ -140,11 +140,11 @@ pub struct RunningServer {
 /// If called outside a Tokio runtime.
 pub fn start(config: Config) -> Result<RunningServer, StartError> {
     let api = handlers::api().map_err(StartError::Api)?;
-    start_api(Served { api, operations: OPERATIONS, success_statuses: SUCCESS_STATUSES }, config)
+    start_api(ServedApi { api, operations: OPERATIONS, success_statuses: SUCCESS_STATUSES }, config)
 }
 
 /// An API to serve.
-pub struct Served {
+pub struct ServedApi {
     /// Its endpoints, made of handlers of the edge.
     pub api: ApiDescription<Context>,
     /// The `operationId` of each operation.
@@ -160,7 +160,7 @@ pub struct Served {
 ///
 /// # Panics
 /// As [`start`].
-pub fn start_api(served: Served, config: Config) -> Result<RunningServer, StartError> {
+pub fn start_api(served: ServedApi, config: Config) -> Result<RunningServer, StartError> {
     serve_api(served, config, Clock::system())
 }
 
@@ -169,11 +169,11 @@ pub(crate) fn start_sandbox(parts: Parts, config: Config) -> Result<RunningServe
     let (config, clock) = (Config { store: parts.store(), ..config }, parts.clock());
     let mut api = handlers::api().map_err(StartError::Api)?;
     parts.add_pages(&mut api).map_err(StartError::Api)?;
-    serve_api(Served { api, operations: OPERATIONS, success_statuses: SUCCESS_STATUSES }, config, clock)
+    serve_api(ServedApi { api, operations: OPERATIONS, success_statuses: SUCCESS_STATUSES }, config, clock)
 }
 
-fn serve_api(served: Served, config: Config, clock: Clock) -> Result<RunningServer, StartError> {
-    let Served { api, operations, success_statuses } = served;
+fn serve_api(served: ServedApi, config: Config, clock: Clock) -> Result<RunningServer, StartError> {
+    let ServedApi { api, operations, success_statuses } = served;
     let Config {
         listen,
         store,
@@ -310,9 +310,9 @@ fn check(rates: &[RateRule], operations: &[&str]) -> Result<(), StartError> {
     }
 }
 
-impl std::fmt::Debug for Served {
+impl std::fmt::Debug for ServedApi {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Served").field("operations", &self.operations).finish_non_exhaustive()
+        f.debug_struct("ServedApi").field("operations", &self.operations).finish_non_exhaustive()
     }
 }
 

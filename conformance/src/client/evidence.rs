@@ -22,7 +22,7 @@ const TOLERANCE: Duration = Duration::from_millis(30);
 
 /// A request that arrived, and its response.
 #[derive(Debug, Clone)]
-pub struct Recorded {
+pub struct RecordedRequest {
     /// Number of the execution that it belongs to, from 0.
     pub execution: usize,
     /// When it arrived, after the beginning of the case.
@@ -92,7 +92,7 @@ pub struct Evidence {
     /// The executions of the command, in their order.
     pub executions: Vec<Execution>,
     /// The requests that arrived, in their order.
-    pub requests: Vec<Recorded>,
+    pub requests: Vec<RecordedRequest>,
     /// Requests that arrived at another host.
     pub elsewhere: Vec<ProxiedRequest>,
     /// The ids of the instances that a search finds, on all pages; none where the case searches for what nobody has.
@@ -154,7 +154,7 @@ impl Evidence {
     /// The result that an execution has to report; none when no success was sent.
     #[must_use]
     pub fn truth(&self, execution: usize) -> Option<Output> {
-        let of_execution = |recorded: &&Recorded| recorded.execution == execution;
+        let of_execution = |recorded: &&RecordedRequest| recorded.execution == execution;
         let last = self.requests.iter().filter(of_execution).rfind(|recorded| self.is_success(recorded))?;
         let body = last.reply.json();
         let ids = |name: &str| {
@@ -206,7 +206,7 @@ impl Evidence {
     }
 
     /// Whether a response is a complete success.
-    fn is_success(&self, recorded: &Recorded) -> bool {
+    fn is_success(&self, recorded: &RecordedRequest) -> bool {
         let Some(id) = recorded.operation else { return false };
         let success = &self.contract.operation(id).success;
         let code = recorded.reply.json().get("code").and_then(Value::as_f64);
@@ -216,7 +216,7 @@ impl Evidence {
     }
 
     /// Whether a response is a complete success with as many gateways as were asked for.
-    pub(super) fn is_whole(&self, recorded: &Recorded) -> bool {
+    pub(super) fn is_whole(&self, recorded: &RecordedRequest) -> bool {
         let flag = recorded.reply.headers.get(self.contract.extract.partial_flag.as_str());
         let is_partial = flag.and_then(|flag| flag.to_str().ok()).is_some_and(|flag| !denies(flag));
         self.is_success(recorded) && !is_partial
@@ -321,7 +321,7 @@ impl Evidence {
     /// The request ids of the extractions of an execution; none for one without.
     #[must_use]
     pub fn request_ids(&self, execution: usize) -> Vec<Option<String>> {
-        let id = |recorded: &Recorded| {
+        let id = |recorded: &RecordedRequest| {
             recorded.request.request_id(&self.contract.extract).filter(|id| !id.is_empty())
         };
         let extractions = self.requests.iter().filter(|recorded| {
@@ -360,7 +360,7 @@ impl Evidence {
     #[must_use]
     pub fn summary(&self, execution: usize) -> String {
         let of_execution = self.requests.iter().filter(|recorded| recorded.execution == execution);
-        let lines: Vec<String> = of_execution.map(Recorded::line).collect();
+        let lines: Vec<String> = of_execution.map(RecordedRequest::line).collect();
         match lines.as_slice() {
             [] => "no request".to_owned(),
             [lines @ .., last] if lines.len() > 5 => {
@@ -371,7 +371,7 @@ impl Evidence {
     }
 }
 
-impl Recorded {
+impl RecordedRequest {
     /// Method, operation and status, with what was done to the connection.
     #[must_use]
     pub fn line(&self) -> String {

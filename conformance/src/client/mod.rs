@@ -23,7 +23,7 @@ pub use case::{ClientCase, Expectation};
 pub use cases::all as cases;
 pub use duty::Duty;
 pub use error::ClientSuiteError;
-pub use evidence::{Evidence, Execution, Exit, Problem, Recorded};
+pub use evidence::{Evidence, Execution, Exit, Problem, RecordedRequest};
 pub use protocol::{Call, Input, Operation, Output};
 pub use report::{ClientReport, ClientTotals};
 pub use result::{CaseOutcome, ClientCaseResult, ClientFinding};

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::case::{ClientCase, Place};
 use super::duty::Duty;
-use super::evidence::{Evidence, Exit, Problem, Recorded};
+use super::evidence::{Evidence, Exit, Problem, RecordedRequest};
 use super::protocol::MAX_OUTPUT;
 use super::result::{CaseOutcome, ClientFinding};
 use super::token_search::{carries, shows};
@@ -67,7 +67,7 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
     let told = case.call.arguments.get(&extract.num.name)?.as_i64()?;
     let extractions =
         || evidence.requests.iter().filter(|request| request.operation == Some(OperationId::Extract));
-    let number = |recorded: &Recorded| recorded.request.param(&extract.num.name)?.parse::<i64>().ok();
+    let number = |recorded: &RecordedRequest| recorded.request.param(&extract.num.name)?.parse::<i64>().ok();
     if let Some(more) = extractions().filter_map(number).find(|number| *number > told) {
         let expected = format!("extractions of up to {told}, as the command was told");
         return Some(Problem::new(case.duty, expected, format!("one of {more}")));
@@ -91,7 +91,7 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
         }
     }
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let is_text = |recorded: &&Recorded| {
+    let is_text = |recorded: &&RecordedRequest| {
         recorded.request.param(&extract.return_type.name).as_deref() == Some(extract.text.as_str())
     };
     for parameter in [&extract.lb, &extract.sb] {
@@ -112,7 +112,7 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
 /// What requests ask for although the command was not told so: another region or protocol than the default, a filter, or
 /// another page size.
 fn not_told(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
-    let differs = |recorded: &Recorded| match recorded.operation? {
+    let differs = |recorded: &RecordedRequest| match recorded.operation? {
         OperationId::Extract => extracts_otherwise(case, &evidence.contract.extract, recorded),
         OperationId::Search => searches_otherwise(case, &evidence.contract.search, recorded),
         _ => None,
@@ -121,7 +121,11 @@ fn not_told(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
     Some(Problem::new(case.duty, expected, actual))
 }
 
-fn extracts_otherwise(case: &ClientCase, extract: &Extract, recorded: &Recorded) -> Option<(String, String)> {
+fn extracts_otherwise(
+    case: &ClientCase,
+    extract: &Extract,
+    recorded: &RecordedRequest,
+) -> Option<(String, String)> {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     // `country` is another name of `regions`.
     let parameters = [
@@ -139,7 +143,11 @@ fn extracts_otherwise(case: &ClientCase, extract: &Extract, recorded: &Recorded)
     })
 }
 
-fn searches_otherwise(case: &ClientCase, search: &Search, recorded: &Recorded) -> Option<(String, String)> {
+fn searches_otherwise(
+    case: &ClientCase,
+    search: &Search,
+    recorded: &RecordedRequest,
+) -> Option<(String, String)> {
     let (told, body) = (&case.call.arguments, recorded.request.json());
     let sent = |name: &str| body.get(name).filter(|value| !value.is_null());
     let size = &search.page_size.name;

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::json;
 
-use super::evidence::Recorded;
+use super::evidence::RecordedRequest;
 use super::mistake;
 use crate::contract::Contract;
 use crate::lab::{Backend, Context, Framing, Handler, ProxiedRequest, Reply, Upstream};
@@ -80,7 +80,7 @@ pub(super) struct Recorder {
     begun: Instant,
     /// Number of the execution that runs now, from 0.
     pub(super) execution: AtomicUsize,
-    recorded: Mutex<Vec<Recorded>>,
+    recorded: Mutex<Vec<RecordedRequest>>,
     context: Context,
 }
 
@@ -102,7 +102,7 @@ impl Recorder {
         Some(self.begun + first.at)
     }
 
-    pub(super) fn recorded(&self) -> std::sync::MutexGuard<'_, Vec<Recorded>> {
+    pub(super) fn recorded(&self) -> std::sync::MutexGuard<'_, Vec<RecordedRequest>> {
         self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -118,7 +118,7 @@ impl Handler for Arc<Recorder> {
                 let mut recorded = recorder.recorded();
                 let index = recorded.len();
                 if index < MAX_REQUESTS {
-                    recorded.push(Recorded {
+                    recorded.push(RecordedRequest {
                         execution,
                         at,
                         replied: at,
@@ -136,7 +136,7 @@ impl Handler for Arc<Recorder> {
             let reply = recorder.context.upstream.call(&request).await;
             let (replied, replied_at) = (recorder.begun.elapsed(), SystemTime::now());
             if let Some(place) = recorder.recorded().get_mut(index) {
-                *place = Recorded { replied, replied_at, reply: reply.clone(), ..place.clone() };
+                *place = RecordedRequest { replied, replied_at, reply: reply.clone(), ..place.clone() };
             }
             reply
         })

@@ -27,7 +27,7 @@ const MAX_ENTRIES: usize = 1_000;
 const MAX_PLACES: usize = 3;
 
 /// Minimum length of a name that is searched for in credentials, in bytes.
-const TELLING: usize = 4;
+const MIN_NAME_LENGTH: usize = 4;
 
 /// One request and what was changed on its way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -142,12 +142,12 @@ tokio::task_local! {
     /// The run of a scenario that this request belongs to.
     static SCENARIO: RefCell<Option<String>>;
     /// What the innermost layer of this moment has passed on.
-    static PASSED: RefCell<Passed>;
+    static PASSED: RefCell<ForwardedRequests>;
 }
 
 /// Requests that a layer passed on, and the last of them with its response.
 #[derive(Default)]
-struct Passed {
+struct ForwardedRequests {
     count: usize,
     last: Option<(ProxiedRequest, Reply)>,
 }
@@ -313,7 +313,7 @@ impl Names {
     }
 
     /// What a layer changed: in the request that it passed on, and in the response that it returned.
-    fn changes(&self, original: &ProxiedRequest, passed: &Passed, reply: &Reply) -> Vec<String> {
+    fn changes(&self, original: &ProxiedRequest, passed: &ForwardedRequests, reply: &Reply) -> Vec<String> {
         let Some((sent, answered)) = &passed.last else {
             return vec![format!("responded itself with status {}{}", reply.status.as_u16(), framing(reply))];
         };
@@ -375,7 +375,7 @@ impl Names {
     /// A name, or `…` when it may contain a credential or a part of one.
     fn shown(&self, name: &str) -> String {
         let may_reveal = |credential: &String| {
-            let longer = name.len() >= TELLING && credential.contains(name);
+            let longer = name.len() >= MIN_NAME_LENGTH && credential.contains(name);
             longer || (!credential.is_empty() && name.contains(credential.as_str()))
         };
         if name.chars().count() > 64 || self.credentials.iter().any(may_reveal) {

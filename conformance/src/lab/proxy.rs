@@ -136,7 +136,7 @@ async fn serve(
     request: hyper::Request<Incoming>,
     upstream: &Upstream,
     stream: &TcpStream,
-) -> Result<Response<BoxBody<Bytes, Infallible>>, socket::Closed> {
+) -> Result<Response<BoxBody<Bytes, Infallible>>, socket::IntendedClose> {
     let (parts, body) = request.into_parts();
     let reply = match Limited::new(body, MAX_BODY).collect().await {
         Ok(body) => {

@@ -18,7 +18,7 @@ const SENDING: Duration = Duration::from_secs(30);
 /// A connection ended on purpose.
 #[derive(Debug, thiserror::Error)]
 #[error("the connection was closed on purpose")]
-pub(crate) struct Closed;
+pub(crate) struct IntendedClose;
 
 /// The half of a socket that HTTP reads and writes.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl AsyncWrite for Socket {
 }
 
 /// Sends a response whose framing HTTP would not produce, and ends the connection; leaves others alone.
-pub(crate) async fn send_broken(stream: &TcpStream, reply: &Reply) -> Result<(), Closed> {
+pub(crate) async fn send_broken(stream: &TcpStream, reply: &Reply) -> Result<(), IntendedClose> {
     if !reply.is_broken() {
         return Ok(());
     }
@@ -83,11 +83,11 @@ pub(crate) async fn send_broken(stream: &TcpStream, reply: &Reply) -> Result<(),
         }
         Framing::Silent(time) => {
             tokio::time::sleep(time).await;
-            return Err(Closed);
+            return Err(IntendedClose);
         }
         Framing::Reset(None) => {
             reset(stream);
-            return Err(Closed);
+            return Err(IntendedClose);
         }
         Framing::Cut(after) => (body, after, false),
         Framing::Reset(Some(after)) => (body, after, true),
@@ -104,7 +104,7 @@ pub(crate) async fn send_broken(stream: &TcpStream, reply: &Reply) -> Result<(),
         tokio::time::sleep(Duration::from_millis(20)).await;
         reset(stream);
     }
-    Err(Closed)
+    Err(IntendedClose)
 }
 
 /// The head of a response, with a declared length.

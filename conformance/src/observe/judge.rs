@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::relation::{self, BrokenRelation, Compared};
-use super::traffic::{Recorded, Traffic};
+use super::relation::{self, BrokenRelation, RelationResults};
+use super::traffic::{Traffic, TrafficExchange};
 use crate::check::{
     Check, Finding, Form, InferredClauses, ObservedExchange, Outcome, PassiveChecks, ResponseClass, Run,
     Severity,
@@ -29,7 +29,7 @@ pub fn observe(contract: &Contract, traffic: &Traffic, inferred: InferredClauses
     let (canaries, facts) = (Canaries::default(), Facts::default());
     let (mut seen, mut accepted) = (BTreeSet::new(), Vec::new());
     for (at, recorded) in traffic.exchanges.iter().enumerate() {
-        let Recorded { entry, operation, exchange, response, .. } = recorded;
+        let TrafficExchange { entry, operation, exchange, response, .. } = recorded;
         let form = Form::from_request(contract, *operation, &exchange.request);
         let class = ResponseClass::classify(contract, *operation, form, &exchange.result, &traffic.redactor);
         if class == ResponseClass::Accepted {
@@ -140,7 +140,7 @@ fn of_relation(
     contract: &Contract,
     traffic: &Traffic,
     check: &'static Check,
-    compared: &Compared,
+    compared: &RelationResults,
     inferred: InferredClauses,
 ) -> CheckResult {
     /// Maximum number of findings of one relation, because hundreds of pairs may violate it in the same way.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
-use super::traffic::Recorded;
+use super::traffic::TrafficExchange;
 use crate::check::{Check, Form, ObservedExchange, PassiveFinding, ResponseClass, Run, Severity};
 use crate::contract::{Clause, Contract, OperationId};
 use crate::quantity::quantity;
@@ -87,14 +87,18 @@ pub(super) struct BrokenRelation {
 
 /// What was compared, by check, and what is broken.
 #[derive(Default)]
-pub(super) struct Compared {
+pub(super) struct RelationResults {
     pub(super) pairs: BTreeMap<&'static str, usize>,
     pub(super) broken: Vec<BrokenRelation>,
 }
 
 /// Compares the accepted exchanges; `accepted` are their places in the traffic.
-pub(super) fn compare(contract: &Contract, traffic: &[Recorded], accepted: &[usize]) -> Compared {
-    let mut compared = Compared::default();
+pub(super) fn compare(
+    contract: &Contract,
+    traffic: &[TrafficExchange],
+    accepted: &[usize],
+) -> RelationResults {
+    let mut compared = RelationResults::default();
     let of = |operation: OperationId| {
         accepted.iter().filter_map(move |at| {
             traffic.get(*at).filter(|one| one.operation == operation).map(|one| (*at, one))
@@ -135,7 +139,7 @@ struct Search {
 }
 
 impl Search {
-    fn read(contract: &Contract, at: usize, recorded: &Recorded) -> Option<Self> {
+    fn read(contract: &Contract, at: usize, recorded: &TrafficExchange) -> Option<Self> {
         let search = &contract.search;
         let sent = recorded.exchange.request.body_members()?;
         let whole = |name: &str, default: i64| match sent.get(name) {
@@ -158,7 +162,7 @@ impl Search {
         })
     }
 
-    fn compare(&self, after: &Self, compared: &mut Compared) {
+    fn compare(&self, after: &Self, compared: &mut RelationResults) {
         if self.caller != after.caller || self.items != after.items {
             return;
         }
@@ -193,7 +197,7 @@ impl Search {
         }
     }
 
-    fn compare_pages(&self, after: &Self, compared: &mut Compared) {
+    fn compare_pages(&self, after: &Self, compared: &mut RelationResults) {
         *compared.pairs.entry(PAGES.id).or_default() += 1;
         let Some(shared) = self.instances.intersection(&after.instances).next() else { return };
         compared.broken.push(BrokenRelation {
@@ -233,7 +237,7 @@ enum Gateways<'a> {
 }
 
 impl<'a> Extraction<'a> {
-    fn read(contract: &Contract, at: usize, recorded: &'a Recorded) -> Option<Self> {
+    fn read(contract: &Contract, at: usize, recorded: &'a TrafficExchange) -> Option<Self> {
         let extract = &contract.extract;
         let request = &recorded.exchange.request;
         let header = || {
@@ -254,7 +258,7 @@ impl<'a> Extraction<'a> {
         Some(Self { at, begun: recorded.begun?, caller: recorded.caller, id, rest: rest.collect(), gateways })
     }
 
-    fn compare(&self, after: &Self, compared: &mut Compared) {
+    fn compare(&self, after: &Self, compared: &mut RelationResults) {
         if self.caller != after.caller || self.id != after.id || self.rest != after.rest {
             return;
         }

@@ -13,7 +13,7 @@ use crate::wire::{Exchange, Redactor, Response, ShortSecret, is_small_enough};
 #[derive(Debug)]
 pub struct Traffic {
     pub(super) base: String,
-    pub(super) exchanges: Vec<Recorded>,
+    pub(super) exchanges: Vec<TrafficExchange>,
     pub(super) left_out: Vec<LeftOut>,
     pub(super) redactor: Redactor,
     pub(super) entries: usize,
@@ -30,7 +30,7 @@ pub struct LeftOut {
 
 /// One exchange of the traffic.
 #[derive(Debug)]
-pub(super) struct Recorded {
+pub(super) struct TrafficExchange {
     /// Its number in `log.entries`, from 0.
     pub(super) entry: usize,
     pub(super) operation: OperationId,
@@ -167,7 +167,7 @@ impl<'a> Call<'a> {
         number: usize,
         credentials: &mut Credentials,
         callers: &mut BTreeMap<String, usize>,
-    ) -> Result<Recorded, &'static str> {
+    ) -> Result<TrafficExchange, &'static str> {
         let Self { entry, operation, url, path, .. } = self;
         let status = entry.response.status().ok_or(NO_RESPONSE)?;
         if status == 304 {
@@ -195,7 +195,7 @@ impl<'a> Call<'a> {
             headers.map(|header| (header.name.clone(), header.value.clone().into_bytes())).collect();
         let response = Response::new(status, headers, body);
         let exchange = Exchange { index: 0, request, result: Ok(response.clone()), elapsed: Duration::ZERO };
-        Ok(Recorded { entry: number, operation, exchange, response, begun: entry.begun(), caller })
+        Ok(TrafficExchange { entry: number, operation, exchange, response, begun: entry.begun(), caller })
     }
 }
 

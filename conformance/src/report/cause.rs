@@ -47,15 +47,15 @@ pub(super) fn without_cause(report: &Report) -> Vec<(&CheckResult, Vec<&Finding>
 }
 
 /// Checks without a result that have the same outcome and reason.
-pub(super) struct Unresolved<'a> {
+pub(super) struct UnresolvedChecks<'a> {
     pub(super) outcome: &'a Outcome,
     pub(super) reason: &'a str,
     pub(super) checks: Vec<&'a str>,
 }
 
 /// The checks without a result, grouped by outcome and reason, so that a missing fact takes one line.
-pub(super) fn unresolved(report: &Report) -> Vec<Unresolved<'_>> {
-    let mut groups: Vec<Unresolved<'_>> = Vec::new();
+pub(super) fn unresolved(report: &Report) -> Vec<UnresolvedChecks<'_>> {
+    let mut groups: Vec<UnresolvedChecks<'_>> = Vec::new();
     for result in &report.checks {
         let outcome = &result.outcome;
         let (Outcome::Skipped(reason) | Outcome::Inconclusive(reason) | Outcome::Error(reason)) = outcome
@@ -64,7 +64,7 @@ pub(super) fn unresolved(report: &Report) -> Vec<Unresolved<'_>> {
         };
         match groups.iter_mut().find(|group| group.outcome == outcome) {
             Some(group) => group.checks.push(result.id),
-            None => groups.push(Unresolved { outcome, reason, checks: vec![result.id] }),
+            None => groups.push(UnresolvedChecks { outcome, reason, checks: vec![result.id] }),
         }
     }
     groups

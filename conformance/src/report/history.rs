@@ -132,7 +132,7 @@ pub fn history_text(records: &[RunRecord], changes: &[Change]) -> String {
         let line = match change {
             Change::Verdict { from, to } => format!("the verdict was {from} and is {to}"),
             Change::Broken(clause) => format!("{clause} is violated, and was not before"),
-            Change::Mended(clause) => format!("{clause} is no longer violated"),
+            Change::Fixed(clause) => format!("{clause} is no longer violated"),
             Change::Suite { to } => format!("from this run on: {to}"),
         };
         text.push_str(&super::plain(&format!("{:>16} {line}", "changed")));

@@ -4,7 +4,9 @@ use minijinja::value::Serde;
 use minijinja::{Environment, Value, context, escape_formatter};
 use serde::Serialize;
 
-use super::cause::{Cause, CheckFinding, Unresolved, causes, folded, headlines, unresolved, without_cause};
+use super::cause::{
+    Cause, CheckFinding, UnresolvedChecks, causes, folded, headlines, unresolved, without_cause,
+};
 use super::terminal::{
     counted, detected, discovered, explored, inferred_from, not_judged, not_noticed, profile_and_budget,
     rests_on, run_again, suite_and_contract, throttled, verdict_words,
@@ -201,7 +203,7 @@ fn check_view(check: &CheckResult) -> CheckView<'_> {
 }
 
 fn unresolved_views(report: &Report) -> Vec<Value> {
-    let view = |Unresolved { outcome, reason, checks }: Unresolved<'_>| {
+    let view = |UnresolvedChecks { outcome, reason, checks }: UnresolvedChecks<'_>| {
         context! { word => outcome.name(), outcome => class(outcome), reason => reason, checks => Value::from(Serde(checks)) }
     };
     unresolved(report).into_iter().map(view).collect()

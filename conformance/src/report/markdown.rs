@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use super::cause::{Cause, Unresolved, causes, folded, headlines, unresolved, without_cause};
+use super::cause::{Cause, UnresolvedChecks, causes, folded, headlines, unresolved, without_cause};
 use super::terminal::{
     counted, detected, discovered, explored, inferred_from, not_judged, not_noticed, profile_and_budget,
     rests_on, run_again, suite_and_contract, throttled, verdict_words,
@@ -289,7 +289,7 @@ fn finding_text(
 
 /// A line for each reason without a result.
 fn reasons(report: &Report) -> Vec<String> {
-    let line = |Unresolved { outcome, reason, checks }: Unresolved<'_>| {
+    let line = |UnresolvedChecks { outcome, reason, checks }: UnresolvedChecks<'_>| {
         let checks: Vec<_> = checks.iter().map(|check| format!("`{check}`")).collect();
         format!(
             "- {}: {} — {}

@@ -46,7 +46,7 @@ pub struct Suite<'a> {
 
 /// What the checks of a run share, apart from the target.
 #[derive(Debug)]
-struct Shared {
+struct SharedState {
     passive: PassiveChecks,
     state: checks::State,
     region: RegionSupply,
@@ -54,7 +54,7 @@ struct Shared {
     log: Option<ExchangeLog>,
 }
 
-impl Shared {
+impl SharedState {
     /// A fact that is discovered unlocks cases of active checks only.
     fn new(suite: &Suite<'_>) -> Self {
         let running = suite.plan.planned().iter().filter(|planned| planned.skipped().is_none());
@@ -142,7 +142,7 @@ impl<'a> Suite<'a> {
         let planned = self.plan.planned().iter().map(|planned| planned.check);
         let checks: Vec<&'static Check> = planned.chain(self.options.explore.map(|_| &RELATIONS)).collect();
         observer.begun(&checks);
-        let shared = Shared::new(&self);
+        let shared = SharedState::new(&self);
         let preflight = async {
             match self.unreachable().await {
                 None => Ok(self.discover(&shared).await),
@@ -186,7 +186,7 @@ impl<'a> Suite<'a> {
     }
 
     /// Facts that the tester did not supply and the run needs, as far as the target shows them. None when none was looked for.
-    async fn discover(&self, shared: &Shared) -> Option<Facts> {
+    async fn discover(&self, shared: &SharedState) -> Option<Facts> {
         let Self { target, plan, options, .. } = self;
         let lacks = |fact| {
             let min_gateways = match fact {
@@ -211,8 +211,8 @@ impl<'a> Suite<'a> {
         preflight_with_token(contract, target, wire, redactor).await
     }
 
-    fn context<'b>(&'b self, shared: &'b Shared) -> ProbeContext<'b> {
-        let Shared { passive, state, region, errors, log } = shared;
+    fn context<'b>(&'b self, shared: &'b SharedState) -> ProbeContext<'b> {
+        let SharedState { passive, state, region, errors, log } = shared;
         ProbeContext {
             contract: self.contract,
             target: self.target,

@@ -25,7 +25,7 @@ pub enum Change {
     /// A clause is broken that was not.
     Broken(Clause),
     /// A clause is kept that was broken.
-    Mended(Clause),
+    Fixed(Clause),
     /// The suite or the document is another one, so that runs before and after may differ for that reason.
     Suite {
         /// Name and version of the suite now.
@@ -66,7 +66,7 @@ pub fn changes(before: &[RunRecord], now: &RunRecord) -> Vec<Change> {
         let was_broken = before.iter().rev().find_map(|record| record.is_broken(clause));
         match (was_broken, is_broken) {
             (Some(false) | None, true) => changes.push(Change::Broken(clause)),
-            (Some(true), false) => changes.push(Change::Mended(clause)),
+            (Some(true), false) => changes.push(Change::Fixed(clause)),
             (Some(true), true) | (Some(false) | None, false) => {}
         }
     }
@@ -123,7 +123,7 @@ pub(super) mod tests {
         assert_eq!(changes(&[], &first), [Change::Broken(order)]);
         assert_eq!(changes(std::slice::from_ref(&first), &without), [verdict("findings", "conforms")]);
         let mended = run("conforms", &[order], &[]);
-        assert_eq!(changes(&[first, without], &mended), [Change::Mended(order)]);
+        assert_eq!(changes(&[first, without], &mended), [Change::Fixed(order)]);
         let newer = RunRecord { suite: "suite 2".to_owned(), ..mended.clone() };
         assert_eq!(changes(&[mended], &newer), [Change::Suite { to: "suite 2".to_owned() }]);
     }

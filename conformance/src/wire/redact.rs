@@ -28,7 +28,7 @@ pub struct Redactor {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{name}`: expected a secret of at least {SHORTEST} characters, found {length}: a shorter one occurs in ordinary words, \
-     where it cannot be hidden; use a longer one, or --public-header for a header that is no secret"
+     where it cannot be hidden; use a longer one, or --public-header for a header that is not secret"
 )]
 pub struct ShortSecret {
     /// The name that replaces it in reports.
@@ -371,10 +371,16 @@ mod tests {
 
     #[test]
     fn a_secret_is_found_in_any_mixture_of_spellings() {
-        let redactor = redactor();
+        // Each character of the token is once the first.
+        let characters: Vec<char> = TOKEN.chars().collect();
+        let rotated =
+            |by: usize| characters.iter().cycle().skip(by).take(characters.len()).collect::<String>();
+        let secrets: Vec<String> = (0..characters.len()).map(rotated).collect();
+        let redactor = |secret: &String| Redactor::new([&Secret::new("API_KEY", secret)]).expect("a secret");
+        let redactors: Vec<Redactor> = secrets.iter().map(redactor).collect();
         let mut random = Rng::with_seed(11);
-        for _ in 0..3_000 {
-            let spelt: String = TOKEN.chars().map(|character| spelt(&mut random, character)).collect();
+        for (secret, redactor) in secrets.iter().zip(&redactors).cycle().take(4_000) {
+            let spelt: String = secret.chars().map(|character| spelt(&mut random, character)).collect();
             let [before, after] = [(); 2].map(|()| pick(&mut random, &FRAGMENTS));
             let text = format!("<{before}>{spelt}<{after}>");
             let shown = redactor.redact(&text);

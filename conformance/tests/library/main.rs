@@ -18,7 +18,7 @@ use sallyport_conformance::{
 use sallyport_server::data::seed::seed;
 use sallyport_server::edge::serve::Context;
 use sallyport_server::store::sqlite::SqliteStore;
-use sallyport_server::{Config, RunningServer, Served, start_api};
+use sallyport_server::{Config, RunningServer, ServedApi, start_api};
 // The generated code names these as modules of its own crate.
 use sallyport_server::{domain, edge};
 use serde_json::{Map, Value, json};
@@ -73,7 +73,7 @@ async fn library() -> (RunningServer, String) {
         ApiEndpointVersions::All,
     );
     api.register(endpoint).expect("a path of its own");
-    let served = Served { api, operations: OPERATIONS, success_statuses: SUCCESS_STATUSES };
+    let served = ServedApi { api, operations: OPERATIONS, success_statuses: SUCCESS_STATUSES };
     (start_api(served, Config::loopback(store)).expect("a free port"), token)
 }
 

@@ -134,7 +134,7 @@ fn judge_known(
     let protocol = exchange.request.query_value(&extract.protocol.name);
     let protocol = protocol.map_or_else(|| extract.protocol.default_text(), str::to_owned);
     let found = matching(probe.facts(), response);
-    for Misplaced { clause, expected, actual } in misplaced(extract, &found, region, &protocol) {
+    for MisplacedGateways { clause, expected, actual } in misplaced(extract, &found, region, &protocol) {
         let expected = format!("{expected}, {}", context.name());
         probe.finding(clause, &expected, &actual, &[exchange]);
     }
@@ -142,14 +142,19 @@ fn judge_known(
 }
 
 /// Known gateways of another region or protocol than requested.
-struct Misplaced {
+struct MisplacedGateways {
     clause: Clause,
     expected: String,
     actual: String,
 }
 
 /// The known gateways of a response that do not belong to the region and to the protocol.
-fn misplaced(extract: &Extract, found: &[GatewayMatch<'_>], region: &str, protocol: &str) -> Vec<Misplaced> {
+fn misplaced(
+    extract: &Extract,
+    found: &[GatewayMatch<'_>],
+    region: &str,
+    protocol: &str,
+) -> Vec<MisplacedGateways> {
     let any_region = region == extract.regions.default_text();
     let wrong = |clause: Clause, expected: String, is_right: &dyn Fn(&GatewayPool) -> bool| {
         let others: Vec<_> =
@@ -163,7 +168,7 @@ fn misplaced(extract: &Extract, found: &[GatewayMatch<'_>], region: &str, protoc
             found.len()
         );
         let expected = format!("{expected}, as supplied by {}", Fact::KnownGateways.variable());
-        Some(Misplaced { clause, expected, actual })
+        Some(MisplacedGateways { clause, expected, actual })
     };
     let of_region = wrong(Clause::ExtractRegion, format!("gateways of the region {region}"), &|pool| {
         any_region || pool.region == region
@@ -211,7 +216,7 @@ fn judge_watched(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>>
     if found.is_empty() {
         return None;
     }
-    let finding = |Misplaced { clause, expected, actual }: Misplaced| {
+    let finding = |MisplacedGateways { clause, expected, actual }: MisplacedGateways| {
         PassiveFinding::fail(clause, "", expected, actual)
     };
     Some(misplaced(extract, &found, &region, &protocol).into_iter().map(finding).collect())

@@ -30,13 +30,13 @@ const FEW: usize = 5;
 
 /// The `num` of an extraction from the scarce region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum ExtractionSize {
     /// One more than the region has, if the tester says how many it has; else [`FEW`].
     MoreThanThereAre(i64),
     Maximum(i64),
 }
 
-impl Wanted {
+impl ExtractionSize {
     const fn num(self) -> i64 {
         match self {
             Self::MoreThanThereAre(num) | Self::Maximum(num) => num,
@@ -57,12 +57,12 @@ fn partial_cases(scope: &Scope<'_>) -> Vec<Case> {
     let max = *extract.num_range.end();
     let few = Context::all(extract).into_iter().map(|context| {
         let num = more_than_scarce(scope, &context);
-        (context, Wanted::MoreThanThereAre(num))
+        (context, ExtractionSize::MoreThanThereAre(num))
     });
-    let all = Context::in_query(extract).into_iter().map(|context| (context, Wanted::Maximum(max)));
-    let case = |(context, wanted): (Context, Wanted)| {
+    let all = Context::in_query(extract).into_iter().map(|context| (context, ExtractionSize::Maximum(max)));
+    let case = |(context, wanted): (Context, ExtractionSize)| {
         let label = format!("{}/{}={}", context.label(), extract.num.name, wanted.label());
-        let is_repeated = context.extra.request_id && matches!(wanted, Wanted::MoreThanThereAre(_));
+        let is_repeated = context.extra.request_id && matches!(wanted, ExtractionSize::MoreThanThereAre(_));
         // A repetition returns the same gateways.
         let cost =
             Cost::extraction(1 + u32::from(is_repeated), u32::try_from(wanted.num()).unwrap_or(u32::MAX));
@@ -85,7 +85,7 @@ pub(super) fn more_than_scarce(scope: &Scope<'_>, context: &Context) -> i64 {
 }
 
 /// Compares the headers of the response with its own entries, so it needs no control.
-async fn partial(probe: &Probe<'_>, (context, wanted): (Context, Wanted)) -> Result<(), Stop> {
+async fn partial(probe: &Probe<'_>, (context, wanted): (Context, ExtractionSize)) -> Result<(), Stop> {
     let (extract, num) = (&probe.contract().extract, wanted.num());
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
     let request = context.request(probe).query(&extract.regions.name, region).query(&extract.num.name, num);
@@ -98,7 +98,7 @@ async fn partial(probe: &Probe<'_>, (context, wanted): (Context, Wanted)) -> Res
         return Err(none());
     }
     let response = judge_partial(probe, &context.name(), (&exchange, &class), num).ok_or_else(none)?;
-    if context.extra.request_id && matches!(wanted, Wanted::MoreThanThereAre(_)) {
+    if context.extra.request_id && matches!(wanted, ExtractionSize::MoreThanThereAre(_)) {
         // The repeated extraction is the same partial result.
         let repeated = request.clone().giving_again(content::gateways(probe, &request, response));
         let (again, class) = probe.send_once(&repeated).await?;

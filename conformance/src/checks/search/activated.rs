@@ -69,7 +69,7 @@ pub(super) static RANGE_ALONE: Check = Check {
 
 pub(super) static RANGE_BEYOND: Check = Check {
     id: "search.activated-range.beyond",
-    title: "a bound one step past an activation excludes it, and one at midnight is no whole day",
+    title: "a bound one step past an activation excludes it, and one at midnight does not stand for the day",
     why: "If bounds are rounded to seconds or days, results include activations of the neighbouring period, some of them twice.",
     clauses: &[Clause::SearchActivatedRange, Clause::SearchActivatedOrder],
     needs: &[Fact::OwnAddresses],

@@ -356,7 +356,7 @@ async fn judge_shape(
         other => other.to_owned(),
     };
     let items: Vec<String> = shape.iter().map(&mut item).collect();
-    let why = format!("an item is no address: {items:?}");
+    let why = format!("an item is not an address: {items:?}");
     let bad = change(search, probe.search(items));
     probe.rejects(Clause::SearchIpsAllOrNothing, &why, &bad).await
 }

@@ -30,11 +30,11 @@ pub struct Scenarios {
 #[derive(Debug, Default)]
 struct State {
     scenarios: BTreeMap<String, Scenario>,
-    playing: BTreeMap<String, Playing>,
+    playing: BTreeMap<String, ScenarioInstance>,
 }
 
 /// An instance of a scenario.
-struct Playing {
+struct ScenarioInstance {
     /// Requests so far, by operation or `any`.
     counts: BTreeMap<&'static str, u64>,
     random: fastrand::Rng,
@@ -42,9 +42,9 @@ struct Playing {
     layers: HashMap<(&'static str, usize), Arc<Layer>>,
 }
 
-impl std::fmt::Debug for Playing {
+impl std::fmt::Debug for ScenarioInstance {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Playing({:?})", self.counts)
+        write!(f, "ScenarioInstance({:?})", self.counts)
     }
 }
 
@@ -113,7 +113,7 @@ impl Scenarios {
     #[must_use]
     pub fn progress(&self) -> Vec<Progress> {
         let state = self.state();
-        let progress = |(instance, playing): (&String, &Playing)| Progress {
+        let progress = |(instance, playing): (&String, &ScenarioInstance)| Progress {
             instance: instance.clone(),
             requests: playing.counts.clone(),
         };
@@ -141,7 +141,7 @@ impl Scenarios {
         if !playing.contains_key(key) && playing.len() >= MAX_RUNS {
             return Err(format!("at most {MAX_RUNS} runs of scenarios at once; reset some of them"));
         }
-        let playing = playing.entry(key.to_owned()).or_insert_with(|| Playing {
+        let playing = playing.entry(key.to_owned()).or_insert_with(|| ScenarioInstance {
             counts: BTreeMap::new(),
             random: fastrand::Rng::with_seed(scenario.seed),
             layers: HashMap::new(),

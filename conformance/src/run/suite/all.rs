@@ -7,13 +7,13 @@ use std::time::Duration;
 use futures::{StreamExt as _, stream};
 
 use super::report::RunResults;
-use super::{Shared, Suite, passive};
+use super::{SharedState, Suite, passive};
 use crate::check::{Check, ExchangeLog, Outcome};
 use crate::run::expected::apply_expectations;
 use crate::run::{CheckResult, Observer};
 
 impl Suite<'_> {
-    pub(super) async fn run_checks(&self, shared: Shared, observer: &dyn Observer) -> RunResults {
+    pub(super) async fn run_checks(&self, shared: SharedState, observer: &dyn Observer) -> RunResults {
         let planned = self.plan.planned();
         let (skipped, running): (Vec<_>, Vec<_>) =
             planned.iter().partition(|planned| planned.skipped().is_some());

@@ -15,11 +15,11 @@ use crate::{
 };
 
 /// Loopback addresses, from which the sample data is used.
-const HOME: (Ipv4Addr, Ipv4Addr) = (Ipv4Addr::new(127, 0, 0, 0), Ipv4Addr::new(127, 255, 255, 255));
+const LOOPBACK: (Ipv4Addr, Ipv4Addr) = (Ipv4Addr::new(127, 0, 0, 0), Ipv4Addr::new(127, 255, 255, 255));
 
 /// Nearly the same ranges, because an account may have each range only once.
-const NEARLY_HOME: [(Ipv4Addr, Ipv4Addr); 2] =
-    [(HOME.0, Ipv4Addr::new(127, 255, 255, 254)), (Ipv4Addr::new(127, 0, 0, 1), HOME.1)];
+const NEARLY_LOOPBACK: [(Ipv4Addr, Ipv4Addr); 2] =
+    [(LOOPBACK.0, Ipv4Addr::new(127, 255, 255, 254)), (Ipv4Addr::new(127, 0, 0, 1), LOOPBACK.1)];
 
 /// An address that is not loopback.
 const ELSEWHERE: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 200);
@@ -36,10 +36,10 @@ pub(super) fn make(token: &mut dyn FnMut(TokenKind) -> Token) -> (SampleTokens, 
     let both = Protocol::ALL.as_slice();
 
     made.account(MAIN, true, both);
-    made.home(MAIN, true, None);
+    made.allow_loopback(MAIN, true, None);
     // A disabled or expired entry, or one for other addresses, does not affect a valid one.
-    made.whitelist(MAIN, NEARLY_HOME[0], false, None);
-    made.whitelist(MAIN, NEARLY_HOME[1], true, Some(time(PAST)));
+    made.whitelist(MAIN, NEARLY_LOOPBACK[0], false, None);
+    made.whitelist(MAIN, NEARLY_LOOPBACK[1], true, Some(time(PAST)));
     let main = made.token(MAIN, TokenKind::Api);
     let link = made.token(MAIN, TokenKind::Link);
     let revoked = made.token_until(MAIN, TokenKind::Api, Some(time(FUTURE)), Some(time(PAST)));
@@ -47,27 +47,27 @@ pub(super) fn make(token: &mut dyn FnMut(TokenKind) -> Token) -> (SampleTokens, 
 
     let [second, empty] = [SECOND, "calm"].map(|name| {
         made.account(name, true, both);
-        made.home(name, true, Some(time(FUTURE)));
+        made.allow_loopback(name, true, Some(time(FUTURE)));
         made.token(name, TokenKind::Api)
     });
 
     made.account("not-whitelisted", true, both);
-    made.home("not-whitelisted", false, None);
-    made.whitelist("not-whitelisted", NEARLY_HOME[1], true, Some(time(PAST)));
+    made.allow_loopback("not-whitelisted", false, None);
+    made.whitelist("not-whitelisted", NEARLY_LOOPBACK[1], true, Some(time(PAST)));
     made.whitelist("not-whitelisted", (ELSEWHERE, ELSEWHERE), true, None);
     let not_whitelisted = made.token("not-whitelisted", TokenKind::Api);
 
     made.account("not-verified", false, both);
-    made.home("not-verified", true, None);
+    made.allow_loopback("not-verified", true, None);
     let not_verified = made.token("not-verified", TokenKind::Api);
 
     made.account("not-entitled", true, &[]);
-    made.home("not-entitled", true, None);
+    made.allow_loopback("not-entitled", true, None);
     made.entitlement("not-entitled", Protocol::Http, Some(time(PAST)));
     let not_entitled = made.token("not-entitled", TokenKind::Api);
 
     made.account("http-only", true, &[Protocol::Http]);
-    made.home("http-only", true, None);
+    made.allow_loopback("http-only", true, None);
     let http_only = made.token("http-only", TokenKind::Api);
 
     let tokens = SampleTokens {
@@ -140,8 +140,8 @@ impl Accounts<'_> {
         }));
     }
 
-    fn home(&mut self, account: &str, enabled: bool, expires_at: Option<Timestamp>) {
-        self.whitelist(account, HOME, enabled, expires_at);
+    fn allow_loopback(&mut self, account: &str, enabled: bool, expires_at: Option<Timestamp>) {
+        self.whitelist(account, LOOPBACK, enabled, expires_at);
     }
 
     fn whitelist(

@@ -30,7 +30,7 @@ pub(super) fn sbom(
         .map_err(|error| format!("error: cannot read {}: {error}\n", path.display()))?;
     let text = serde_json::to_string_pretty(&bill(&tree, &lock)?);
     text.map(|text| text + "\n")
-        .map_err(|error| format!("error: the bill of materials is no JSON: {error}\n"))
+        .map_err(|error| format!("error: the bill of materials is not JSON: {error}\n"))
 }
 
 fn bill(tree: &str, lock: &str) -> Result<Value, String> {

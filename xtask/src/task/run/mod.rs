@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 
 use self::{
     process::bounded,
-    side::{Served, Side},
+    side::{SampleServer, Side},
 };
 use crate::diff::{Change, Diff, Verdict};
 
@@ -139,7 +139,7 @@ fn findings(report: &str) -> Result<Vec<Finding>, String> {
 }
 
 /// Runs the checks of the clauses that the changes touch, or all of them where a change touches none.
-fn judge(suite: &Side, server: &Served, breaking: &[&Change]) -> Result<Vec<Finding>, String> {
+fn judge(suite: &Side, server: &SampleServer, breaking: &[&Change]) -> Result<Vec<Finding>, String> {
     let mut command = suite.command("conformance");
     command.arg("run").arg("--config").arg(server.facts.join("conformance.toml"));
     command.args(["--base-url", &server.url, "--profile", "full", "--quiet", "--report", "json=report.json"]);
@@ -163,7 +163,7 @@ fn judge(suite: &Side, server: &Served, breaking: &[&Change]) -> Result<Vec<Find
 }
 
 /// What the old client says when it sends the witness of a change to the new server; nothing where it has no such argument.
-fn call(client: &Side, server: &Served, change: &Change) -> Result<Option<String>, String> {
+fn call(client: &Side, server: &SampleServer, change: &Change) -> Result<Option<String>, String> {
     let Some(arguments) = calls::arguments(change) else { return Ok(None) };
     let shown = format!("sallyport {}", arguments.join(" "));
     let mut command = client.command("sallyport");

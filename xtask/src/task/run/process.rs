@@ -12,14 +12,14 @@ const INTERVAL: Duration = Duration::from_millis(50);
 
 /// Exit status and output of a process.
 #[derive(Debug)]
-pub(super) struct Ended {
+pub(super) struct ProcessResult {
     pub(super) status: ExitStatus,
     pub(super) stdout: String,
     pub(super) stderr: String,
 }
 
 /// Runs a command to its end. After `limit` the command and the processes that it started are killed.
-pub(super) fn bounded(command: &mut Command, limit: Duration) -> Result<Ended, String> {
+pub(super) fn bounded(command: &mut Command, limit: Duration) -> Result<ProcessResult, String> {
     let shown = shown(command);
     let mut child = start(command, &shown)?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
@@ -38,7 +38,7 @@ pub(super) fn bounded(command: &mut Command, limit: Duration) -> Result<Ended, S
     };
     // A thread ends with the process whose output it reads.
     let [stdout, stderr] = texts.map(|text| text.join().unwrap_or_default());
-    Ok(Ended { status, stdout, stderr })
+    Ok(ProcessResult { status, stdout, stderr })
 }
 
 /// A process in the background, which is killed when this value is dropped.

@@ -47,7 +47,7 @@ pub(super) struct Side {
 
 /// A server of a side with sample data, and the folder of facts about them.
 #[derive(Debug)]
-pub(super) struct Served {
+pub(super) struct SampleServer {
     _server: Background,
     pub(super) url: String,
     pub(super) facts: PathBuf,
@@ -107,7 +107,7 @@ impl Side {
     }
 
     /// Serves sample data on a free port of this machine.
-    pub(super) fn serve(&self) -> Result<Served, String> {
+    pub(super) fn serve(&self) -> Result<SampleServer, String> {
         let (data, facts) = (self.folder.join("sample.db"), self.folder.join("facts"));
         let seeded = bounded(
             self.command("server").arg("seed").arg("--db").arg(&data).arg("--facts").arg(&facts),
@@ -119,7 +119,7 @@ impl Side {
         let mut command = self.command("server");
         command.arg("run").arg("--db").arg(&data).args(["--listen", "127.0.0.1:0"]);
         let (server, url) = Background::start(&mut command, "listening on ", SHORT)?;
-        Ok(Served { _server: server, url, facts })
+        Ok(SampleServer { _server: server, url, facts })
     }
 }
 
