@@ -55,7 +55,7 @@ async fn wait_for_line(running: &RunningServer, line: &str) {
 
 /// Waits, within bounds, until the operator's page has such a line.
 async fn wait_for(running: &RunningServer, such: impl Fn(&str) -> bool) {
-    for _ in 0..200 {
+    for _ in 0..2_000 {
         let page = get(running.admin_address().unwrap(), "/metrics".to_owned(), String::new()).await;
         if page.body.lines().any(&such) {
             return;
