@@ -389,6 +389,48 @@ mod tests {
         }
     }
 
+    /// Readings begin only where they may become a match. If all began everywhere, no more would be found.
+    #[test]
+    fn no_spelling_is_missed_by_beginning_few_readings() {
+        let redactor = Redactor::new(nasty_secrets()).expect("long secrets");
+        let patterns: Vec<&[char]> = redactor.known.patterns.iter().map(|known| &*known.characters).collect();
+        let mut random = Rng::with_seed(13);
+        for _ in 0..2_000 {
+            let mut text: String = (0..random.usize(1..20)).map(|_| pick(&mut random, &FRAGMENTS)).collect();
+            for _ in 0..2 {
+                let secret = patterns[random.usize(..patterns.len())];
+                text.extend(secret.iter().map(|character| spelt(&mut random, *character)));
+                text.push_str(pick(&mut random, &FRAGMENTS));
+            }
+            let everywhere = |_, begin: &mut dyn FnMut(usize)| (0..patterns.len()).for_each(begin);
+            let mut expected = spelling::search(text.as_bytes(), &patterns, everywhere).matches;
+            let mut found = redactor.known.find(&text).matches;
+            for matches in [&mut expected, &mut found] {
+                matches.sort_unstable_by_key(|found| (found.pattern, found.place.start, found.place.end));
+                matches.dedup();
+            }
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_mixture_of_spellings_across_the_cut_leaves_no_rest() {
+        let redactor = redactor();
+        let mut random = Rng::with_seed(17);
+        for _ in 0..300 {
+            let mut text = "<".to_owned();
+            let mut complete = usize::MAX;
+            for character in TOKEN.chars() {
+                text.push_str(&spelt(&mut random, character));
+                complete = complete.min(text.len());
+            }
+            for cut in (complete..text.len()).filter(|cut| text.is_char_boundary(*cut)) {
+                let shown = redactor.known.redact(&text[..cut], true);
+                assert_eq!(shown, "<", "{}", &text[..cut]);
+            }
+        }
+    }
+
     #[test]
     fn the_shown_part_of_a_long_text_is_redacted() {
         let redactor = redactor();

@@ -53,20 +53,22 @@ impl Beginnings {
 
     /// Calls `begin` with each pattern that a spelling at this place may be the beginning of.
     fn at(&self, text: &[u8], at: usize, begin: impl FnMut(usize)) {
+        let all = 0..self.second.len();
         let by_first = |byte: u8| self.by_first[usize::from(byte.to_ascii_lowercase())].iter().copied();
         let rest = &text[at..];
         let (byte, next) = (rest[0], rest.get(1).copied());
         match (byte, next) {
-            (b'%' | b'\\' | b'&', _) if may_be_cut(text, at) => (0..self.second.len()).for_each(begin),
+            (b'\\', _) => all.for_each(begin),
+            (b'%' | b'&', _) if may_be_cut(text, at) => all.for_each(begin),
             (b'%', _) => match percent(text, at).map(|encoded| encoded.value) {
                 None | Some(b'%') => by_first(byte).for_each(begin),
-                Some(b'\\' | b'&') => (0..self.second.len()).for_each(begin),
+                Some(b'\\' | b'&') => all.for_each(begin),
                 Some(value) => by_first(byte).chain(by_first(value)).for_each(begin),
             },
-            (b'&', _) if !begins_entity(&rest[1..]) => by_first(byte).for_each(begin),
-            (b'\\' | b'&', _) => (0..self.second.len()).for_each(begin),
+            (b'&', _) if begins_entity(&rest[1..]) => all.for_each(begin),
+            (b'&', _) => by_first(byte).for_each(begin),
             (b'+', _) => by_first(byte).chain(by_first(b' ')).for_each(begin),
-            (_, Some(next)) if !INTRODUCERS.contains(&next) => {
+            (_, Some(next)) if !INTRODUCERS.contains(&next) && !may_be_cut(text, at) => {
                 let two = [byte, next].map(|byte| byte.to_ascii_lowercase());
                 if self.pairs[usize::from(u16::from_be_bytes(two))] {
                     by_first(byte).filter(|pattern| self.second[*pattern] == two[1]).for_each(begin);
@@ -79,6 +81,15 @@ impl Beginnings {
 
 /// Every spelling of the patterns in a text.
 pub(super) fn find(text: &[u8], patterns: &[&[char]], beginnings: &Beginnings) -> ScanResult {
+    search(text, patterns, |at, begin| beginnings.at(text, at, begin))
+}
+
+/// The same, with the patterns for which a reading begins at each place.
+pub(super) fn search(
+    text: &[u8],
+    patterns: &[&[char]],
+    beginning_at: impl Fn(usize, &mut dyn FnMut(usize)),
+) -> ScanResult {
     let mut search = Search {
         text,
         patterns,
@@ -90,7 +101,7 @@ pub(super) fn find(text: &[u8], patterns: &[&[char]], beginnings: &Beginnings) -
     };
     for at in 0..text.len() {
         if !search.is_within_run(at) {
-            beginnings.at(text, at, |pattern| {
+            beginning_at(at, &mut |pattern| {
                 search.advance(at, PartialMatch { pattern, index: 0, behind: Escape::Nothing, start: at });
             });
         }
