@@ -39,10 +39,9 @@ pub(super) static BY_LINK: Check = Check {
                 let label = format!("{}/{}", form.label(), limit.label);
                 let is_of_separators = limit.is_of_separators;
                 let case = Case::for_data(label, Cost::requests(1), (form.clone(), limit), rejects_link);
-                let case = link::shared(&form, case);
-                match is_of_separators {
-                    true => case.sharing(form.label(), Cost::extraction(1, 1)),
-                    false => case,
+                match link::shared(&form, case) {
+                    case if is_of_separators => case.sharing(form.label(), Cost::extraction(1, 1)),
+                    case => case,
                 }
             })
             .collect()
@@ -179,16 +178,12 @@ fn by_country_cases(scope: &Scope<'_>) -> Vec<Case> {
 async fn rejects_country(probe: &Probe<'_>, (form, limit): (Context, Limit)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let valid = |request: &Request| limit.valid(extract, by_country(extract, request.clone()));
-    if let Err(stop) = form.control_with(probe, limit.control_by_country(), valid).await {
+    let is_valid = form.control_with(probe, limit.control_by_country(), valid).await.is_ok()
+        || probe.is_accepted(&valid(&form.request(probe))).await?.1;
+    if !is_valid {
         // Another check judges whether the alias is accepted.
-        return Err(match probe.is_accepted(&valid(&form.request(probe))).await? {
-            (_, true) => stop,
-            (_, false) => probe.skip(&format!(
-                "a valid extraction with {} is rejected, {}",
-                extract.country.name,
-                form.name()
-            )),
-        });
+        let country = &extract.country.name;
+        return Err(probe.skip(&format!("a valid extraction with {country} is rejected, {}", form.name())));
     }
     let why = format!("{}, with {}, {}", limit.label, extract.country.name, form.name());
     rejects(probe, limit.clause, &why, &limit.exceed(valid(&form.request(probe)))).await
