@@ -190,9 +190,9 @@ impl Operation {
         self.parameters.iter().find(|parameter| parameter.location == location && parameter.name == name)
     }
 
-    /// The parameters that a builder of the client has: the client's hooks send credentials, and aliases and fallback headers
-    /// are redundant.
-    pub(crate) fn builder_parameters(&self) -> impl Iterator<Item = &Parameter> {
+    /// The parameters that have a value of their own: aliases and fallback headers are redundant, and the token belongs to the
+    /// call as a whole.
+    pub(crate) fn distinct_parameters(&self) -> impl Iterator<Item = &Parameter> {
         let is_fallback = |parameter: &Parameter| {
             let mut others = self.parameters.iter();
             parameter.location == Location::Header
