@@ -3,7 +3,7 @@
 use std::{collections::HashMap, fmt, path::Path};
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use serde_saphyr::Spanned;
 use sha2::{Digest as _, Sha256};
 
@@ -35,10 +35,10 @@ impl Document {
     /// Reads `text`, as [`Document::load`] does.
     pub(crate) fn parse(text: &str) -> Result<Document, Vec<Problem>> {
         let options = serde_saphyr::options! { strict_booleans: true, with_snippet: false };
-        let node: Node = serde_saphyr::from_str_with_options(text, options)
+        let content: Spanned<Content> = serde_saphyr::from_str_with_options(text, options)
             .map_err(|error| vec![invalid_yaml(&error, text)])?;
         let mut places = HashMap::new();
-        let root = node.into_value(String::new(), None, &mut places);
+        let root = into_value(content, String::new(), None, &mut places);
         let sha256 = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Document { root, places, sha256 })
     }
@@ -145,17 +145,12 @@ pub(crate) fn reference(value: &Value) -> Option<&str> {
 
 /// Every value inside of `value`, itself first.
 pub(crate) fn values(value: &Value) -> Vec<&Value> {
-    fn collect<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
-        found.push(value);
-        match value {
-            Value::Object(members) => members.values().for_each(|member| collect(member, found)),
-            Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
-            _ => {}
-        }
-    }
-    let mut found = Vec::new();
-    collect(value, &mut found);
-    found
+    let inner: Vec<&Value> = match value {
+        Value::Object(members) => members.values().collect(),
+        Value::Array(items) => items.iter().collect(),
+        _ => Vec::new(),
+    };
+    std::iter::once(value).chain(inner.into_iter().flat_map(values)).collect()
 }
 
 /// `pointer` with one more step, escaped as in RFC 6901.
@@ -206,46 +201,35 @@ fn advice(message: &str, line: &str) -> &'static str {
     }
 }
 
-/// A value with its position, as an intermediate step from YAML to `Value`.
-struct Node {
-    place: Place,
-    content: Content,
-}
-
+/// A value with the position of everything in it, as an intermediate step from YAML to `Value`.
 enum Content {
     Scalar(Value),
-    Sequence(Vec<Node>),
-    Mapping(Vec<(String, Place, Node)>),
+    Sequence(Vec<Spanned<Content>>),
+    Mapping(Vec<(Spanned<String>, Spanned<Content>)>),
 }
 
-impl Node {
-    /// Converts the node into a value and records the position of everything in it. `key` is the position of its key.
-    fn into_value(self, pointer: String, key: Option<Place>, places: &mut HashMap<String, Place>) -> Value {
-        let value = match self.content {
-            Content::Scalar(value) => value,
-            Content::Sequence(items) => items
-                .into_iter()
-                .enumerate()
-                .map(|(index, item)| item.into_value(join(&pointer, &index.to_string()), None, places))
-                .collect(),
-            Content::Mapping(members) => {
-                let mut map = Map::new();
-                for (name, place, member) in members {
-                    let value = member.into_value(join(&pointer, &name), Some(place), places);
-                    map.insert(name, value);
-                }
-                Value::Object(map)
-            }
-        };
-        places.insert(pointer, key.unwrap_or(self.place));
-        value
-    }
-}
-
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let spanned = Spanned::<Content>::deserialize(deserializer)?;
-        Ok(Node { place: place(&spanned), content: spanned.value })
+/// Converts `content` into a value and records the position of everything in it. `key` is the position of its key.
+fn into_value(
+    content: Spanned<Content>,
+    pointer: String,
+    key: Option<Place>,
+    places: &mut HashMap<String, Place>,
+) -> Value {
+    places.insert(pointer.clone(), key.unwrap_or_else(|| place(&content)));
+    match content.value {
+        Content::Scalar(value) => value,
+        Content::Sequence(items) => items
+            .into_iter()
+            .enumerate()
+            .map(|(index, item)| into_value(item, join(&pointer, &index.to_string()), None, places))
+            .collect(),
+        Content::Mapping(members) => members
+            .into_iter()
+            .map(|(name, member)| {
+                let value = into_value(member, join(&pointer, &name.value), Some(place(&name)), places);
+                (name.value, value)
+            })
+            .collect(),
     }
 }
 
@@ -300,9 +284,8 @@ impl<'de> Visitor<'de> for ContentVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Content, A::Error> {
         let mut members = Vec::new();
-        while let Some((key, node)) = access.next_entry::<Spanned<String>, Node>()? {
-            let place = place(&key);
-            members.push((key.value, place, node));
+        while let Some(member) = access.next_entry()? {
+            members.push(member);
         }
         Ok(Content::Mapping(members))
     }

@@ -1,4 +1,6 @@
-//! The document of the tests. It is a copy that only tests read: an edit of the contract must not make them fail.
+//! The document of the tests. It is a released one, which never changes: an edit of the contract must not make them fail.
+
+use std::collections::BTreeSet;
 
 use proc_macro2::{TokenStream, TokenTree};
 use regex::Regex;
@@ -6,11 +8,12 @@ use serde_json::{Value, json};
 
 use crate::{
     document::{Document, join, unescaped},
-    model::Constraint,
+    model::{Constraint, Contract},
+    problem::Problem,
 };
 
 /// The text of the document.
-pub(crate) const CONTRACT: &str = include_str!("../fixtures/contract.yaml");
+pub(crate) const CONTRACT: &str = include_str!("../../openapi/released/1.0.0.yaml");
 
 /// The document, parsed.
 pub(crate) fn contract() -> Document {
@@ -45,13 +48,7 @@ pub(crate) fn pointers(value: &Value, at: &str) -> Vec<String> {
         Value::Array(items) => (0..).map(|index: usize| join(at, &index.to_string())).zip(items).collect(),
         _ => Vec::new(),
     };
-    children
-        .into_iter()
-        .flat_map(|(at, value)| {
-            let inner = pointers(value, &at);
-            inner.into_iter().chain([at])
-        })
-        .collect()
+    children.into_iter().flat_map(|(at, value)| pointers(value, &at).into_iter().chain([at])).collect()
 }
 
 /// Removes the value at `at`, if there is one.
@@ -69,8 +66,32 @@ pub(crate) fn remove(root: &mut Value, at: &str) {
     }
 }
 
+/// Changes each constraint that `is_declared` holds for, one at a time, and requires the generated text to change. Returns the
+/// number of changed constraints.
+pub(crate) fn assert_constraints_change(
+    is_declared: impl Fn(&Constraint) -> bool,
+    generate: impl Fn(&Document) -> Result<String, Vec<Problem>>,
+) -> usize {
+    let document = contract();
+    let before = generate(&document).unwrap();
+    let mut seen = BTreeSet::new();
+    for constraint in Contract::read(&document).unwrap().constraints().iter().filter(|one| is_declared(one)) {
+        let shown = format!("{} {} at {}", constraint.keyword, constraint.value, constraint.pointer);
+        if !seen.insert(shown.clone()) {
+            continue;
+        }
+        let mut root = document.root().clone();
+        change(&mut root, constraint);
+        // A document that the generator rejects has not lost the constraint either.
+        if let Ok(after) = generate(&document.with_root(root)) {
+            assert!(before != after, "{shown} is declared as enforced, but the code does not change");
+        }
+    }
+    seen.len()
+}
+
 /// Changes what a constraint says: increases a limit by one, adds a value to an enum, removes a rule and the like.
-pub(crate) fn change(root: &mut Value, constraint: &Constraint) {
+fn change(root: &mut Value, constraint: &Constraint) {
     let before = root.clone();
     change_keyword(root, constraint);
     assert!(*root != before, "cannot change `{}` at {}", constraint.keyword, constraint.pointer);

@@ -5,6 +5,7 @@
 
 use std::{collections::BTreeSet, panic::AssertUnwindSafe};
 
+use fastrand::Rng;
 use jiff::civil::date;
 use serde_json::{Map, Value, json};
 
@@ -40,32 +41,6 @@ const WORDS: [&[&str]; 2] = [
     ],
 ];
 
-/// Pseudo-random numbers that are the same for the same seed.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % end.max(1) as u64).unwrap()
-    }
-
-    fn word(&mut self) -> &'static str {
-        let words = WORDS.concat();
-        words[self.below(words.len())]
-    }
-
-    fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.below(list.len())]
-    }
-}
-
 /// What makes a mutant.
 #[derive(Clone, Copy, Debug)]
 enum Mutation {
@@ -78,39 +53,43 @@ enum Mutation {
 /// One mutant, as a document or as a text that is none.
 fn mutant(mutation: Mutation, original: &Document, pointers: &[String]) -> Result<Document, Vec<Problem>> {
     let mut random = match mutation {
-        Mutation::Seed(seed) => Random(seed),
+        Mutation::Seed(seed) => Rng::with_seed(seed),
         Mutation::Line(removed) => {
             let lines = CONTRACT.lines().enumerate().filter(|(index, _)| *index != removed);
             return Document::parse(&lines.map(|(_, line)| line).collect::<Vec<_>>().join("\n"));
         }
     };
-    if random.below(3) == 0 {
+    if random.usize(..3) == 0 {
         let text = mutated_text(&mut random);
         return Document::parse(&text);
     }
     let mut root = original.root().clone();
-    for _ in 0..=random.below(2) {
+    for _ in 0..=random.usize(..2) {
         mutate_tree(&mut random, original, pointers, &mut root);
     }
     Ok(original.with_root(root))
 }
 
-fn mutated_text(random: &mut Random) -> String {
+fn word(random: &mut Rng) -> &'static str {
+    random.choice(WORDS.concat()).unwrap()
+}
+
+fn mutated_text(random: &mut Rng) -> String {
     let mut lines: Vec<String> = CONTRACT.lines().map(str::to_owned).collect();
-    for _ in 0..=random.below(2) {
-        let at = random.below(lines.len());
-        let other = random.below(lines.len());
-        match random.below(8) {
+    for _ in 0..=random.usize(..2) {
+        let at = random.usize(..lines.len());
+        let other = random.usize(..lines.len());
+        match random.usize(..8) {
             0 => drop(lines.remove(at)),
             1 => lines.insert(other, lines[at].clone()),
             2 => lines.swap(at, other),
             3 => lines[at] = format!("  {}", lines[at]),
             4 => lines[at] = lines[at].trim_start().to_owned(),
             5 => {
-                let cut: String = lines[at].chars().take(random.below(40)).collect();
+                let cut: String = lines[at].chars().take(random.usize(..40)).collect();
                 lines[at] = cut;
             }
-            6 => lines[at] = format!("{} {}", lines[at], random.word()),
+            6 => lines[at] = format!("{} {}", lines[at], word(random)),
             _ => lines.truncate(at.max(1)),
         }
     }
@@ -118,33 +97,33 @@ fn mutated_text(random: &mut Random) -> String {
 }
 
 /// A value of any kind, or another part of the document.
-fn value(random: &mut Random, original: &Document, pointers: &[String]) -> Value {
-    match random.below(9) {
+fn value(random: &mut Rng, original: &Document, pointers: &[String]) -> Value {
+    match random.usize(..9) {
         0 => Value::Null,
-        1 => json!(random.below(2) == 0),
-        2 => json!(*random.pick(&[0i64, 1, -1, 2, 100, 65_536, i64::MAX, i64::MIN])),
+        1 => json!(random.bool()),
+        2 => json!(random.choice([0, 1, -1, 2, 100, 65_536, i64::MAX, i64::MIN])),
         3 => json!(1.5),
         4 => json!([]),
         5 => json!({}),
-        6 => original.get(random.pick(pointers).as_str()).cloned().unwrap_or_default(),
-        _ => json!(random.word()),
+        6 => original.get(random.choice(pointers).unwrap()).cloned().unwrap_or_default(),
+        _ => json!(word(random)),
     }
 }
 
-fn mutate_tree(random: &mut Random, original: &Document, pointers: &[String], root: &mut Value) {
-    let at = random.pick(pointers).clone();
+fn mutate_tree(random: &mut Rng, original: &Document, pointers: &[String], root: &mut Value) {
+    let at = random.choice(pointers).unwrap();
     let (parent, step) = at.rsplit_once('/').unwrap();
     let step = unescaped(step);
-    let action = random.below(6);
+    let action = random.usize(..6);
     let new = value(random, original, pointers);
     // An earlier mutation may have removed it.
     let Some(parent) = root.pointer_mut(parent) else { return };
     match parent {
         Value::Object(members) => match action {
             0 => drop(members.shift_remove(&step)),
-            1 => drop(members.insert(random.word().to_owned(), new)),
+            1 => drop(members.insert(word(random).to_owned(), new)),
             2 => {
-                let name = random.word().to_owned();
+                let name = word(random).to_owned();
                 let renamed = members.iter().map(|(key, value)| {
                     let key = if *key == step { name.clone() } else { key.clone() };
                     (key, value.clone())
@@ -169,16 +148,16 @@ fn mutate_tree(random: &mut Random, original: &Document, pointers: &[String], ro
 }
 
 /// A small change of a value, such as a typing error.
-fn nudge(random: &mut Random, value: Option<&mut Value>) {
+fn nudge(random: &mut Rng, value: Option<&mut Value>) {
     match value {
         Some(Value::Number(number)) => {
-            let by = *random.pick(&[-1, 1, 50]);
+            let by = random.choice([-1, 1, 50]).unwrap();
             *number = number.as_i64().unwrap_or(0).saturating_add(by).into();
         }
         Some(Value::Bool(flag)) => *flag = !*flag,
         Some(Value::String(text)) => {
-            let word = random.word();
-            if random.below(2) == 0 { text.push_str(word) } else { text.insert_str(0, word) }
+            let word = word(random);
+            if random.bool() { text.push_str(word) } else { text.insert_str(0, word) }
         }
         _ => {}
     }

@@ -1,49 +1,25 @@
 //! The one way from a name of the document to a Rust identifier, for the server, the client and progenitor alike.
 
+use heck::{ToKebabCase, ToPascalCase, ToSnakeCase};
+
 /// `return_type`, `X-Request-Id` and `orderNo` as `ReturnType`, `XRequestId` and `OrderNo`.
 pub(crate) fn pascal(name: &str) -> String {
-    words(name)
-        .iter()
-        .map(|word| {
-            let mut letters = word.chars();
-            let first = letters.next().map(|first| first.to_ascii_uppercase());
-            first.into_iter().chain(letters).collect::<String>()
-        })
-        .collect()
+    ascii(name).to_pascal_case()
 }
 
 /// `return_type`, `x_request_id` and `order_no`.
 pub(crate) fn snake(name: &str) -> String {
-    words(name).join("_")
+    ascii(name).to_snake_case()
 }
 
-/// The words of a name in lower case. A word begins after anything but a letter or digit, at an upper-case letter after a
-/// lower-case one, and at the last of several upper-case letters when a lower-case one follows: `IPAddress` has the words
-/// `ip` and `address`. A digit belongs to the word before it.
-pub(crate) fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let letters: Vec<char> = name.chars().collect();
-    let mut after_lower = false;
-    let mut after_upper = false;
-    for (index, letter) in letters.iter().enumerate() {
-        if !letter.is_ascii_alphanumeric() {
-            words.push(String::new());
-            (after_lower, after_upper) = (false, false);
-            continue;
-        }
-        let before_lower = letters.get(index + 1).is_some_and(char::is_ascii_lowercase);
-        if letter.is_ascii_uppercase() && (after_lower || after_upper && before_lower) {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut() {
-            word.push(letter.to_ascii_lowercase());
-        }
-        if letter.is_ascii_alphabetic() {
-            (after_lower, after_upper) = (letter.is_ascii_lowercase(), letter.is_ascii_uppercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
+/// `return-type`, `x-request-id` and `order-no`.
+pub(crate) fn kebab(name: &str) -> String {
+    ascii(name).to_kebab_case()
+}
+
+/// The name with a separator in place of all but ASCII letters and digits: heck takes letters of every script.
+fn ascii(name: &str) -> String {
+    name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-")
 }
 
 /// Whether Rust reserves the name, in any edition that generated code may have.

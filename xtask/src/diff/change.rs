@@ -1,14 +1,14 @@
 //! One change of the contract.
 
-use std::fmt;
-
+use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::rules::Rule;
 
 /// Whom a change concerns on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum Direction {
     /// What callers may send.
     Request,
@@ -19,11 +19,11 @@ pub(crate) enum Direction {
 }
 
 /// What one of the two documents says.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct SourceValue {
     pub(crate) value: Value,
-    pub(crate) pointer: String,
     pub(crate) line: u64,
+    pub(crate) pointer: String,
 }
 
 /// One change, judged by a rule.
@@ -96,14 +96,4 @@ pub(crate) fn shown(value: &Value) -> String {
     let dots = if cut.len() < text.len() { " …" } else { "" };
     // A backtick would end the quotation.
     if text.contains('`') { format!("\"{cut}{dots}\"") } else { format!("`{cut}{dots}`") }
-}
-
-impl fmt::Display for Direction {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Direction::Request => "request",
-            Direction::Response => "response",
-            Direction::Contract => "contract",
-        })
-    }
 }

@@ -20,13 +20,13 @@ pub(super) fn compare(
 ) {
     let is_request = place.direction == Direction::Request;
     for element in elements::missing(new, old) {
-        let rule = if is_request { added_to_request(element) } else { added_to_response(element) };
+        let rule = if is_request { added_to_request(element) } else { of_response(element).0 };
         let found =
             (None, documents.after(elements::definition_pointer(after, new, element), element.kind()));
         documents.report(rule, Place { at: element.at, ..place }, "", found, element.clauses());
     }
     for element in elements::missing(old, new) {
-        let rule = if is_request { removed_from_request(element) } else { removed_from_response(element) };
+        let rule = if is_request { removed_from_request(element) } else { of_response(element).1 };
         let pointer = elements::definition_pointer(before, old, element);
         let rule = documents.removal(&pointer, rule);
         let found = (documents.before(pointer, element.kind()), None);
@@ -111,38 +111,19 @@ pub(super) fn statuses(
     gone
 }
 
-/// What an element of a response is: `200 header Retry-After`, `200 text` or `200 body data.items`.
-enum Part {
-    Header,
-    Media,
-    Property,
-}
-
-fn part(element: &Element<'_>) -> Part {
-    let mut words = element.at.split(' ').skip(1);
-    match (words.next(), words.next()) {
-        (Some("header"), _) => Part::Header,
-        (_, Some(_)) => Part::Property,
-        (_, None) => Part::Media,
-    }
-}
-
-fn added_to_response(element: &Element<'_>) -> &'static Rule {
-    match (part(element), element.is_required()) {
-        (Part::Header, true) => &rules::RESPONSE_HEADER_ADDED_REQUIRED,
-        (Part::Header, false) => &rules::RESPONSE_HEADER_ADDED,
-        (Part::Media, _) => &rules::RESPONSE_MEDIA_TYPE_ADDED,
-        (Part::Property, true) => &rules::RESPONSE_PROPERTY_ADDED_REQUIRED,
-        (Part::Property, false) => &rules::RESPONSE_PROPERTY_ADDED,
-    }
-}
-
-fn removed_from_response(element: &Element<'_>) -> &'static Rule {
-    match (part(element), element.is_required()) {
-        (Part::Header, true) => &rules::RESPONSE_HEADER_REMOVED_REQUIRED,
-        (Part::Header, false) => &rules::RESPONSE_HEADER_REMOVED,
-        (Part::Media, _) => &rules::RESPONSE_MEDIA_TYPE_REMOVED,
-        (Part::Property, true) => &rules::RESPONSE_PROPERTY_REMOVED_REQUIRED,
-        (Part::Property, false) => &rules::RESPONSE_PROPERTY_REMOVED,
+/// The rules for a part of a response that was added and for one that was removed: for `200 header Retry-After`, `200 text`
+/// or `200 body data.items`.
+fn of_response(element: &Element<'_>) -> (&'static Rule, &'static Rule) {
+    let (_, part) = element.at.split_once(' ').unwrap_or_default();
+    match (part.split_once(' '), element.is_required()) {
+        (Some(("header", _)), true) => {
+            (&rules::RESPONSE_HEADER_ADDED_REQUIRED, &rules::RESPONSE_HEADER_REMOVED_REQUIRED)
+        }
+        (Some(("header", _)), false) => (&rules::RESPONSE_HEADER_ADDED, &rules::RESPONSE_HEADER_REMOVED),
+        (Some(_), true) => {
+            (&rules::RESPONSE_PROPERTY_ADDED_REQUIRED, &rules::RESPONSE_PROPERTY_REMOVED_REQUIRED)
+        }
+        (Some(_), false) => (&rules::RESPONSE_PROPERTY_ADDED, &rules::RESPONSE_PROPERTY_REMOVED),
+        (None, _) => (&rules::RESPONSE_MEDIA_TYPE_ADDED, &rules::RESPONSE_MEDIA_TYPE_REMOVED),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Errors of `write!` are dropped, because writing to a string cannot fail.
 
-use std::fmt::Write;
+use std::{collections::HashSet, fmt::Write};
 
 use serde_json::{Value, json};
 
@@ -69,14 +69,9 @@ impl RenderInput<'_> {
 
     /// The operations of the changes, each once, in their order; `None` for the document as a whole.
     fn operations(&self) -> Vec<Option<&str>> {
-        let mut found = Vec::new();
-        for change in &self.diff.changes {
-            let operation = change.operation.as_deref();
-            if !found.contains(&operation) {
-                found.push(operation);
-            }
-        }
-        found
+        let mut seen = HashSet::new();
+        let all = self.diff.changes.iter().map(|change| change.operation.as_deref());
+        all.filter(|operation| seen.insert(*operation)).collect()
     }
 
     /// Number of changes by verdict.
@@ -110,7 +105,7 @@ impl RenderInput<'_> {
         );
         let crates =
             advice.crates.map(|version| format!("; crates {version}, if the present version is published"));
-        Some(format!("{} step: {document}{}", advice.step.name(), crates.unwrap_or_default()))
+        Some(format!("{} step: {document}{}", advice.step, crates.unwrap_or_default()))
     }
 }
 
@@ -210,32 +205,32 @@ fn markdown(input: RenderInput<'_>) -> String {
 const SCHEMA_VERSION: u32 = 1;
 
 fn json(input: RenderInput<'_>) -> String {
-    let changes: Vec<Value> = input.diff.changes.iter().map(|change| {
-            json!({
-                "rule": change.rule.id,
-                "verdict": change.rule.verdict.name(),
-                "operation": change.operation,
-                "direction": change.direction.to_string(),
-                "at": change.at,
-                "keyword": change.keyword,
-                "old": found(&change.old),
-                "new": found(&change.new),
-                "clauses": change.clauses,
-                "services_may_fail": change.rule.services_may_fail,
-                "means": change.rule.means,
-                "advice": change.rule.advice,
-                "witness": input.witness(change).map(|witness| json!({ "text": witness.text, "value": witness.value })),
-                "fingerprint": change.fingerprint(),
-                "accepted": change.accepted,
-            })
+    let row = |change: &Change| {
+        json!({
+            "rule": change.rule.id,
+            "verdict": change.rule.verdict.name(),
+            "operation": change.operation,
+            "direction": change.direction.to_string(),
+            "at": change.at,
+            "keyword": change.keyword,
+            "old": change.old,
+            "new": change.new,
+            "clauses": change.clauses,
+            "services_may_fail": change.rule.services_may_fail,
+            "means": change.rule.means,
+            "advice": change.rule.advice,
+            "witness": input.witness(change),
+            "fingerprint": change.fingerprint(),
+            "accepted": change.accepted,
         })
-        .collect();
+    };
+    let changes: Vec<Value> = input.diff.changes.iter().map(row).collect();
     let report = json!({
         "schema_version": SCHEMA_VERSION,
         "old": { "name": input.old, "version": input.diff.versions.0 },
         "new": { "name": input.new, "version": input.diff.versions.1 },
         "worst": input.diff.worst().map(Verdict::name),
-        "step": input.advice.step.name(),
+        "step": input.advice.step.to_string(),
         "asked": {
             "document": input.advice.document.map(|version| version.to_string()),
             "crates": input.advice.crates.map(|version| version.to_string()),
@@ -245,13 +240,6 @@ fn json(input: RenderInput<'_>) -> String {
         "changes": changes,
     });
     format!("{report:#}\n")
-}
-
-fn found(found: &Option<SourceValue>) -> Value {
-    found.as_ref().map_or(
-        Value::Null,
-        |found| json!({ "value": found.value, "line": found.line, "pointer": found.pointer }),
-    )
 }
 
 /// Workflow commands of GitHub Actions: one annotation for each change.

@@ -13,7 +13,8 @@ pub(crate) struct Version {
 }
 
 /// Which number of a version is raised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum Step {
     None,
     Patch,
@@ -55,15 +56,6 @@ impl Step {
             Some(Verdict::Documentation) => Step::Patch,
             Some(Verdict::Compatible | Verdict::Decision) => Step::Minor,
             Some(Verdict::Breaking) => Step::Major,
-        }
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Step::None => "none",
-            Step::Patch => "patch",
-            Step::Minor => "minor",
-            Step::Major => "major",
         }
     }
 }

@@ -20,41 +20,12 @@ const IDS: &str = "conformance/src/contract/generated/clause.rs";
 /// The index of clauses, the lowered schemas and the document itself.
 pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     let contract = Contract::read(document)?;
-    let clauses: Vec<Value> = contract
-        .clauses
-        .iter()
-        .map(|clause| {
-            let mut entry = json!({
-                "id": clause.id,
-                "section": clause.section,
-                "text": clause.text,
-                "observable": clause.observable,
-                "line": clause.place.line,
-            });
-            let optional = [
-                ("reason", &clause.reason),
-                ("inferred", &clause.inferred),
-                ("inferred-null", &clause.inferred_null),
-            ];
-            for (key, text) in optional {
-                if let Some(text) = text {
-                    entry[key] = json!(text);
-                }
-            }
-            entry
-        })
-        .collect();
-    let unspecified: Vec<Value> = contract
-        .unspecified
-        .iter()
-        .map(|open| json!({ "id": open.id, "text": open.text, "line": open.place.line }))
-        .collect();
     let members = document.root().as_object().into_iter().flatten();
     let rest = members.filter(|(key, _)| !matches!(key.as_str(), "x-clauses" | "x-unspecified"));
     let index = json!({
         "sha256": document.sha256(),
-        "clauses": clauses,
-        "unspecified": unspecified,
+        "clauses": contract.clauses,
+        "unspecified": contract.unspecified,
         "schemas": json_schema::definitions(document.get("/components/schemas")),
         "document": Value::Object(rest.map(|(key, value)| (key.clone(), value.clone())).collect()),
     });

@@ -16,13 +16,10 @@ use crate::{
 pub(super) fn unaccounted(document: &Document, entries: &[Entry]) -> Vec<Problem> {
     let accounted: BTreeSet<String> =
         entries.iter().filter_map(|entry| place(document, &entry.constraint)).collect();
-    let missing = lint::walk(document)
+    lint::walk(document)
         .iter()
         .flat_map(constraining)
         .filter(|at| !accounted.contains(at))
-        .collect::<Vec<_>>();
-    missing
-        .into_iter()
         .map(|at| {
             let help =
                 "remove it, or use it in an operation; if it is used, fix xtask/src/model, which drops it";

@@ -11,20 +11,18 @@ const DATES: [&str; 2] = ["x-deprecated-since", "x-sunset"];
 const REPLACED_BY: &str = "x-replaced-by";
 
 pub(super) fn run(lint: &mut Lint<'_>) {
-    let operations = lint.parts(Part::Operation);
-    let ids: Vec<&str> = operations.iter().filter_map(|operation| operation.text("operationId")).collect();
-    for operation in &operations {
-        let others = ids.iter().copied().filter(|id| Some(*id) != operation.text("operationId"));
-        deprecated_part(lint, operation, "operation", &others.collect::<Vec<_>>());
-    }
-    let parameters = lint.parts(Part::Parameter);
-    let names: Vec<&str> = parameters.iter().filter_map(|parameter| parameter.text("name")).collect();
-    for parameter in &parameters {
-        let others = names.iter().copied().filter(|name| Some(*name) != parameter.text("name"));
-        deprecated_part(lint, parameter, "parameter", &others.collect::<Vec<_>>());
-        if is_deprecated(parameter) && parameter.is_true("required") {
-            let message = "a required parameter is deprecated, so that callers cannot stop sending it";
-            lint.report(parameter, parameter.at("deprecated"), message, "make it optional first");
+    for (part, kind, key) in
+        [(Part::Operation, "operation", "operationId"), (Part::Parameter, "parameter", "name")]
+    {
+        let nodes = lint.parts(part);
+        for node in &nodes {
+            let others = nodes.iter().filter_map(|other| other.text(key));
+            let others = others.filter(|other| Some(*other) != node.text(key));
+            deprecated_part(lint, node, kind, &others.collect::<Vec<_>>());
+            if part == Part::Parameter && is_deprecated(node) && node.is_true("required") {
+                let message = "a required parameter is deprecated, so that callers cannot stop sending it";
+                lint.report(node, node.at("deprecated"), message, "make it optional first");
+            }
         }
     }
     for schema in lint.parts(Part::Schema) {

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use super::{Lint, Node, Part};
 use crate::{
     document::join,
@@ -48,7 +46,6 @@ pub(super) fn run(lint: &mut Lint<'_>) {
 /// Names of schemas and all types that are named after operations, parameters and properties.
 fn schemas(lint: &mut Lint<'_>) {
     let mut taken: BTreeMap<String, String> = BTreeMap::new();
-    let schemas = lint.document.get("/components/schemas").and_then(Value::as_object);
     for node in lint.parts(Part::Schema) {
         let Some(name) = node.pointer.strip_prefix("/components/schemas/").filter(|name| !name.contains('/'))
         else {
@@ -91,14 +88,13 @@ fn schemas(lint: &mut Lint<'_>) {
         }
     }
     // Types of properties are named after the schema and the property.
-    for (schema, value) in schemas.into_iter().flatten() {
-        for property in value.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            let made = format!("{}{}", pascal(schema), pascal(property.0));
+    for (schema, at, _) in lint.document.members("/components/schemas") {
+        for (property, at, _) in lint.document.members(&join(&at, "properties")) {
+            let made = format!("{}{}", pascal(schema), pascal(property));
             let Some(other) = taken.get(&made) else { continue };
-            let at = join(&format!("/components/schemas/{schema}/properties"), property.0);
             let Some(node) = lint.nodes.iter().find(|node| node.pointer == at).cloned() else { continue };
             let message =
-                format!("`{made}`, the type of `{}` of `{schema}`, is also that of {other}", property.0);
+                format!("`{made}`, the type of `{}` of `{schema}`, is also that of {other}", property);
             lint.report(&node, at, message, "rename one of the two");
         }
     }

@@ -64,13 +64,9 @@ pub(super) fn run(lint: &mut Lint<'_>) {
             }
         };
         let (accepted, rejected) = samples(schema.value);
-        let rejected_wrongly = accepted.iter().find(|text| !regex.is_match(text));
-        let accepted_wrongly = rejected.iter().find(|text| regex.is_match(text));
-        for (text, verb) in rejected_wrongly
-            .map(|text| (text, ["rejects", "accept"]))
-            .into_iter()
-            .chain(accepted_wrongly.map(|text| (text, ["accepts", "reject"])))
-        {
+        let wrong = [(accepted, false, ["rejects", "accept"]), (rejected, true, ["accepts", "reject"])];
+        for (texts, is_match, verb) in wrong {
+            let Some(text) = texts.iter().find(|text| regex.is_match(text) == is_match) else { continue };
             let message =
                 format!("`pattern` {} {text:?}, which `x-format` and `x-port` {}", verb[0], verb[1]);
             let help = "other people's tools read the pattern alone: change both, or remove the pattern";

@@ -87,14 +87,10 @@ pub(super) fn open_formats(root: &mut Value) {
 /// A missing description would lose the data beside it: strings and booleans of an envelope are optional. The business code
 /// stays required; the hooks read it.
 pub(super) fn relax_envelopes(root: &mut Value) {
-    let mut envelopes = Vec::new();
-    for operation in walk::operations(root) {
-        let responses = operation.get("responses").and_then(Value::as_object).into_iter().flatten();
-        for (_, success) in responses.filter(|(status, _)| status.starts_with('2')) {
-            let schema = success.pointer("/content/application~1json/schema");
-            envelopes.extend(schema.and_then(|schema| walk::component(schema, "schemas")).map(str::to_owned));
-        }
-    }
+    let successes = walk::responses(root).filter(|(status, _)| status.starts_with('2'));
+    let schemas = successes.filter_map(|(_, success)| success.pointer("/content/application~1json/schema"));
+    let names = schemas.filter_map(|schema| walk::component(schema, "schemas")).map(str::to_owned);
+    let envelopes: Vec<String> = names.collect();
     for name in envelopes {
         let Some(schema) = walk::components(root).and_then(|schemas| schemas.get_mut(&name)) else {
             continue;
@@ -132,20 +128,13 @@ pub(crate) fn builder_ids(operation: &Operation) -> Vec<String> {
 fn error_schemas(root: &Value) -> Vec<String> {
     let shared = root.pointer("/components/responses");
     let mut found = Vec::new();
-    for path in root["paths"].as_object().into_iter().flat_map(Map::values) {
-        for operation in path.as_object().into_iter().flat_map(Map::values) {
-            let responses = operation.get("responses").and_then(Value::as_object);
-            for (_, response) in
-                responses.into_iter().flatten().filter(|(status, _)| !status.starts_with('2'))
-            {
-                let named = walk::component(response, "responses").and_then(|name| shared?.get(name));
-                let schema = named.unwrap_or(response).pointer("/content/application~1json/schema");
-                if let Some(name) = schema.and_then(|schema| walk::component(schema, "schemas"))
-                    && !found.iter().any(|known| known == name)
-                {
-                    found.push(name.to_owned());
-                }
-            }
+    for (_, response) in walk::responses(root).filter(|(status, _)| !status.starts_with('2')) {
+        let named = walk::component(response, "responses").and_then(|name| shared?.get(name));
+        let schema = named.unwrap_or(response).pointer("/content/application~1json/schema");
+        if let Some(name) = schema.and_then(|schema| walk::component(schema, "schemas"))
+            && !found.iter().any(|known| known == name)
+        {
+            found.push(name.to_owned());
         }
     }
     found

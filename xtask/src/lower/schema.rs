@@ -31,13 +31,8 @@ pub(super) fn strip_extensions(root: &mut Value) {
 /// The names of the schemas that a success response can hold.
 pub(crate) fn reachable_from_responses(root: &Value) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    for path in root["paths"].as_object().into_iter().flat_map(|paths| paths.values()) {
-        for operation in path.as_object().into_iter().flat_map(|path| path.values()) {
-            let responses = operation.get("responses").and_then(Value::as_object).into_iter().flatten();
-            for (_, success) in responses.filter(|(status, _)| status.starts_with('2')) {
-                collect(root, success, &mut found);
-            }
-        }
+    for (_, success) in walk::responses(root).filter(|(status, _)| status.starts_with('2')) {
+        collect(root, success, &mut found);
     }
     found
 }

@@ -16,6 +16,15 @@ pub(super) fn operations(root: &mut Value) -> impl Iterator<Item = &mut Object> 
         .filter(|operation| operation.contains_key("responses"))
 }
 
+/// The responses of every operation, with their statuses.
+pub(super) fn responses(root: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    fn members(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
+        value.as_object().into_iter().flatten().map(|(name, member)| (name.as_str(), member))
+    }
+    let operations = members(&root["paths"]).flat_map(|(_, path)| members(path));
+    operations.flat_map(|(_, operation)| members(&operation["responses"]))
+}
+
 /// The schemas under `components`, by name.
 pub(super) fn components(root: &mut Value) -> Option<&mut Object> {
     root.pointer_mut("/components/schemas")?.as_object_mut()

@@ -1,11 +1,10 @@
 //! The rules of the contract, unspecified behaviour, and the checks of the suite.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use crate::problem::Place;
-
-/// One rule of the contract, as `x-clauses` says it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One rule of the contract, as `x-clauses` says it. The suite reads it in this form.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) struct Clause {
     /// For example `extract.num-range`.
     pub(crate) id: String,
@@ -14,13 +13,17 @@ pub(crate) struct Clause {
     pub(crate) text: String,
     /// Whether responses can show that a server follows it.
     pub(crate) observable: bool,
+    /// Line of the document.
+    pub(crate) line: u64,
     /// Why it is not observable.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
     /// The sentences that presuppose it, where the contract does not state it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) inferred: Option<String>,
     /// The same for what it says of null.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) inferred_null: Option<String>,
-    pub(crate) place: Place,
 }
 
 impl Clause {
@@ -34,12 +37,13 @@ impl Clause {
 }
 
 /// Unspecified behaviour: what the contract leaves open (`x-unspecified`).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Unspecified {
     /// For example `open.search.order`.
     pub(crate) id: String,
     pub(crate) text: String,
-    pub(crate) place: Place,
+    /// Line of the document.
+    pub(crate) line: u64,
 }
 
 /// A check of the suite, as `conformance list --format json` prints it.

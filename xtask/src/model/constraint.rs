@@ -49,7 +49,8 @@ pub(crate) const LIMITS: [&str; 8] = [
 ];
 
 /// The side that a constraint applies to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum Side {
     /// Requests: the server rejects a value that breaks it, the client does not send one.
     Request,
@@ -57,17 +58,20 @@ pub(crate) enum Side {
     Response,
 }
 
-pub(super) fn collect(contract: &Contract) -> Vec<Constraint> {
-    let mut found = Vec::new();
-    for operation in &contract.operations {
-        let mut walk = Walk { operation, side: Side::Request, credential: false, found: &mut found };
-        walk.request();
-        walk.side = Side::Response;
-        for response in operation.responses() {
-            walk.response(response);
+impl Contract {
+    /// Every constraint of every operation, in the document's order.
+    pub(crate) fn constraints(&self) -> Vec<Constraint> {
+        let mut found = Vec::new();
+        for operation in &self.operations {
+            let mut walk = Walk { operation, side: Side::Request, credential: false, found: &mut found };
+            walk.request();
+            walk.side = Side::Response;
+            for response in operation.responses() {
+                walk.response(response);
+            }
         }
+        found
     }
-    found
 }
 
 struct Walk<'a> {
@@ -214,13 +218,7 @@ impl Walk<'_> {
 impl Kind {
     /// The name of the type, as the document spells it.
     pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Kind::String { .. } => "string",
-            Kind::Integer { .. } => "integer",
-            Kind::Boolean => "boolean",
-            Kind::Array { .. } => "array",
-            Kind::Object { .. } => "object",
-        }
+        self.into()
     }
 
     /// The bounds of a value, of its length or of its number of items, by keyword.
@@ -262,16 +260,6 @@ impl Kind {
             found.push(("x-separators", Value::Object(texts.collect())));
         }
         found
-    }
-}
-
-impl std::fmt::Display for super::Location {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str(match self {
-            super::Location::Path => "path",
-            super::Location::Query => "query",
-            super::Location::Header => "header",
-        })
     }
 }
 

@@ -20,8 +20,6 @@ pub(crate) use operation::{
 };
 pub(crate) use schema::{Format, Kind, Property, Schema, Separator};
 
-use crate::{document::Document, problem::Problem};
-
 /// The contract, in the order of the document.
 #[derive(Clone, Debug)]
 pub(crate) struct Contract {
@@ -35,22 +33,13 @@ pub(crate) struct Contract {
     pub(crate) unspecified: Vec<Unspecified>,
 }
 
-impl Contract {
-    /// Reads the contract out of a document. All problems are reported, sorted by position.
-    pub(crate) fn read(document: &Document) -> Result<Contract, Vec<Problem>> {
-        read::contract(document)
-    }
-
-    /// Every constraint of every operation, in the document's order.
-    pub(crate) fn constraints(&self) -> Vec<Constraint> {
-        constraint::collect(self)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{LIBRARY, edited, edited_text};
+    use crate::{
+        document::Document,
+        fixture::{LIBRARY, edited, edited_text},
+    };
 
     #[test]
     fn what_is_inside_a_list_or_an_object_inherits_its_clause() {

@@ -37,8 +37,9 @@ pub(crate) struct Operation {
     pub(crate) errors: Vec<Response>,
 }
 
-/// Whether an operation may be repeated when its outcome is unknown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Whether an operation may be repeated when its outcome is unknown. Parsed from `x-retry`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Retry {
     /// Repeating it changes nothing.
     Safe,
@@ -57,8 +58,9 @@ pub(crate) struct Deprecation {
     pub(crate) replaced_by: Option<String>,
 }
 
-/// Methods that the generators can express.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// Methods that the generators can express. Parsed from their keys in the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum Method {
     Get,
     Put,
@@ -113,8 +115,9 @@ pub(crate) struct Parameter {
     pub(crate) citation: Citation,
 }
 
-/// Where a parameter is sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// Where a parameter is sent. Parsed and shown as the document spells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::Display, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum Location {
     Path,
     Query,
@@ -187,9 +190,9 @@ impl Operation {
         self.parameters.iter().find(|parameter| parameter.location == location && parameter.name == name)
     }
 
-    /// The parameters that a builder of the client has: the client's hooks send credentials, and aliases and fallback headers
-    /// are redundant.
-    pub(crate) fn builder_parameters(&self) -> impl Iterator<Item = &Parameter> {
+    /// The parameters that have a value of their own: aliases and fallback headers are redundant, and the token belongs to the
+    /// call as a whole.
+    pub(crate) fn distinct_parameters(&self) -> impl Iterator<Item = &Parameter> {
         let is_fallback = |parameter: &Parameter| {
             let mut others = self.parameters.iter();
             parameter.location == Location::Header
@@ -211,13 +214,7 @@ impl Response {
 
 impl Retry {
     /// The values of `x-retry`, the most lenient first.
-    pub(crate) const CLASSES: [&str; 3] = ["safe", "idempotency-key", "never"];
-
-    /// Reads `x-retry`.
-    pub(crate) fn read(text: &str) -> Option<Retry> {
-        let class = Self::CLASSES.iter().position(|class| *class == text)?;
-        Some([Retry::Safe, Retry::IdempotencyKey, Retry::Never][class])
-    }
+    pub(crate) const CLASSES: &'static [&'static str] = <Retry as strum::VariantNames>::VARIANTS;
 }
 
 impl Method {
@@ -227,13 +224,7 @@ impl Method {
 
     /// As the document spells it.
     pub(crate) fn key(self) -> &'static str {
-        match self {
-            Method::Get => "get",
-            Method::Put => "put",
-            Method::Post => "post",
-            Method::Delete => "delete",
-            Method::Patch => "patch",
-        }
+        self.into()
     }
 
     /// Whether HTTP gives a request body of this method a meaning.

@@ -3,28 +3,33 @@
 use serde_json::Value;
 
 use super::{
-    Body, Citation, Clause, Contract, Credential, Deprecation, Header, Location, Media, Method, Operation,
-    Parameter, Response, Retry, Rule, Unspecified,
+    Body, Citation, Clause, Contract, Credential, Deprecation, Header, Media, Method, Operation, Parameter,
+    Response, Rule, Unspecified,
 };
 use crate::{
     document::{Document, join},
     problem::Problem,
 };
 
-pub(super) fn contract(document: &Document) -> Result<Contract, Vec<Problem>> {
-    let mut reader = Reader { document, problems: Vec::new(), operation: None, open: Vec::new() };
-    let operations = reader.operations();
-    reader.operation = None;
-    let schemas = document.members("/components/schemas").into_iter();
-    let schemas = schemas.filter_map(|(_, pointer, _)| reader.schema(&pointer)).collect();
-    let clauses = reader.clauses();
-    let unspecified = reader.unspecified();
-    if reader.problems.is_empty() {
-        return Ok(Contract { operations, schemas, clauses, unspecified });
+impl Contract {
+    /// Reads the contract out of a document. All problems are reported, sorted by position.
+    pub(crate) fn read(document: &Document) -> Result<Contract, Vec<Problem>> {
+        let mut reader = Reader { document, problems: Vec::new(), operation: None, open: Vec::new() };
+        let operations = reader.operations();
+        reader.operation = None;
+        let schemas = document.members("/components/schemas").into_iter();
+        let schemas = schemas.filter_map(|(_, pointer, _)| reader.schema(&pointer)).collect();
+        let clauses = document.items("/x-clauses").into_iter();
+        let clauses = clauses.filter_map(|(at, _)| reader.clause(&at)).collect();
+        let unspecified = document.items("/x-unspecified").into_iter();
+        let unspecified = unspecified.filter_map(|(at, _)| reader.unspecified(&at)).collect();
+        if reader.problems.is_empty() {
+            return Ok(Contract { operations, schemas, clauses, unspecified });
+        }
+        Problem::sort(&mut reader.problems);
+        reader.problems.dedup();
+        Err(reader.problems)
     }
-    Problem::sort(&mut reader.problems);
-    reader.problems.dedup();
-    Err(reader.problems)
 }
 
 pub(super) struct Reader<'a> {
@@ -44,14 +49,12 @@ impl Reader<'_> {
         None
     }
 
-    /// The text at `pointer`, or a problem.
-    fn text(&mut self, pointer: &str) -> Option<String> {
-        match self.document.get(pointer).and_then(Value::as_str) {
-            Some(text) => Some(text.to_owned()),
-            None => {
-                self.report(pointer, "expected a string here", "write a string, quoted where YAML needs it")
-            }
-        }
+    /// The text under `key`, or a problem.
+    fn text(&mut self, pointer: &str, key: &str) -> Option<String> {
+        self.optional_text(pointer, key).or_else(|| {
+            let help = "write a string, quoted where YAML needs it";
+            self.report(&join(pointer, key), "expected a string here", help)
+        })
     }
 
     pub(super) fn optional_text(&self, pointer: &str, key: &str) -> Option<String> {
@@ -75,9 +78,7 @@ impl Reader<'_> {
         let mut operations = Vec::new();
         for (path, at, _) in self.document.members("/paths") {
             for (key, pointer, _) in self.document.members(&at) {
-                let Some(method) = Method::ALL.into_iter().find(|method| method.key() == key) else {
-                    continue;
-                };
+                let Ok(method) = key.parse() else { continue };
                 self.operation = self.optional_text(&pointer, "operationId");
                 operations.extend(self.operation(path, method, pointer));
             }
@@ -86,7 +87,7 @@ impl Reader<'_> {
     }
 
     fn operation(&mut self, path: &str, method: Method, pointer: String) -> Option<Operation> {
-        let id = self.text(&join(&pointer, "operationId"))?;
+        let id = self.text(&pointer, "operationId")?;
         let citation = self.citation(&pointer);
         let credentials = self.credentials(&pointer);
         let items = |key: &str| self.document.items(&join(&pointer, key)).into_iter();
@@ -111,7 +112,7 @@ impl Reader<'_> {
             tags: tags.filter_map(|(_, tag)| Some(tag.as_str()?.to_owned())).collect(),
             summary: self.optional_text(&pointer, "summary"),
             description: self.optional_text(&pointer, "description"),
-            retry: self.optional_text(&pointer, "x-retry").and_then(|class| Retry::read(&class)),
+            retry: self.optional_text(&pointer, "x-retry").and_then(|class| class.parse().ok()),
             deprecation: self.deprecation(&pointer),
             credentials_agree: self.optional_text(&pointer, "x-credentials-agree"),
             path: path.to_owned(),
@@ -174,18 +175,18 @@ impl Reader<'_> {
     }
 
     fn rule(&mut self, pointer: String) -> Option<Rule> {
-        let clause = self.text(&join(&pointer, "clause"))?;
-        match self.text(&join(&pointer, "rule"))?.as_str() {
+        let clause = self.text(&pointer, "clause")?;
+        match self.text(&pointer, "rule")?.as_str() {
             "required-when" => Some(Rule::RequiredWhen {
-                parameter: self.text(&join(&pointer, "parameter"))?,
-                condition: self.text(&format!("{pointer}/when/parameter"))?,
-                equals: self.text(&format!("{pointer}/when/equals"))?,
+                parameter: self.text(&pointer, "parameter")?,
+                condition: self.text(&join(&pointer, "when"), "parameter")?,
+                equals: self.text(&join(&pointer, "when"), "equals")?,
                 clause,
                 pointer,
             }),
             "not-before" => Some(Rule::NotBefore {
-                property: self.text(&join(&pointer, "property"))?,
-                bound: self.text(&join(&pointer, "bound"))?,
+                property: self.text(&pointer, "property")?,
+                bound: self.text(&pointer, "bound")?,
                 clause,
                 pointer,
             }),
@@ -200,20 +201,16 @@ impl Reader<'_> {
     fn parameter(&mut self, at: &str) -> Option<Parameter> {
         let pointer = self.document.definition(at).to_owned();
         let citation = self.citation(&pointer);
-        let location = match self.text(&join(&pointer, "in"))?.as_str() {
-            "path" => Location::Path,
-            "query" => Location::Query,
-            "header" => Location::Header,
-            other => {
-                let message = format!("unsupported parameter location `{other}`");
-                return self.report(&pointer, message, "write `in: path`, `in: query` or `in: header`");
-            }
+        let other = self.text(&pointer, "in")?;
+        let Ok(location) = other.parse() else {
+            let message = format!("unsupported parameter location `{other}`");
+            return self.report(&pointer, message, "write `in: path`, `in: query` or `in: header`");
         };
         let mut schema = self.schema(&join(&pointer, "schema"))?;
         schema.citation = schema.citation.or(&citation);
         schema.inherit(&Citation::default());
         Some(Parameter {
-            name: self.text(&join(&pointer, "name"))?,
+            name: self.text(&pointer, "name")?,
             location,
             required: self.flag(&pointer, "required"),
             description: self.optional_text(&pointer, "description"),
@@ -277,43 +274,27 @@ impl Reader<'_> {
         })
     }
 
-    fn clauses(&mut self) -> Vec<Clause> {
-        let mut clauses = Vec::new();
-        for (at, _) in self.document.items("/x-clauses") {
-            let observable = self.flag(&at, "observable");
-            let reason = self.optional_text(&at, "reason");
-            if !observable && reason.is_none() {
-                self.report::<()>(&at, "missing `reason` of an unobservable clause", "add `reason: …`");
-            }
-            let (Some(id), Some(section), Some(text)) = (
-                self.text(&join(&at, "id")),
-                self.text(&join(&at, "section")),
-                self.text(&join(&at, "text")),
-            ) else {
-                continue;
-            };
-            clauses.push(Clause {
-                id,
-                section,
-                text,
-                observable,
-                reason,
-                inferred: self.optional_text(&at, "inferred"),
-                inferred_null: self.optional_text(&at, "inferred-null"),
-                place: self.document.place(&at),
-            });
+    fn clause(&mut self, at: &str) -> Option<Clause> {
+        let observable = self.flag(at, "observable");
+        let reason = self.optional_text(at, "reason");
+        if !observable && reason.is_none() {
+            self.report::<()>(at, "missing `reason` of an unobservable clause", "add `reason: …`");
         }
-        clauses
+        let (id, section, text) = (self.text(at, "id"), self.text(at, "section"), self.text(at, "text"));
+        Some(Clause {
+            id: id?,
+            section: section?,
+            text: text?,
+            observable,
+            line: self.document.place(at).line,
+            reason,
+            inferred: self.optional_text(at, "inferred"),
+            inferred_null: self.optional_text(at, "inferred-null"),
+        })
     }
 
-    fn unspecified(&mut self) -> Vec<Unspecified> {
-        let mut entries = Vec::new();
-        for (at, _) in self.document.items("/x-unspecified") {
-            let (Some(id), Some(text)) = (self.text(&join(&at, "id")), self.text(&join(&at, "text"))) else {
-                continue;
-            };
-            entries.push(Unspecified { id, text, place: self.document.place(&at) });
-        }
-        entries
+    fn unspecified(&mut self, at: &str) -> Option<Unspecified> {
+        let (id, text) = (self.text(at, "id"), self.text(at, "text"));
+        Some(Unspecified { id: id?, text: text?, line: self.document.place(at).line })
     }
 }

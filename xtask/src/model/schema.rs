@@ -31,7 +31,8 @@ pub(crate) struct Schema {
 }
 
 /// The type of a value, with the constraints that only that type has.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum Kind {
     String {
         format: Option<Format>,

@@ -53,7 +53,7 @@ impl NewOperation {
 
     /// The same as `create-static-group`, for ids of clauses and checks.
     fn kebab(&self) -> String {
-        names::words(&self.id).join("-")
+        names::kebab(&self.id)
     }
 
     /// The parameters of the path.

@@ -23,8 +23,20 @@ pub(crate) struct Programs<'a> {
 
 impl<'a> Programs<'a> {
     /// Builds all programs. One that does not build is missed only when it is needed: cargo has shown its errors by then.
+    ///
+    /// They are built together, because each alone would need other features of shared dependencies and rebuild them.
     pub(crate) fn build(root: &'a Path) -> Result<Programs<'a>, String> {
-        Ok(Programs { root, built: build(root)? })
+        let output = cargo()
+            .current_dir(root)
+            .args(["build", "--keep-going", "--message-format", "json-render-diagnostics"])
+            .args(["--profile", &std::env::var(PROFILE).unwrap_or_else(|_| "dev".to_owned())])
+            .args(PACKAGES)
+            .args(PROGRAM_ARGUMENTS)
+            // The first build takes minutes, so cargo's progress is shown.
+            .stderr(Stdio::inherit())
+            .output()
+            .map_err(|error| format!("error: cannot start cargo: {error}\n"))?;
+        Ok(Programs { root, built: built_programs(&String::from_utf8_lossy(&output.stdout)) })
     }
 
     /// The registry of the suite: `conformance list --format json`.
@@ -96,20 +108,4 @@ impl<'a> Programs<'a> {
         }
         Ok(output.stdout)
     }
-}
-
-/// Builds the programs and returns the paths of those that build. They are built together, because each alone would need
-/// other features of shared dependencies and rebuild them.
-fn build(root: &Path) -> Result<BTreeMap<String, PathBuf>, String> {
-    let output = cargo()
-        .current_dir(root)
-        .args(["build", "--keep-going", "--message-format", "json-render-diagnostics"])
-        .args(["--profile", &std::env::var(PROFILE).unwrap_or_else(|_| "dev".to_owned())])
-        .args(PACKAGES)
-        .args(PROGRAM_ARGUMENTS)
-        // The first build takes minutes, so cargo's progress is shown.
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| format!("error: cannot start cargo: {error}\n"))?;
-    Ok(built_programs(&String::from_utf8_lossy(&output.stdout)))
 }

@@ -48,7 +48,7 @@ pub(super) const EDITS: &[(&str, &str)] = &[
         "response-property-«removed→added» searchStaticInstances 200 body data.items[].capabilities.changeIp",
     ),
     (
-        "      description: The answer must not be stored.\n«      required: true\n→»",
+        "      description: The response must not be stored.\n«      required: true\n→»",
         "response-header-became-«optional→required» listStaticGroups 200 header Cache-Control; \
          response-header-became-«optional→required» searchStaticInstances 200 header Cache-Control",
     ),

@@ -6,13 +6,17 @@ use openapiv3::OpenAPI;
 use progenitor_impl::{GenerationSettings, Generator, HooksMode, InterfaceStyle, TypeImpl};
 use quote::quote;
 use schemars::schema::{InstanceType, SchemaObject};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     docs::{self, Docs},
     postprocess,
 };
-use crate::{document::Document, lower, problem::Problem};
+use crate::{
+    document::{Document, join},
+    lower,
+    problem::Problem,
+};
 
 /// Runs progenitor on the lowered document and post-processes its output.
 pub(super) fn generate(document: &Document, docs: &Docs) -> Result<syn::File, Vec<Problem>> {
@@ -32,22 +36,18 @@ pub(super) fn generate(document: &Document, docs: &Docs) -> Result<syn::File, Ve
 }
 
 fn settings(document: &Document) -> GenerationSettings {
+    let impls = || [TypeImpl::Display, TypeImpl::FromStr].into_iter();
     let mut settings = GenerationSettings::new();
     settings
         .with_interface(InterfaceStyle::Builder)
         .with_hooks(HooksMode::Expected)
         .with_inner_type(quote!(crate::hooks::Hooks))
-        .with_conversion(
-            date_time(),
-            "::jiff::Timestamp",
-            [TypeImpl::Display, TypeImpl::FromStr].into_iter(),
-        );
+        .with_conversion(date_time(), "::jiff::Timestamp", impls());
     for name in lower::opened_enums(document.root()) {
-        let open = format!("crate::contract::{name}");
-        settings.with_replacement(name, open, [TypeImpl::Display, TypeImpl::FromStr].into_iter());
+        settings.with_replacement(&name, format!("crate::contract::{name}"), impls());
     }
     for name in lower::endpoint_schemas(document.root()) {
-        settings.with_replacement(name, "crate::Address", [TypeImpl::Display, TypeImpl::FromStr].into_iter());
+        settings.with_replacement(name, "crate::Address", impls());
     }
     settings
 }
@@ -81,20 +81,22 @@ fn run(lowered: &Value, settings: &GenerationSettings) -> Result<proc_macro2::To
 /// Finds the operation that progenitor fails on by running it on one operation at a time.
 fn locate(document: &Document, lowered: &Value, failure: String) -> Problem {
     let settings = settings(document);
-    let culprit = operations(lowered).into_iter().find(|(path, method)| {
+    let paths = lowered["paths"].as_object().into_iter().flatten();
+    let mut operations = paths.flat_map(|(path, item)| {
+        item.as_object().into_iter().flatten().map(move |(method, operation)| (path, method, operation))
+    });
+    let culprit = operations.find(|(path, method, operation)| {
         let mut alone = lowered.clone();
-        alone["paths"] =
-            serde_json::json!({path.as_str(): {method.as_str(): lowered["paths"][path][method]}});
+        alone["paths"] = json!({path.as_str(): {method.as_str(): operation}});
         run(&alone, &settings).is_err()
     });
     let help = "use only what openapi/README.md describes, or add an edit in xtask/src/lower";
     match culprit {
-        Some((path, method)) => {
+        Some((path, method, _)) => {
             // The text variant of an operation has a path with a fragment; the document has the path without.
-            let path = path.split('#').next().unwrap_or(&path).to_owned();
-            let pointer = crate::document::join(&crate::document::join("/paths", &path), &method);
-            let operation = document.get(&format!("{pointer}/operationId")).and_then(Value::as_str);
-            let operation = operation.map(str::to_owned);
+            let path = path.split('#').next().unwrap_or(path);
+            let pointer = join(&join("/paths", path), method);
+            let operation = document.text(&pointer, "operationId").map(str::to_owned);
             let message = format!("progenitor cannot generate this operation: {failure}");
             Problem { operation, ..document.problem(pointer, message, help) }
         }
@@ -102,15 +104,4 @@ fn locate(document: &Document, lowered: &Value, failure: String) -> Problem {
             document.problem("/components", format!("progenitor cannot generate the client: {failure}"), help)
         }
     }
-}
-
-fn operations(lowered: &Value) -> Vec<(String, String)> {
-    let paths = lowered["paths"].as_object();
-    paths
-        .into_iter()
-        .flatten()
-        .flat_map(|(path, item)| {
-            item.as_object().into_iter().flatten().map(|(method, _)| (path.clone(), method.clone()))
-        })
-        .collect()
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use syn::{Attribute, File, ImplItem, Item, ItemMod, parse_quote};
+use syn::{Attribute, File, ItemEnum, ItemImpl, ItemStruct, Visibility, parse_quote, visit_mut::VisitMut};
 
-use super::{name, postprocess::name_of};
+use super::{docs::functions, name, postprocess::name_of};
 use crate::{
     lower,
     model::{Contract, Deprecation, Schema},
@@ -23,7 +23,7 @@ impl Deprecated {
                 if let Some(deprecation) = &operation.deprecation {
                     found.add("Client", &name::snake(builder).to_string(), deprecation);
                 }
-                for parameter in operation.builder_parameters() {
+                for parameter in operation.distinct_parameters() {
                     if let Some(deprecation) = &parameter.deprecation {
                         let owner = name::pascal(builder).to_string();
                         found.add(&owner, &name::snake(&parameter.name).to_string(), deprecation);
@@ -57,7 +57,7 @@ impl Deprecated {
     }
 
     /// The attribute of a part; none where it is not deprecated.
-    pub(super) fn attribute(&self, owner: &str, name: &str) -> Option<Attribute> {
+    fn attribute(&self, owner: &str, name: &str) -> Option<Attribute> {
         let note = self.0.get(&(owner.to_owned(), name.to_owned()))?;
         Some(parse_quote!(#[deprecated(note = #note)]))
     }
@@ -68,38 +68,33 @@ impl Deprecated {
             return;
         }
         file.attrs.push(parse_quote!(#![allow(deprecated, reason = "what is deprecated can still be sent")]));
-        self.mark_items(&mut file.items);
+        Marks(self).visit_file_mut(file);
+    }
+}
+
+struct Marks<'a>(&'a Deprecated);
+
+impl VisitMut for Marks<'_> {
+    fn visit_item_struct_mut(&mut self, item: &mut ItemStruct) {
+        let owner = item.ident.to_string();
+        // A builder keeps its arguments in fields that nobody else sees.
+        for field in item.fields.iter_mut().filter(|field| matches!(field.vis, Visibility::Public(_))) {
+            let name = field.ident.as_ref().map(ToString::to_string).unwrap_or_default();
+            field.attrs.extend(self.0.attribute(&owner, &name));
+        }
     }
 
-    fn mark_items(&self, items: &mut [Item]) {
-        for item in items {
-            match item {
-                Item::Struct(item) => {
-                    let owner = item.ident.to_string();
-                    for field in &mut item.fields {
-                        // A builder keeps its arguments in fields that nobody else sees.
-                        let name = field.ident.as_ref().map(ToString::to_string).unwrap_or_default();
-                        if matches!(field.vis, syn::Visibility::Public(_)) {
-                            field.attrs.extend(self.attribute(&owner, &name));
-                        }
-                    }
-                }
-                Item::Enum(item) => {
-                    let owner = item.ident.to_string();
-                    for variant in &mut item.variants {
-                        variant.attrs.extend(self.attribute(&owner, &variant.ident.to_string()));
-                    }
-                }
-                Item::Impl(block) if block.trait_.is_none() => {
-                    let owner = name_of(&block.self_ty);
-                    for item in &mut block.items {
-                        let ImplItem::Fn(function) = item else { continue };
-                        let mark = self.attribute(&owner, &function.sig.ident.to_string());
-                        function.attrs.extend(mark);
-                    }
-                }
-                Item::Mod(ItemMod { content: Some((_, items)), .. }) => self.mark_items(items),
-                _ => {}
+    fn visit_item_enum_mut(&mut self, item: &mut ItemEnum) {
+        for variant in &mut item.variants {
+            variant.attrs.extend(self.0.attribute(&item.ident.to_string(), &variant.ident.to_string()));
+        }
+    }
+
+    fn visit_item_impl_mut(&mut self, block: &mut ItemImpl) {
+        if block.trait_.is_none() {
+            let owner = name_of(&block.self_ty);
+            for function in functions(block) {
+                function.attrs.extend(self.0.attribute(&owner, &function.sig.ident.to_string()));
             }
         }
     }

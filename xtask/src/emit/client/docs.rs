@@ -52,7 +52,7 @@ impl Docs {
     }
 
     fn add_builder(&mut self, contract: &Contract, operation: &Operation, builder: &str) {
-        for parameter in operation.builder_parameters() {
+        for parameter in operation.distinct_parameters() {
             let lines = field::parameter(contract, operation, parameter).rustdoc();
             self.add(builder, &parameter.name, lines);
         }
@@ -222,7 +222,7 @@ fn without_fragment(line: &str) -> String {
     }
 }
 
-fn functions(block: &mut ItemImpl) -> impl Iterator<Item = &mut ImplItemFn> {
+pub(super) fn functions(block: &mut ItemImpl) -> impl Iterator<Item = &mut ImplItemFn> {
     block.items.iter_mut().filter_map(|item| match item {
         ImplItem::Fn(function) => Some(function),
         _ => None,

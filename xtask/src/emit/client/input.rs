@@ -11,7 +11,7 @@ use super::{
 use crate::{
     document::Document,
     lower,
-    model::{Format, Kind, Location, Operation, Parameter, Rule, Schema},
+    model::{Format, Kind, Operation, Parameter, Schema},
     problem::Problem,
 };
 
@@ -22,7 +22,7 @@ pub(super) fn input(
     docs: &Docs,
 ) -> Result<TokenStream, Vec<Problem>> {
     let title = name::pascal(&operation.id);
-    let parameters: Vec<&Parameter> = operation.builder_parameters().collect();
+    let parameters: Vec<&Parameter> = operation.distinct_parameters().collect();
     let mut fields = Vec::new();
     let mut validations = Vec::new();
     let mut constants = Vec::new();
@@ -69,7 +69,7 @@ pub(super) fn input(
             constants.extend(validate::constants(&property.name, &property.schema));
         }
     }
-    validations.extend(operation.rules.iter().map(|rule| rule_validation(document, operation, rule)));
+    validations.extend(operation.rules.iter().map(|rule| validate::rule(document, operation, rule)));
     let calls = lower::builder_ids(operation).into_iter().zip(["call", "call_text"]);
     let calls = calls.map(|(id, function)| call(&id, &format_ident!("{function}"), &setters));
     let doc = format!(" Everything that `{}` sends except the token.", operation.id);
@@ -113,36 +113,6 @@ fn call(id: &str, function: &Ident, setters: &[TokenStream]) -> TokenStream {
             Ok(call)
         }
     }
-}
-
-fn rule_validation(document: &Document, operation: &Operation, rule: &Rule) -> TokenStream {
-    let in_body = matches!(rule, Rule::NotBefore { .. });
-    let field = |name: &str| {
-        let field = name::snake(name);
-        if in_body { quote!(self.body.#field) } else { quote!(self.#field) }
-    };
-    let condition = match rule {
-        Rule::RequiredWhen { condition, equals, .. } => {
-            let other = operation.parameter(Location::Query, condition);
-            let value = field(condition);
-            match other.map(|parameter| &parameter.schema) {
-                Some(Schema { name: Some(name), variants: Some(_), default, .. })
-                    if !other.is_some_and(|parameter| validate::is_opened(document, &parameter.schema)) =>
-                {
-                    let (ty, variant) = (name::pascal(name), name::pascal(equals));
-                    let holds_by_default = default.as_ref().is_some_and(|default| default == equals.as_str());
-                    if holds_by_default {
-                        quote!(#value.is_none_or(|value| value == types::#ty::#variant))
-                    } else {
-                        quote!(#value == Some(types::#ty::#variant))
-                    }
-                }
-                _ => quote!(#value.as_deref() == Some(#equals)),
-            }
-        }
-        Rule::NotBefore { .. } => TokenStream::new(),
-    };
-    validate::rule(rule, field, &condition)
 }
 
 /// The schema as the lowered document has it: a parameter that is a plain string has no named type.

@@ -6,7 +6,7 @@ use quote::quote;
 use super::name;
 use crate::{
     document::Document,
-    model::{Kind, Rule, Schema},
+    model::{Kind, Location, Operation, Rule, Schema},
     problem::Problem,
 };
 
@@ -121,20 +121,39 @@ fn limit_name(keyword: &str) -> Ident {
     name::snake(keyword.trim_start_matches("x-"))
 }
 
-/// The call that validates a rule between fields. `field` returns the expression of the field with that name.
-pub(super) fn rule(rule: &Rule, field: impl Fn(&str) -> TokenStream, condition: &TokenStream) -> TokenStream {
+/// The call that validates a rule between fields.
+pub(super) fn rule(document: &Document, operation: &Operation, rule: &Rule) -> TokenStream {
     match rule {
         Rule::RequiredWhen { parameter, condition: other, equals, clause, .. } => {
-            let value = field(parameter);
+            let (value, condition) = (name::snake(parameter), condition(document, operation, other, equals));
             let label = format!("query {parameter}");
             let when = format!("`{other}` is `{equals}`");
-            quote!(validate::required_when(#label, #clause, #when, #condition, #value.as_deref())?;)
+            quote!(validate::required_when(#label, #clause, #when, #condition, self.#value.as_deref())?;)
         }
         Rule::NotBefore { property, bound, clause, .. } => {
-            let (value, earliest) = (field(property), field(bound));
+            let (value, earliest) = (name::snake(property), name::snake(bound));
+            let (value, earliest) = (quote!(self.body.#value), quote!(self.body.#earliest));
             let label = format!("body {property}");
             quote!(validate::not_before(#label, #clause, #bound, #value.as_ref(), #earliest.as_ref())?;)
         }
+    }
+}
+
+/// The condition that the query parameter `name` has the value `equals`, perhaps by its default.
+fn condition(document: &Document, operation: &Operation, name: &str, equals: &str) -> TokenStream {
+    let value = name::snake(name);
+    match operation.parameter(Location::Query, name).map(|parameter| &parameter.schema) {
+        Some(schema @ Schema { name: Some(name), variants: Some(_), default, .. })
+            if !is_opened(document, schema) =>
+        {
+            let (ty, variant) = (name::pascal(name), name::pascal(equals));
+            if default.as_ref().is_some_and(|default| default == equals) {
+                quote!(self.#value.is_none_or(|value| value == types::#ty::#variant))
+            } else {
+                quote!(self.#value == Some(types::#ty::#variant))
+            }
+        }
+        _ => quote!(self.#value.as_deref() == Some(#equals)),
     }
 }
 

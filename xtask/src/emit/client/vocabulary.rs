@@ -199,68 +199,66 @@ pub(super) fn closed_enums(document: &Document, contract: &Contract) -> TokenStr
 
 /// The separators of a text response, with the code of each.
 pub(super) fn separators(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
-    let mut made = TokenStream::new();
-    for schema in &contract.schemas {
-        let Kind::String { separators: Some(separators), .. } = &schema.kind else { continue };
-        let Some(code) = schema.name.as_deref().map(name::pascal) else { continue };
-        if !made.is_empty() {
-            let help = "use the same enum in every operation";
-            return Err(vec![document.problem(
-                schema.pointer.clone(),
-                "found a second enum with `x-separators`, expected one",
-                help,
-            )]);
+    let mut found = contract.schemas.iter().filter_map(|schema| match &schema.kind {
+        Kind::String { separators: Some(separators), .. } => {
+            Some((schema, schema.name.as_ref()?, separators))
         }
-        let (mut variants, mut codes, mut texts, mut made_of) =
-            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for separator in separators {
-            let value = name::pascal(&separator.value);
-            let sent = &separator.value;
-            match &separator.text {
-                Some(text) => {
-                    let variant = name::separator(text);
-                    let doc = format!(" `{}`, sent as `{sent}`.", text.escape_debug());
-                    variants.push(quote!(#[doc = #doc] #variant));
-                    codes.push(quote!(Self::#variant => types::#code::#value));
-                    texts.push(quote!(Self::#variant => #text));
-                    made_of.push(quote!(#sent => Self::#variant));
-                }
-                None => {
-                    let doc = format!(" Another text, sent as `{sent}` together with the text.");
-                    variants.push(quote!(#[doc = #doc] Custom(String)));
-                    codes.push(quote!(Self::Custom(_) => types::#code::#value));
-                    texts.push(quote!(Self::Custom(text) => text));
-                    made_of.push(quote!(#sent => Self::Custom(custom.into())));
-                }
-            }
-        }
-        let doc = format!(
-            " The separator that is sent as `code`, one of [`KNOWN`](types::{code}::KNOWN); `None` for another text. \
-             Only `Custom` takes the text `custom`."
-        );
-        made = quote! {
-            /// The separator between two entries of a plain-text response (`extract.separator`).
-            #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-            pub enum Separator { #(#variants),* }
-
-            impl Separator {
-                /// The text that separates entries.
-                pub fn text(&self) -> &str {
-                    match self { #(#texts),* }
-                }
-
-                #[doc = #doc]
-                pub fn from_code(code: &str, custom: impl Into<String>) -> Option<Self> {
-                    Some(match code { #(#made_of,)* _ => return None })
-                }
-
-                pub(crate) fn code(&self) -> types::#code {
-                    match self { #(#codes),* }
-                }
-            }
-        };
+        _ => None,
+    });
+    let Some((_, code, separators)) = found.next() else { return Ok(TokenStream::new()) };
+    if let Some((second, ..)) = found.next() {
+        let help = "use the same enum in every operation";
+        let message = "found a second enum with `x-separators`, expected one";
+        return Err(vec![document.problem(second.pointer.clone(), message, help)]);
     }
-    Ok(made)
+    let code = name::pascal(code);
+    let (mut variants, mut codes, mut texts, mut made_of) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for separator in separators {
+        let value = name::pascal(&separator.value);
+        let sent = &separator.value;
+        match &separator.text {
+            Some(text) => {
+                let variant = name::separator(text);
+                let doc = format!(" `{}`, sent as `{sent}`.", text.escape_debug());
+                variants.push(quote!(#[doc = #doc] #variant));
+                codes.push(quote!(Self::#variant => types::#code::#value));
+                texts.push(quote!(Self::#variant => #text));
+                made_of.push(quote!(#sent => Self::#variant));
+            }
+            None => {
+                let doc = format!(" Another text, sent as `{sent}` together with the text.");
+                variants.push(quote!(#[doc = #doc] Custom(String)));
+                codes.push(quote!(Self::Custom(_) => types::#code::#value));
+                texts.push(quote!(Self::Custom(text) => text));
+                made_of.push(quote!(#sent => Self::Custom(custom.into())));
+            }
+        }
+    }
+    let doc = format!(
+        " The separator that is sent as `code`, one of [`KNOWN`](types::{code}::KNOWN); `None` for another text. \
+         Only `Custom` takes the text `custom`."
+    );
+    Ok(quote! {
+        /// The separator between two entries of a plain-text response (`extract.separator`).
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        pub enum Separator { #(#variants),* }
+
+        impl Separator {
+            /// The text that separates entries.
+            pub fn text(&self) -> &str {
+                match self { #(#texts),* }
+            }
+
+            #[doc = #doc]
+            pub fn from_code(code: &str, custom: impl Into<String>) -> Option<Self> {
+                Some(match code { #(#made_of,)* _ => return None })
+            }
+
+            pub(crate) fn code(&self) -> types::#code {
+                match self { #(#codes),* }
+            }
+        }
+    })
 }
 
 /// A struct for the headers of each success response that has any.

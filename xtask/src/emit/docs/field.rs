@@ -1,5 +1,7 @@
 //! Parameters, headers and properties, all as rows of one kind of table.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -242,11 +244,7 @@ fn cited(citations: [&Citation; 2]) -> Vec<&str> {
 
 /// Removes duplicates and keeps the order.
 pub(super) fn once(mut ids: Vec<&str>) -> Vec<&str> {
-    let mut seen = Vec::new();
-    ids.retain(|id| {
-        let new = !seen.contains(id);
-        seen.push(*id);
-        new
-    });
+    let mut seen = HashSet::new();
+    ids.retain(|id| seen.insert(*id));
     ids
 }

@@ -9,9 +9,7 @@ use super::{
 };
 use crate::{
     document::{Document, join},
-    model::{
-        Body, Clause, Contract, Credential, Deprecation, Media, Operation, Response, Retry, Rule, Schema,
-    },
+    model::{Body, Contract, Credential, Deprecation, Media, Operation, Response, Retry, Rule, Schema},
 };
 
 /// Everything that the document says.
@@ -19,7 +17,6 @@ pub(super) fn page(document: &Document, contract: &Contract) -> Value {
     let text = |pointer| document.get(pointer).and_then(Value::as_str).unwrap_or_default();
     let servers: Vec<Value> = document.items("/servers").iter().map(|(at, _)| server(document, at)).collect();
     let base_url = servers.first().map(base_url).unwrap_or_default();
-    let unspecified = contract.unspecified.iter().map(|open| json!({ "id": open.id, "text": open.text }));
     json!({
         "title": text("/info/title"),
         "version": text("/info/version"),
@@ -31,7 +28,7 @@ pub(super) fn page(document: &Document, contract: &Contract) -> Value {
         "base_url": base_url,
         "schemas": contract.schemas.iter().map(|it| schema(contract, it)).collect::<Vec<_>>(),
         "clauses": clauses(contract),
-        "unspecified": unspecified.collect::<Vec<_>>(),
+        "unspecified": contract.unspecified,
     })
 }
 
@@ -133,7 +130,7 @@ fn clauses(contract: &Contract) -> Vec<Value> {
     let constraints = contract.constraints();
     let mut groups: Vec<(&str, Vec<Value>)> = Vec::new();
     for clause in &contract.clauses {
-        let Clause { id, section, text, observable, reason, .. } = clause;
+        let id = &clause.id;
         let binds = |operation: &&Operation| {
             let responses = operation.responses();
             let responses = responses.flat_map(|response| response.citation.all());
@@ -143,15 +140,9 @@ fn clauses(contract: &Contract) -> Vec<Value> {
                 || constraints.iter().any(|one| one.operation == operation.id && one.clauses.contains(id))
         };
         let operations = contract.operations.iter().filter(binds).map(|it| it.id.as_str());
-        let view = json!({
-            "id": id,
-            "section": section,
-            "text": text,
-            "observable": observable,
-            "reason": reason,
-            "inference": clause.inference(),
-            "operations": operations.collect::<Vec<_>>(),
-        });
+        let mut view = json!(clause);
+        view["inference"] = json!(clause.inference());
+        view["operations"] = operations.collect();
         let name = id.split('.').next().unwrap_or(id);
         match groups.last_mut().filter(|(group, _)| *group == name) {
             Some((_, clauses)) => clauses.push(view),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{Emitter, names};
 use crate::{
     document::{reference, values},
-    model::{Kind, Parameter, Schema},
+    model::{Kind, Schema},
 };
 
 /// A named part with its schema and description: a parameter or a header.
@@ -61,23 +61,18 @@ impl Emitter<'_> {
         self.described(ty, &ty.to_string(), &source, pointer)
     }
 
-    /// The members of an operation's query or headers.
-    pub(super) fn members<'m>(&self, parameters: impl Iterator<Item = &'m Parameter>) -> Vec<Member<'m>> {
-        parameters
-            .map(|parameter| Member {
-                name: &parameter.name,
-                required: parameter.required,
-                description: parameter.description.as_deref(),
-                schema: self.schema_at(&parameter.pointer),
-            })
-            .collect()
-    }
-
-    /// What stands under `schema` at the definition of a parameter or header. Dropshot documents only scalars in a query, so
+    /// A parameter or header with what stands under `schema` at its definition. Dropshot documents only scalars in a query, so
     /// that an array is shown by its items; `project` does the same.
-    pub(super) fn schema_at(&self, pointer: &str) -> Value {
+    pub(super) fn member<'m>(
+        &self,
+        name: &'m str,
+        required: bool,
+        description: &'m Option<String>,
+        pointer: &str,
+    ) -> Member<'m> {
         let schema = self.document.get(&format!("{pointer}/schema")).unwrap_or(&Value::Null);
-        self.document.resolve(schema).get("items").unwrap_or(schema).clone()
+        let schema = self.document.resolve(schema).get("items").unwrap_or(schema).clone();
+        Member { name, required, description: description.as_deref(), schema }
     }
 
     /// Types that exist for their schema alone: named schemas that Rust knows as a general type.

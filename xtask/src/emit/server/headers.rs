@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::{Emitter, fragment::Member, names, types::doc};
+use super::{Emitter, names, types::doc};
 use crate::model::{Kind, Operation, Side};
 
 /// The name of a header, which is looked at when the server is built, and not with every call.
@@ -19,8 +19,10 @@ impl Emitter<'_> {
         let mut fields = TokenStream::new();
         let mut writes = TokenStream::new();
         let mut enums = TokenStream::new();
+        let mut members = Vec::new();
         for header in &operation.success.headers {
             let name = &header.name;
+            members.push(self.member(name, header.required, &header.description, &header.pointer));
             let constant = header_name(name);
             let hint = format!("{}-{name}", operation.id);
             let ty = self.rust_type(&header.schema, &hint, Side::Response)?;
@@ -60,17 +62,6 @@ impl Emitter<'_> {
                 writes.extend(quote!(if let Some(value) = self.#field { headers.insert(#constant, #text); }));
             }
         }
-        let members: Vec<_> = operation
-            .success
-            .headers
-            .iter()
-            .map(|header| Member {
-                name: &header.name,
-                required: header.required,
-                description: header.description.as_deref(),
-                schema: self.schema_at(&header.pointer),
-            })
-            .collect();
         let described = self.described_members(&quote!(#ident), &members, &operation.success.pointer);
         let headers = if operation.success.headers.is_empty() { quote!(_) } else { quote!(headers) };
         let summary = format!(" Headers of a success of `{}`.", operation.id);

@@ -1,7 +1,9 @@
 //! Operations: the impl of `Operation` for each, and the trait of all.
 
+use std::collections::HashSet;
+
 use proc_macro2::{Literal, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens as _, format_ident, quote};
 use serde_json::Value;
 
 use super::{
@@ -170,10 +172,7 @@ impl Emitter<'_> {
             return Some(quote!(crate::edge::responding::response::NoContent));
         }
         match success.json().and_then(|schema| schema.name.as_deref()) {
-            Some(name) => {
-                let ident = names::type_ident(name);
-                Some(quote!(#ident))
-            }
+            Some(name) => Some(names::type_ident(name).into_token_stream()),
             None => {
                 let help = "give the success a named schema under application/json";
                 self.reject(&success.pointer, "the success has no named JSON body", help)
@@ -206,8 +205,12 @@ impl Emitter<'_> {
         location: Location,
         ident: &proc_macro2::Ident,
     ) -> (Option<TokenStream>, Option<TokenStream>) {
-        let members =
-            self.members(operation.parameters.iter().filter(|parameter| parameter.location == location));
+        let members: Vec<_> = operation
+            .parameters
+            .iter()
+            .filter(|one| one.location == location)
+            .map(|one| self.member(&one.name, one.required, &one.description, &one.pointer))
+            .collect();
         if members.is_empty() {
             return (None, None);
         }
@@ -250,14 +253,9 @@ impl Emitter<'_> {
             }
         });
         let endpoints: Vec<_> = endpoints.collect();
-        let mut paths: Vec<&str> = Vec::new();
-        let mut firsts = Vec::new();
-        for operation in &contract.operations {
-            if !paths.contains(&operation.path.as_str()) {
-                paths.push(&operation.path);
-                firsts.push(names::type_ident(&operation.id));
-            }
-        }
+        let mut paths = HashSet::new();
+        let firsts = contract.operations.iter().filter(|operation| paths.insert(&operation.path));
+        let firsts: Vec<_> = firsts.map(|operation| names::type_ident(&operation.id)).collect();
         let tags = self.document.items("/tags").into_iter().filter_map(|(at, _)| {
             let name = self.document.text(&at, "name")?;
             let description = self.document.text(&at, "description").unwrap_or_default();

@@ -65,28 +65,22 @@ impl Emitter<'_> {
     /// The request of an operation.
     pub(super) fn request(&mut self, operation: &Operation) -> Option<Request> {
         let mut request = Request { owner: quote!(Self::Request), ..Request::default() };
-        request.query = query_names(operation);
+        let in_query = operation.parameters.iter().filter(|parameter| parameter.location == Location::Query);
+        request.query = in_query.map(|parameter| parameter.name.clone()).collect();
         let query = parsed_query(operation, &quote!(parts.query));
         request.reading = quote!(let mut query = #query;);
-        let mut folded: HashSet<&str> = HashSet::new();
-        let mut enforced: HashSet<&str> = HashSet::new();
-        for alias in operation.parameters.iter().filter(|parameter| parameter.alias_of.is_some()) {
-            folded.insert(&alias.name);
-        }
+        let mut custom_texts: HashSet<&str> = HashSet::new();
+        let mut enforced = Vec::new();
         for parameter in &operation.parameters {
             if let Some((custom, rule)) = self.separator_rule(operation, parameter)? {
-                folded.insert(&custom.name);
-                enforced.insert(rule);
-            }
-            if let Some(header) = &parameter.falls_back_to {
-                folded.insert(header);
+                custom_texts.insert(&custom.name);
+                enforced.push(rule);
             }
         }
-        for parameter in &operation.parameters {
-            if parameter.credential || folded.contains(parameter.name.as_str()) {
-                continue;
+        for parameter in operation.distinct_parameters() {
+            if !custom_texts.contains(parameter.name.as_str()) {
+                self.parameter(operation, parameter, &mut request)?;
             }
-            self.parameter(operation, parameter, &mut request)?;
         }
         if let Some(body) = &operation.body {
             self.body_fields(&body.schema, &mut request)?;
@@ -111,7 +105,7 @@ impl Emitter<'_> {
         request: &mut Request,
     ) -> Option<()> {
         let name = &parameter.name;
-        if let Some((custom, _)) = self.separator_rule(operation, parameter)? {
+        if let Some(custom) = self.separator_rule(operation, parameter)? {
             return self.separator(operation, parameter, custom, request);
         }
         let (ty, input) = self.parameter_type(operation, parameter, request)?;
@@ -425,11 +419,6 @@ pub(super) fn parsed_query(operation: &Operation, raw: &TokenStream) -> TokenStr
         return quote!(Query::parse(#raw, &Self::QUERY)?);
     }
     quote!(Query::parse_with_lists(#raw, &Self::QUERY, &[#(#lists),*])?)
-}
-
-fn query_names(operation: &Operation) -> Vec<String> {
-    let in_query = operation.parameters.iter().filter(|parameter| parameter.location == Location::Query);
-    in_query.map(|parameter| parameter.name.clone()).collect()
 }
 
 /// The call that reads a parameter; it gives an option unless the parameter is required.

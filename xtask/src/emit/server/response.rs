@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens as _, quote};
 
 use super::{Emitter, names, types::doc};
 use crate::model::{Kind, Operation, Property, Schema, Side};
@@ -143,10 +143,7 @@ impl Emitter<'_> {
             .iter()
             .all(|response| response.json().is_some_and(|schema| schema.name.is_some()));
         match (names.len(), named, names.first()) {
-            (1, true, Some(name)) => {
-                let ident = names::type_ident(name);
-                Some(quote!(#ident))
-            }
+            (1, true, Some(name)) => Some(names::type_ident(name).into_token_stream()),
             _ => {
                 let help = "give all error responses of the operation one named JSON schema";
                 let message = "the error responses of the operation have several bodies or none";

@@ -1,7 +1,5 @@
 //! Rules between the fields of a request (`x-rules`).
 
-use std::collections::HashSet;
-
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
@@ -17,16 +15,15 @@ struct Field<'a> {
 }
 
 impl Emitter<'_> {
-    /// The calls that enforce the operation's rules, but for those that are `enforced` already, named by their pointers.
+    /// The calls that enforce the operation's rules, but for those that are `enforced` already.
     pub(super) fn rules(
         &mut self,
         operation: &Operation,
-        enforced: &HashSet<&str>,
+        enforced: &[&Rule],
         request: &mut Request,
     ) -> Option<()> {
-        for rule in &operation.rules {
+        for rule in operation.rules.iter().filter(|rule| !enforced.contains(rule)) {
             match rule {
-                Rule::RequiredWhen { pointer, .. } if enforced.contains(pointer.as_str()) => {}
                 Rule::RequiredWhen { pointer, parameter, condition, equals, clause } => {
                     let needed = self.rule_parameter(operation, pointer, parameter)?;
                     let cause = self.rule_parameter(operation, pointer, condition)?;

@@ -6,13 +6,12 @@ use super::{Emitter, input::with_required, names, request::Request, types::doc};
 use crate::model::{Kind, Location, Operation, Parameter, Rule, Side};
 
 impl Emitter<'_> {
-    /// For a parameter with `x-separators`: the parameter that holds the custom text, and the pointer of the rule that
-    /// requires it.
+    /// For a parameter with `x-separators`: the parameter that holds the custom text, and the rule that requires it.
     pub(super) fn separator_rule<'o>(
         &mut self,
         operation: &'o Operation,
         parameter: &Parameter,
-    ) -> Option<Option<(&'o Parameter, &'o str)>> {
+    ) -> Option<Option<(&'o Parameter, &'o Rule)>> {
         let Kind::String { separators: Some(separators), .. } = &parameter.schema.kind else {
             return Some(None);
         };
@@ -23,10 +22,10 @@ impl Emitter<'_> {
             return self.reject(&parameter.schema.pointer, message, help);
         };
         let rule = operation.rules.iter().find_map(|rule| match rule {
-            Rule::RequiredWhen { pointer, parameter: custom, condition, equals, .. }
+            Rule::RequiredWhen { parameter: custom, condition, equals, .. }
                 if *condition == parameter.name && *equals == code.value =>
             {
-                Some((operation.parameter(Location::Query, custom)?, pointer.as_str()))
+                Some((operation.parameter(Location::Query, custom)?, rule))
             }
             _ => None,
         });
@@ -43,7 +42,7 @@ impl Emitter<'_> {
         &mut self,
         operation: &Operation,
         parameter: &Parameter,
-        custom: &Parameter,
+        (custom, rule): (&Parameter, &Rule),
         request: &mut Request,
     ) -> Option<()> {
         let (code_ty, code_input) = self.parameter_type(operation, parameter, request)?;
@@ -61,15 +60,10 @@ impl Emitter<'_> {
             let help = "give the code a default, and make the custom text an optional plain string";
             return self.reject(&parameter.pointer, "the server cannot read this separator", help);
         };
-        let rule = operation.rules.iter().find_map(|rule| match rule {
-            Rule::RequiredWhen { parameter, condition, equals, clause, .. } if *parameter == custom.name => {
-                Some((format!("`{condition}` is `{equals}`"), clause.clone()))
-            }
-            _ => None,
-        });
-        let (condition, clause) = rule?;
+        let Rule::RequiredWhen { condition, equals, clause, .. } = rule else { return None };
+        let condition = format!("`{condition}` is `{equals}`");
         let (name, custom_name) = (&parameter.name, &custom.name);
-        let citation = with_required(&custom.schema.citation, std::slice::from_ref(&clause));
+        let citation = with_required(&custom.schema.citation, std::slice::from_ref(clause));
         let input = request.input("Parameter", custom_name, &citation, None);
         let (code, text) = (names::field_ident(name), names::field_ident(custom_name));
         let ident = format_ident!("separator");

@@ -1,7 +1,7 @@
 //! The Rust type of a schema, and the types that the document gives a name.
 
 use proc_macro2::{Literal, TokenStream};
-use quote::quote;
+use quote::{ToTokens as _, quote};
 use serde_json::Value;
 
 use super::{Emitter, names};
@@ -13,10 +13,7 @@ impl Emitter<'_> {
         let name = schema.name.as_deref().map_or_else(|| names::pascal(hint), names::pascal);
         let at = &schema.pointer;
         Some(match &schema.kind {
-            Kind::String { .. } if schema.variants.is_some() => {
-                let name = names::ident(&name);
-                quote!(#name)
-            }
+            Kind::String { .. } if schema.variants.is_some() => names::ident(&name).into_token_stream(),
             Kind::Integer { .. } | Kind::Boolean if schema.variants.is_some() => {
                 return self.constant_type(schema, side);
             }
@@ -60,10 +57,7 @@ impl Emitter<'_> {
             Kind::Array { items, min_items, max_items, max_distinct } => {
                 let item = match &items.name {
                     // `named_type` declares it.
-                    Some(name) if side == Side::Request => {
-                        let name = names::type_ident(name);
-                        quote!(#name)
-                    }
+                    Some(name) if side == Side::Request => names::type_ident(name).into_token_stream(),
                     _ => self.rust_type(items, &format!("{hint}-item"), side)?,
                 };
                 match (side, (min_items, max_items, max_distinct)) {
@@ -82,20 +76,14 @@ impl Emitter<'_> {
                 }
             }
             Kind::Object { .. } if side == Side::Response => match &schema.name {
-                Some(name) => {
-                    let name = names::type_ident(name);
-                    quote!(#name)
-                }
+                Some(name) => names::type_ident(name).into_token_stream(),
                 None => {
                     let help = "give the object a name under components/schemas";
                     return self.reject(at, "unsupported: an object without a name inside a response", help);
                 }
             },
             // `named_type` declares it.
-            Kind::Object { .. } => {
-                let name = names::ident(&name);
-                quote!(#name)
-            }
+            Kind::Object { .. } => names::ident(&name).into_token_stream(),
         })
     }
 
@@ -249,8 +237,7 @@ pub(super) fn literal(number: i64) -> TokenStream {
 }
 
 fn size(number: u64) -> TokenStream {
-    let literal = Literal::u64_unsuffixed(number);
-    quote!(#literal)
+    Literal::u64_unsuffixed(number).into_token_stream()
 }
 
 fn upper(number: Option<u64>) -> TokenStream {
