@@ -110,15 +110,14 @@ stored_as!(INT8 as i64:
 );
 
 stored_as!(TEXT as &'static str:
-    Protocol { |it| it.name(), |raw, _| named(raw, &Self::ALL, Self::name) }
-    Status { |it| it.name(), |raw, _| named(raw, &Self::ALL, Self::name) }
-    TokenKind { |it| it.name(), |raw, _| named(raw, &Self::ALL, Self::name) }
+    Protocol { |it| it.name(), |raw, _| named(raw, Self::from_name) }
+    Status { |it| it.name(), |raw, _| named(raw, Self::from_name) }
+    TokenKind { |it| it.name(), |raw, _| named(raw, Self::from_name) }
 );
 
-fn named<T: Copy>(raw: &[u8], all: &[T], name: fn(T) -> &'static str) -> Result<T, BoxedError> {
+fn named<T>(raw: &[u8], from_name: fn(&str) -> Option<T>) -> Result<T, BoxedError> {
     let text = std::str::from_utf8(raw)?;
-    let found = all.iter().copied().find(|value| name(*value) == text);
-    found.ok_or_else(|| format!("{text:?} is not a known value").into())
+    from_name(text).ok_or_else(|| format!("{text:?} is not a known value").into())
 }
 
 impl ToSql for Value<'_> {

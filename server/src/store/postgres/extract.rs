@@ -87,7 +87,7 @@ pub(super) async fn data(
     let (protocols, ends): (Vec<String>, Vec<Option<StoredTime>>) = (get(&row, 6)?, get(&row, 7)?);
     let entitlement = |(name, end): (String, Option<StoredTime>)| {
         // A later version may know more protocols.
-        let protocol = Protocol::ALL.into_iter().find(|protocol| protocol.name() == name)?;
+        let protocol = Protocol::from_name(&name)?;
         Some(Entitlement { protocol, expires_at: end.map(|end| end.0) })
     };
     let account = Arc::new(Account {
