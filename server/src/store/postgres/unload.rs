@@ -36,7 +36,7 @@ async fn send(client: &mut Client, records: mpsc::Sender<Option<Record>>) -> Res
     schema::lift_statement_timeout(&snapshot).await?;
     for kind in RecordKind::ALL {
         let none: [&str; 0] = [];
-        let mut rows = std::pin::pin!(snapshot.query_raw(kind.select(), none).await?);
+        let mut rows = std::pin::pin!(snapshot.query_raw(&kind.select(), none).await?);
         while let Some(row) = rows.try_next().await? {
             if records.send(Some(kind.read(columns(&row)?)?)).await.is_err() {
                 return Ok(());

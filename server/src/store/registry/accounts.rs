@@ -2,13 +2,8 @@
 
 use serde::Serialize;
 
-use super::{ListEntry, Query, Registry, RegistryError, Row, Session, Value};
-use crate::{
-    domain::token::Token,
-    names::nearest,
-    printable::counted,
-    store::{StoreError, record::AccountRecord},
-};
+use super::{ListEntry, Query, Registry, RegistryError, Session, Value};
+use crate::{domain::token::Token, names::nearest, printable::counted, store::record::AccountRecord};
 
 /// Selects accounts.
 #[derive(Clone, Debug, Default)]
@@ -59,10 +54,6 @@ impl ListEntry for AccountRecord {
         Ok(Query::new("SELECT name, real_name_verified FROM accounts WHERE TRUE")
             .only("real_name_verified", filter.real_name_verified)
             .then("ORDER BY name"))
-    }
-
-    fn read(mut row: Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self { name: row.take()?, real_name_verified: row.take()? })
     }
 }
 
@@ -170,7 +161,7 @@ pub(super) fn find_any(
 fn find_with_lock(session: &mut dyn Session, name: &str, lock: &str) -> Result<i64, RegistryError> {
     let found = session.first(&format!("SELECT id FROM accounts WHERE name = $1 {lock}"), &[name.into()])?;
     match found {
-        Some(mut row) => Ok(row.take()?),
+        Some(id) => Ok(id),
         None => Err(unknown(session, name)?),
     }
 }
@@ -204,7 +195,7 @@ fn belongings(
         |table: &str| session.number(&format!("SELECT count(*) FROM {table} WHERE account_id = $1"), &id);
     Ok(AccountSummary {
         name,
-        real_name_verified: verified.map_or(Ok(false), |mut row| row.take())?,
+        real_name_verified: verified.unwrap_or(false),
         tokens: count("tokens")?,
         whitelist: count("whitelist")?,
         entitlements: count("entitlements")?,

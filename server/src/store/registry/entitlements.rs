@@ -1,10 +1,7 @@
 //! Entitlements: the protocols that an account may extract.
 
-use super::{ListEntry, Query, Registry, RegistryError, Row, Session, accounts};
-use crate::{
-    domain::protocol::Protocol,
-    store::{StoreError, record::EntitlementRecord},
-};
+use super::{ListEntry, Query, Registry, RegistryError, Session, accounts};
+use crate::{domain::protocol::Protocol, store::record::EntitlementRecord};
 
 /// Selects entitlements.
 #[derive(Clone, Debug, Default)]
@@ -27,10 +24,6 @@ impl ListEntry for EntitlementRecord {
         .only("e.account_id", account)
         .only("e.protocol", filter.protocol)
         .then("ORDER BY a.name, e.protocol"))
-    }
-
-    fn read(mut row: Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self { account: row.take()?, protocol: row.take()?, expires_at: row.take()? })
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{ListEntry, Query, Registry, RegistryError, Row, Session};
+use super::{FromRow, ListEntry, Query, Registry, RegistryError, Row, Session, from_row};
 use crate::{
     domain::protocol::Protocol,
     store::{StoreError, packed::spin, record::GatewayRecord, record::ProxyPassword},
@@ -69,18 +69,9 @@ impl ListEntry for GatewayEntry {
         .only("protocol", *protocol)
         .then("ORDER BY id"))
     }
-
-    fn read(mut row: Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            host: row.take()?,
-            port: row.take()?,
-            region: row.take()?,
-            protocol: row.take()?,
-            username: row.take()?,
-            has_password: row.take()?,
-        })
-    }
 }
+
+from_row!(GatewayEntry: host, port, region, protocol, username, has_password);
 
 impl Registry {
     /// Adds a gateway to the pool.
@@ -103,7 +94,7 @@ impl Registry {
                     region.as_str().into(),
                     protocol.into(),
                     spin(number).into(),
-                    username.into(),
+                    username.as_deref().into(),
                     password.into(),
                 ],
             )?;

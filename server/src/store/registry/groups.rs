@@ -2,12 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::{ListEntry, Query, Registry, RegistryError, Row, Session, Value, accounts, numbers};
-use crate::{
-    domain::instance::Id,
-    printable::counted,
-    store::{StoreError, record::GroupRecord},
-};
+use super::{ListEntry, Query, Registry, RegistryError, Session, Value, accounts, numbers};
+use crate::{domain::instance::Id, printable::counted, store::record::GroupRecord};
 
 /// Selects groups.
 #[derive(Clone, Debug, Default)]
@@ -25,16 +21,6 @@ impl ListEntry for GroupRecord {
     fn query(session: &mut dyn Session, filter: &GroupFilter) -> Result<Query, RegistryError> {
         let account = accounts::find_any(session, filter.account.as_ref())?;
         Ok(Query::new(SELECT).only("g.account_id", account).then("ORDER BY g.id"))
-    }
-
-    fn read(mut row: Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            account: row.take()?,
-            group_id: row.take()?,
-            name: row.take()?,
-            created_at: row.take()?,
-            updated_at: row.take()?,
-        })
     }
 }
 
@@ -128,18 +114,15 @@ impl Registry {
 
 /// The number of the account that owns a group, and its name.
 pub(super) fn owner(session: &mut dyn Session, id: Id) -> Result<(i64, String), RegistryError> {
-    let row = session.first(
+    let owner = session.first(
         "SELECT g.account_id, a.name FROM groups AS g JOIN accounts AS a ON a.id = g.account_id WHERE g.id = $1",
         &[id.into()],
     )?;
-    let mut row = row.ok_or_else(|| unknown(id))?;
-    Ok((row.take()?, row.take()?))
+    owner.ok_or_else(|| unknown(id))
 }
 
 fn find(session: &mut dyn Session, id: Id) -> Result<GroupRecord, RegistryError> {
-    let query = Query::new(SELECT).only("g.id", Some(id));
-    let row = session.first(&query.sql, &query.values)?.ok_or_else(|| unknown(id))?;
-    Ok(GroupRecord::read(row)?)
+    Query::new(SELECT).only("g.id", Some(id)).first(session)?.ok_or_else(|| unknown(id))
 }
 
 fn count_instances(session: &mut dyn Session, account: i64, id: Id) -> Result<i64, RegistryError> {

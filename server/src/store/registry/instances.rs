@@ -5,10 +5,10 @@ use std::net::IpAddr;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{ListEntry, Query, Registry, RegistryError, Row, Session, accounts, groups};
+use super::{FromRow, ListEntry, Query, Registry, RegistryError, Row, Session, accounts, from_row, groups};
 use crate::{
     domain::instance::{Capabilities, Id, Status},
-    store::{StoreError, packed::Json},
+    store::StoreError,
 };
 
 /// An instance as [`InstanceRecord`](crate::store::record::InstanceRecord), but without its password.
@@ -90,29 +90,10 @@ impl ListEntry for InstanceEntry {
             .only("i.order_no", order_no.as_deref())
             .then("ORDER BY a.id, i.ip, i.port, i.id"))
     }
-
-    fn read(mut row: Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            account: row.take()?,
-            order_no: row.take()?,
-            instance_id: row.take()?,
-            offer_id: row.take()?,
-            status: row.take()?,
-            ip: row.take()?,
-            port: row.take()?,
-            protocols: row.take::<Json<_>>()?.0,
-            country_code: row.take()?,
-            city_code: row.take()?,
-            isp_type: row.take()?,
-            expires_at: row.take()?,
-            activated_at: row.take()?,
-            capabilities: row.take::<Json<_>>()?.0,
-            group_id: row.take()?,
-            username: row.take()?,
-            has_password: row.take()?,
-        })
-    }
 }
+
+from_row!(InstanceEntry: account, order_no, instance_id, offer_id, status, ip, port, protocols, country_code, city_code,
+    isp_type, expires_at, activated_at, capabilities, group_id, username, has_password);
 
 impl Registry {
     /// One instance.
@@ -123,8 +104,7 @@ impl Registry {
         self.read(move |session| {
             let (account, _) = owner(session, id)?;
             let query = Query::new(SELECT).only("a.id", Some(account)).only("i.id", Some(id));
-            let row = session.first(&query.sql, &query.values)?.ok_or_else(|| unknown(id))?;
-            Ok(InstanceEntry::read(row)?)
+            query.first(session)?.ok_or_else(|| unknown(id))
         })
         .await
     }
@@ -207,13 +187,12 @@ impl Registry {
 
 /// The number of the account that owns an instance, and its name.
 fn owner(session: &mut dyn Session, id: Id) -> Result<(i64, String), RegistryError> {
-    let row = session.first(
+    let owner = session.first(
         "SELECT i.account_id, a.name FROM instances AS i JOIN accounts AS a ON a.id = i.account_id
          WHERE i.id = $1",
         &[id.into()],
     )?;
-    let mut row = row.ok_or_else(|| unknown(id))?;
-    Ok((row.take()?, row.take()?))
+    owner.ok_or_else(|| unknown(id))
 }
 
 fn unknown(id: Id) -> RegistryError {

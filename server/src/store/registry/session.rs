@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::RegistryError;
 use crate::store::{
     StoreError,
-    row::{Row, Value},
+    row::{FromRow, Row, Value},
 };
 
 /// A transaction. Parameters are `$1`, `$2` and so on. It is used on a thread that may block.
@@ -35,14 +35,14 @@ pub(in crate::store) type RowCallback<'a> =
 
 impl dyn Session + '_ {
     /// The first row of a query.
-    pub(super) fn first(
+    pub(super) fn first<T: FromRow>(
         &mut self,
         sql: &str,
         values: &[Value<'_>],
-    ) -> Result<Option<Row<'static>>, RegistryError> {
+    ) -> Result<Option<T>, RegistryError> {
         let mut first = None;
-        self.each(sql, values, &mut |row| {
-            first = Some(row.into_owned());
+        self.each(sql, values, &mut |mut row| {
+            first = Some(T::from_row(&mut row)?);
             Ok(ControlFlow::Break(()))
         })?;
         Ok(first)
@@ -50,8 +50,7 @@ impl dyn Session + '_ {
 
     /// The number in a result that always has one row, such as a count.
     pub(super) fn number(&mut self, sql: &str, values: &[Value<'_>]) -> Result<i64, RegistryError> {
-        let row = self.first(sql, values)?;
-        row.map_or(Ok(0), |mut row| row.take()).map_err(RegistryError::from)
+        Ok(self.first(sql, values)?.unwrap_or(0))
     }
 }
 
@@ -81,5 +80,10 @@ impl Query {
         self.sql.push(' ');
         self.sql.push_str(sql);
         self
+    }
+
+    /// The first entry that it finds.
+    pub(super) fn first<T: FromRow>(&self, session: &mut dyn Session) -> Result<Option<T>, RegistryError> {
+        session.first(&self.sql, &self.values)
     }
 }
