@@ -46,7 +46,7 @@ use crate::{
         access::{AccountId, Credential, ProtectedData},
         extraction::{ExtractionData, ExtractionQuery, Parameters, StoredExtraction},
         instance::Group,
-        ports::{Repository, RepositoryError},
+        ports::{Found, Repository, RepositoryError},
         search::{SearchPage, SearchQuery},
         token::TokenDigest,
     },
@@ -146,10 +146,7 @@ impl Repository for PostgresStore {
         self.cache.extraction(query, Moment::with_wall(query.now))
     }
 
-    async fn extraction(
-        &self,
-        query: &ExtractionQuery,
-    ) -> Result<Option<ProtectedData<ExtractionData>>, RepositoryError> {
+    async fn extraction(&self, query: &ExtractionQuery) -> Found<ExtractionData> {
         self.on_connection(async |client| {
             let now = Moment::now();
             let is_cacheable = query.request_id.is_none();
@@ -195,21 +192,14 @@ impl Repository for PostgresStore {
         .await
     }
 
-    async fn groups(
-        &self,
-        digest: TokenDigest,
-    ) -> Result<Option<ProtectedData<Vec<Group>>>, RepositoryError> {
+    async fn groups(&self, digest: TokenDigest) -> Found<Vec<Group>> {
         self.on_connection(async |client| {
             Ok(by_owner!(self, client, digest, |owner| search::groups(client, owner, digest)))
         })
         .await
     }
 
-    async fn search(
-        &self,
-        digest: TokenDigest,
-        query: SearchQuery,
-    ) -> Result<Option<ProtectedData<SearchPage>>, RepositoryError> {
+    async fn search(&self, digest: TokenDigest, query: SearchQuery) -> Found<SearchPage> {
         self.on_connection(async |client| {
             Ok(by_owner!(self, client, digest, |owner| search::page(client, owner, digest, &query)))
         })

@@ -14,6 +14,7 @@ use crate::{
     domain::{
         access::{Credential, ProtectedData},
         instance::{Group, Instance},
+        ports::Found,
         search::{Filters, GroupSelection, SearchPage, SearchQuery},
         token::TokenDigest,
     },
@@ -52,7 +53,7 @@ pub(super) async fn groups(
     client: &Client,
     owner: Owner,
     digest: TokenDigest,
-) -> Result<Option<ProtectedData<Vec<Group>>>, StoreError> {
+) -> Found<Vec<Group>, StoreError> {
     let statement = client.prepare_cached(GROUPS).await?;
     let rows = client.query(&statement, &[&digest, &owner.account]).await?;
     let Some(first) = rows.first() else { return Ok(None) };
@@ -71,7 +72,7 @@ pub(super) async fn page(
     owner: Owner,
     digest: TokenDigest,
     query: &SearchQuery,
-) -> Result<Option<ProtectedData<SearchPage>>, StoreError> {
+) -> Found<SearchPage, StoreError> {
     let Filters { order_no, group, country_code, city_code, status, activated_from, activated_to } =
         &query.filters;
     let (is_ungrouped, group) = match *group {

@@ -10,6 +10,7 @@ use crate::{
     domain::{
         access::{Account, AccountId, Credential, Entitlement, ProtectedData, WhitelistEntry},
         extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
+        ports::Found,
         token::TokenDigest,
     },
     store::{
@@ -29,7 +30,7 @@ pub(super) fn data(
     snapshot: &Connection,
     query: &ExtractionQuery,
     cache: &Cache<Revision>,
-) -> Result<Option<ProtectedData<ExtractionData>>, StoreError> {
+) -> Found<ExtractionData, StoreError> {
     let Some(credential) = credential(snapshot, query.digest)? else { return Ok(None) };
     let id = credential.account;
     let (account, stored) = match &query.request_id {

@@ -37,7 +37,7 @@ use crate::domain::{
     access::{AccountId, Credential, ProtectedData},
     extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
     instance::Group,
-    ports::{Repository, RepositoryError},
+    ports::{Found, Repository, RepositoryError},
     search::{SearchPage, SearchQuery},
     token::TokenDigest,
 };
@@ -77,10 +77,7 @@ impl Repository for SqliteStore {
         self.cache.extraction(query, self.revision.get()?)
     }
 
-    async fn extraction(
-        &self,
-        query: &ExtractionQuery,
-    ) -> Result<Option<ProtectedData<ExtractionData>>, RepositoryError> {
+    async fn extraction(&self, query: &ExtractionQuery) -> Found<ExtractionData> {
         let (query, cache) = (query.clone(), Arc::clone(&self.cache));
         Ok(self.readers.read(move |snapshot| extract::data(snapshot, &query, &cache)).await?)
     }
@@ -113,18 +110,11 @@ impl Repository for SqliteStore {
         Ok(credential.await?)
     }
 
-    async fn groups(
-        &self,
-        digest: TokenDigest,
-    ) -> Result<Option<ProtectedData<Vec<Group>>>, RepositoryError> {
+    async fn groups(&self, digest: TokenDigest) -> Found<Vec<Group>> {
         Ok(self.readers.read(move |snapshot| search::groups(snapshot, digest)).await?)
     }
 
-    async fn search(
-        &self,
-        digest: TokenDigest,
-        query: SearchQuery,
-    ) -> Result<Option<ProtectedData<SearchPage>>, RepositoryError> {
+    async fn search(&self, digest: TokenDigest, query: SearchQuery) -> Found<SearchPage> {
         Ok(self.readers.read(move |snapshot| search::page(snapshot, digest, &query)).await?)
     }
 }

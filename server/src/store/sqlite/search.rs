@@ -9,6 +9,7 @@ use crate::{
     domain::{
         access::ProtectedData,
         instance::{Group, Instance},
+        ports::Found,
         search::{AddressRange, Filters, GroupSelection, SearchPage, SearchQuery},
         token::TokenDigest,
     },
@@ -20,10 +21,7 @@ use crate::{
 
 const SEARCH: &str = include_str!("search.sql");
 
-pub(super) fn groups(
-    snapshot: &Connection,
-    digest: TokenDigest,
-) -> Result<Option<ProtectedData<Vec<Group>>>, StoreError> {
+pub(super) fn groups(snapshot: &Connection, digest: TokenDigest) -> Found<Vec<Group>, StoreError> {
     let Some(credential) = credential(snapshot, digest)? else { return Ok(None) };
     let groups = snapshot
         .prepare_cached(
@@ -41,7 +39,7 @@ pub(super) fn page(
     snapshot: &Connection,
     digest: TokenDigest,
     query: &SearchQuery,
-) -> Result<Option<ProtectedData<SearchPage>>, StoreError> {
+) -> Found<SearchPage, StoreError> {
     let Some(credential) = credential(snapshot, digest)? else { return Ok(None) };
     let Filters { order_no, group, country_code, city_code, status, activated_from, activated_to } =
         &query.filters;
