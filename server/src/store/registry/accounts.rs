@@ -120,7 +120,8 @@ impl Registry {
         with_data: bool,
     ) -> Result<AccountSummary, RegistryError> {
         self.change(move |session| {
-            let account = find_and_lock(session, &name)?;
+            let lock = session.row_lock();
+            let account = find_with_lock(session, &name, lock)?;
             let belongings = belongings(session, account, name)?;
             if !with_data && let Some(words) = belongings.in_words() {
                 return Err(RegistryError::InUse(format!(
@@ -144,10 +145,13 @@ pub(super) fn find(session: &mut dyn Session, name: &str) -> Result<i64, Registr
     find_with_lock(session, name, "")
 }
 
-/// The number of an account, which is locked against additions until the transaction ends.
-fn find_and_lock(session: &mut dyn Session, name: &str) -> Result<i64, RegistryError> {
-    let lock = session.row_lock();
-    find_with_lock(session, name, lock)
+/// The same with the suffix [`Session::row_lock`], which locks the account against additions until the transaction ends.
+fn find_with_lock(session: &mut dyn Session, name: &str, lock: &str) -> Result<i64, RegistryError> {
+    let found = session.first(&format!("SELECT id FROM accounts WHERE name = $1 {lock}"), &[name.into()])?;
+    match found {
+        Some(id) => Ok(id),
+        None => Err(unknown(session, name)?),
+    }
 }
 
 /// The number of the account that a filter names.
@@ -156,14 +160,6 @@ pub(super) fn find_any(
     name: Option<&String>,
 ) -> Result<Option<i64>, RegistryError> {
     name.map(|name| find(session, name)).transpose()
-}
-
-fn find_with_lock(session: &mut dyn Session, name: &str, lock: &str) -> Result<i64, RegistryError> {
-    let found = session.first(&format!("SELECT id FROM accounts WHERE name = $1 {lock}"), &[name.into()])?;
-    match found {
-        Some(id) => Ok(id),
-        None => Err(unknown(session, name)?),
-    }
 }
 
 fn unknown(session: &mut dyn Session, name: &str) -> Result<RegistryError, RegistryError> {

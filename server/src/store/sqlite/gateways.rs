@@ -91,9 +91,7 @@ mod tests {
     #[test]
     fn gateways_are_counted_along_an_index() {
         let db = open::in_memory();
-        let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {SUPPLY}")).unwrap();
-        let steps: Vec<String> =
-            explain.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap();
+        let steps = open::plan(&db, SUPPLY);
         assert_eq!(steps.len(), 1, "one scan, without sorting: {steps:?}");
         assert!(steps[0].contains("USING COVERING INDEX gateways_by_region"), "{steps:?}");
     }
@@ -103,9 +101,7 @@ mod tests {
         let db = open::in_memory();
         for gateways in [EVERYWHERE, IN_REGION] {
             for part in [WHOLE, AFTER, BEFORE] {
-                let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {gateways} {part}")).unwrap();
-                let steps: Vec<String> =
-                    explain.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap();
+                let steps = open::plan(&db, &format!("{gateways} {part}"));
                 assert_eq!(steps.len(), 1, "one scan, without sorting: {steps:?}");
                 assert!(steps[0].starts_with("SEARCH gateways USING COVERING INDEX"), "{steps:?}");
                 assert!(part == WHOLE || steps[0].contains("spin"), "{steps:?}");

@@ -116,9 +116,7 @@ mod tests {
     fn plan(sql: &str, statistics: &str) -> Vec<String> {
         let db = open::in_memory();
         db.execute_batch(statistics).unwrap();
-        let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-        // The plan does not depend on parameters, so none are bound.
-        explain.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap()
+        open::plan(&db, sql)
     }
 
     fn assert_seeks(steps: &[String]) {
