@@ -37,7 +37,7 @@ pub use self::{
     lease::LEASE,
 };
 use super::{
-    Archive, Lines, LoadError, OpenError, OpenMode, Sink, StoreError, Supply, UnloadError, Upkeep,
+    Archive, Lines, LoadError, OpenError, OpenMode, Result, Sink, StoreError, Supply, UnloadError, Upkeep,
     cache::{Cache, Gateways},
     record::RecordCounts,
 };
@@ -85,7 +85,7 @@ impl PostgresStore {
     /// Runs a query on a connection of the pool. When it has returned or failed, no statement is in flight any more.
     async fn on_connection<T, E: From<StoreError>>(
         &self,
-        query: impl AsyncFnOnce(&Client) -> Result<T, StoreError>,
+        query: impl AsyncFnOnce(&Client) -> Result<T>,
     ) -> Result<T, E> {
         let client = Connection::get(&self.pool).await?;
         let result = query(&client).await;
@@ -224,11 +224,11 @@ impl Archive for PostgresStore {
 
 #[async_trait]
 impl Upkeep for PostgresStore {
-    async fn delete_extractions(&self, end: Timestamp) -> Result<u64, StoreError> {
+    async fn delete_extractions(&self, end: Timestamp) -> Result<u64> {
         self.on_connection(async |client| extract::delete_before(client, end).await).await
     }
 
-    async fn supply(&self) -> Result<Vec<Supply>, StoreError> {
+    async fn supply(&self) -> Result<Vec<Supply>> {
         self.on_connection(async |client| extract::supply(client).await).await
     }
 
@@ -239,7 +239,7 @@ impl Upkeep for PostgresStore {
 }
 
 /// The stored token, from the first columns of a row.
-fn credential(row: &Row, owner: Owner) -> Result<Credential, StoreError> {
+fn credential(row: &Row, owner: Owner) -> Result<Credential> {
     Ok(Credential {
         account: AccountId(owner.account),
         kind: get(row, 0)?,

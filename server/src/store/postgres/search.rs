@@ -19,7 +19,7 @@ use crate::{
         token::TokenDigest,
     },
     store::{
-        StoreError,
+        Result, StoreError,
         packed::{Json, StoredIp, StoredTime},
     },
 };
@@ -39,7 +39,7 @@ pub(super) async fn credential_of(
     client: &Client,
     owner: Owner,
     digest: TokenDigest,
-) -> Result<Option<Credential>, StoreError> {
+) -> Result<Option<Credential>> {
     let statement = client
         .prepare_cached(
             "SELECT kind, expires_at, revoked_at FROM tokens WHERE sha256 = $1 AND account_id = $2",
@@ -135,7 +135,7 @@ fn ranges(query: &SearchQuery) -> Ranges {
 }
 
 /// The instance of a row, if it has one.
-fn instance(row: &Row) -> Result<Option<Instance>, StoreError> {
+fn instance(row: &Row) -> Result<Option<Instance>> {
     let Some(id) = get(row, 4)? else { return Ok(None) };
     let (StoredIp(ip), Json(protocols), Json(capabilities)) = (get(row, 7)?, get(row, 9)?, get(row, 15)?);
     Ok(Some(Instance {

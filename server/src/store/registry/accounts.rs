@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{ListEntry, Query, Registry, RegistryError, Session, Value};
+use super::{ListEntry, Query, Registry, RegistryError, Result, Session, Value};
 use crate::{domain::token::Token, names::nearest, printable::counted, store::record::AccountRecord};
 
 /// Selects accounts.
@@ -50,7 +50,7 @@ impl AccountSummary {
 impl ListEntry for AccountRecord {
     type Filter = AccountFilter;
 
-    fn query(_: &mut dyn Session, filter: &AccountFilter) -> Result<Query, RegistryError> {
+    fn query(_: &mut dyn Session, filter: &AccountFilter) -> Result<Query> {
         Ok(Query::new("SELECT name, real_name_verified FROM accounts WHERE TRUE")
             .only("real_name_verified", filter.real_name_verified)
             .then("ORDER BY name"))
@@ -65,7 +65,7 @@ impl Registry {
     ///
     /// # Errors
     /// The name already exists, or it is invalid: empty, too long, or with characters that people cannot type.
-    pub async fn add_account(&self, account: AccountRecord) -> Result<(), RegistryError> {
+    pub async fn add_account(&self, account: AccountRecord) -> Result<()> {
         self.change(move |session| {
             let AccountRecord { name, real_name_verified } = account;
             check_name(&name)?;
@@ -85,7 +85,7 @@ impl Registry {
     ///
     /// # Errors
     /// The account is unknown.
-    pub async fn account(&self, name: String) -> Result<AccountSummary, RegistryError> {
+    pub async fn account(&self, name: String) -> Result<AccountSummary> {
         self.read(move |session| {
             let account = find(session, &name)?;
             belongings(session, account, name)
@@ -97,7 +97,7 @@ impl Registry {
     ///
     /// # Errors
     /// The account is unknown.
-    pub async fn verify_account(&self, name: String, verified: bool) -> Result<(), RegistryError> {
+    pub async fn verify_account(&self, name: String, verified: bool) -> Result<()> {
         self.change(move |session| {
             let account = find(session, &name)?;
             session.execute(
@@ -114,11 +114,7 @@ impl Registry {
     ///
     /// # Errors
     /// The account is unknown, or it owns records and `with_data` is false.
-    pub async fn remove_account(
-        &self,
-        name: String,
-        with_data: bool,
-    ) -> Result<AccountSummary, RegistryError> {
+    pub async fn remove_account(&self, name: String, with_data: bool) -> Result<AccountSummary> {
         self.change(move |session| {
             let lock = session.row_lock();
             let account = find_with_lock(session, &name, lock)?;
@@ -141,12 +137,12 @@ impl Registry {
 }
 
 /// The number of an account.
-pub(super) fn find(session: &mut dyn Session, name: &str) -> Result<i64, RegistryError> {
+pub(super) fn find(session: &mut dyn Session, name: &str) -> Result<i64> {
     find_with_lock(session, name, "")
 }
 
 /// The same with the suffix [`Session::row_lock`], which locks the account against additions until the transaction ends.
-fn find_with_lock(session: &mut dyn Session, name: &str, lock: &str) -> Result<i64, RegistryError> {
+fn find_with_lock(session: &mut dyn Session, name: &str, lock: &str) -> Result<i64> {
     let found = session.first(&format!("SELECT id FROM accounts WHERE name = $1 {lock}"), &[name.into()])?;
     match found {
         Some(id) => Ok(id),
@@ -155,14 +151,11 @@ fn find_with_lock(session: &mut dyn Session, name: &str, lock: &str) -> Result<i
 }
 
 /// The number of the account that a filter names.
-pub(super) fn find_any(
-    session: &mut dyn Session,
-    name: Option<&String>,
-) -> Result<Option<i64>, RegistryError> {
+pub(super) fn find_any(session: &mut dyn Session, name: Option<&String>) -> Result<Option<i64>> {
     name.map(|name| find(session, name)).transpose()
 }
 
-fn unknown(session: &mut dyn Session, name: &str) -> Result<RegistryError, RegistryError> {
+fn unknown(session: &mut dyn Session, name: &str) -> Result<RegistryError> {
     // The text may be a token by mistake; a token of another service can only be recognised by its length.
     const MAX_SHOWN: usize = 40;
     let secret = Token::resembles(name) || name.chars().count() > MAX_SHOWN;
@@ -180,11 +173,7 @@ fn unknown(session: &mut dyn Session, name: &str) -> Result<RegistryError, Regis
     Ok(RegistryError::Unknown(format!("unknown account {shown}; {advice}")))
 }
 
-fn belongings(
-    session: &mut dyn Session,
-    account: i64,
-    name: String,
-) -> Result<AccountSummary, RegistryError> {
+fn belongings(session: &mut dyn Session, account: i64, name: String) -> Result<AccountSummary> {
     let id = [Value::from(account)];
     let verified = session.first("SELECT real_name_verified FROM accounts WHERE id = $1", &id)?;
     let mut count =
@@ -200,7 +189,7 @@ fn belongings(
     })
 }
 
-fn check_name(name: &str) -> Result<(), RegistryError> {
+fn check_name(name: &str) -> Result<()> {
     let rejected = |reason: &str| Err(RegistryError::Rejected(reason.to_owned()));
     if Token::resembles(name) {
         return rejected("expected a name for the account, found what looks like a token; choose a name");

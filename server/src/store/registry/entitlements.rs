@@ -1,6 +1,6 @@
 //! Entitlements: the protocols that an account may extract.
 
-use super::{ListEntry, Query, Registry, RegistryError, Session, accounts};
+use super::{ListEntry, Query, Registry, RegistryError, Result, Session, accounts};
 use crate::{domain::protocol::Protocol, store::record::EntitlementRecord};
 
 /// Selects entitlements.
@@ -15,7 +15,7 @@ pub struct EntitlementFilter {
 impl ListEntry for EntitlementRecord {
     type Filter = EntitlementFilter;
 
-    fn query(session: &mut dyn Session, filter: &EntitlementFilter) -> Result<Query, RegistryError> {
+    fn query(session: &mut dyn Session, filter: &EntitlementFilter) -> Result<Query> {
         let account = accounts::find_any(session, filter.account.as_ref())?;
         Ok(Query::new(
             "SELECT a.name, e.protocol, e.expires_at
@@ -32,7 +32,7 @@ impl Registry {
     ///
     /// # Errors
     /// The account is unknown.
-    pub async fn grant(&self, entitlement: EntitlementRecord) -> Result<(), RegistryError> {
+    pub async fn grant(&self, entitlement: EntitlementRecord) -> Result<()> {
         self.change(move |session| {
             let EntitlementRecord { account, protocol, expires_at } = entitlement;
             let account = accounts::find(session, &account)?;
@@ -50,7 +50,7 @@ impl Registry {
     ///
     /// # Errors
     /// The account is unknown, or it has no entitlement for the protocol.
-    pub async fn revoke_entitlement(&self, account: String, protocol: Protocol) -> Result<(), RegistryError> {
+    pub async fn revoke_entitlement(&self, account: String, protocol: Protocol) -> Result<()> {
         self.change(move |session| {
             let id = accounts::find(session, &account)?;
             let removed = session.execute(

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{ListEntry, Query, Registry, RegistryError, Session, Value, accounts, numbers};
+use super::{ListEntry, Query, Registry, RegistryError, Result, Session, Value, accounts, numbers};
 use crate::{domain::instance::Id, printable::counted, store::record::GroupRecord};
 
 /// Selects groups.
@@ -18,7 +18,7 @@ const SELECT: &str = "SELECT a.name, g.id, g.name, g.created_at, g.updated_at
 impl ListEntry for GroupRecord {
     type Filter = GroupFilter;
 
-    fn query(session: &mut dyn Session, filter: &GroupFilter) -> Result<Query, RegistryError> {
+    fn query(session: &mut dyn Session, filter: &GroupFilter) -> Result<Query> {
         let account = accounts::find_any(session, filter.account.as_ref())?;
         Ok(Query::new(SELECT).only("g.account_id", account).then("ORDER BY g.id"))
     }
@@ -29,12 +29,7 @@ impl Registry {
     ///
     /// # Errors
     /// The account is unknown.
-    pub async fn add_group(
-        &self,
-        account: String,
-        name: String,
-        now: Timestamp,
-    ) -> Result<GroupRecord, RegistryError> {
+    pub async fn add_group(&self, account: String, name: String, now: Timestamp) -> Result<GroupRecord> {
         self.change_uncached(move |session| {
             check_name(&name)?;
             let owner = accounts::find(session, &account)?;
@@ -58,7 +53,7 @@ impl Registry {
     ///
     /// # Errors
     /// The group is unknown.
-    pub async fn group(&self, id: Id) -> Result<(GroupRecord, i64), RegistryError> {
+    pub async fn group(&self, id: Id) -> Result<(GroupRecord, i64)> {
         self.read(move |session| {
             let group = find(session, id)?;
             let account = accounts::find(session, &group.account)?;
@@ -71,7 +66,7 @@ impl Registry {
     ///
     /// # Errors
     /// The group is unknown.
-    pub async fn rename_group(&self, id: Id, name: String, now: Timestamp) -> Result<(), RegistryError> {
+    pub async fn rename_group(&self, id: Id, name: String, now: Timestamp) -> Result<()> {
         self.change_uncached(move |session| {
             check_name(&name)?;
             let changed = session.execute(
@@ -87,7 +82,7 @@ impl Registry {
     ///
     /// # Errors
     /// The group is unknown, or it has instances and `ungroup` is false.
-    pub async fn remove_group(&self, id: Id, ungroup: bool) -> Result<i64, RegistryError> {
+    pub async fn remove_group(&self, id: Id, ungroup: bool) -> Result<i64> {
         self.change_uncached(move |session| {
             let group = find(session, id)?;
             let account = accounts::find(session, &group.account)?;
@@ -113,7 +108,7 @@ impl Registry {
 }
 
 /// The number of the account that owns a group, and its name.
-pub(super) fn owner(session: &mut dyn Session, id: Id) -> Result<(i64, String), RegistryError> {
+pub(super) fn owner(session: &mut dyn Session, id: Id) -> Result<(i64, String)> {
     let owner = session.first(
         "SELECT g.account_id, a.name FROM groups AS g JOIN accounts AS a ON a.id = g.account_id WHERE g.id = $1",
         &[id.into()],
@@ -121,11 +116,11 @@ pub(super) fn owner(session: &mut dyn Session, id: Id) -> Result<(i64, String), 
     owner.ok_or_else(|| unknown(id))
 }
 
-fn find(session: &mut dyn Session, id: Id) -> Result<GroupRecord, RegistryError> {
+fn find(session: &mut dyn Session, id: Id) -> Result<GroupRecord> {
     Query::new(SELECT).only("g.id", Some(id)).first(session)?.ok_or_else(|| unknown(id))
 }
 
-fn count_instances(session: &mut dyn Session, account: i64, id: Id) -> Result<i64, RegistryError> {
+fn count_instances(session: &mut dyn Session, account: i64, id: Id) -> Result<i64> {
     let values: [Value<'_>; 2] = [account.into(), id.into()];
     session.number("SELECT count(*) FROM instances WHERE account_id = $1 AND group_id = $2", &values)
 }
@@ -134,7 +129,7 @@ fn unknown(id: Id) -> RegistryError {
     RegistryError::Unknown(format!("unknown group {}; `server group list` shows all", id.get()))
 }
 
-fn check_name(name: &str) -> Result<(), RegistryError> {
+fn check_name(name: &str) -> Result<()> {
     if name.is_empty() || name.chars().any(char::is_control) {
         let reason = "expected a name for the group that is not empty, without control characters";
         return Err(RegistryError::Rejected(reason.to_owned()));

@@ -5,7 +5,9 @@ use std::net::IpAddr;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{FromRow, ListEntry, Query, Registry, RegistryError, Row, Session, accounts, from_row, groups};
+use super::{
+    FromRow, ListEntry, Query, Registry, RegistryError, Result, Row, Session, accounts, from_row, groups,
+};
 use crate::{
     domain::instance::{Capabilities, Id, Status},
     store::StoreError,
@@ -68,7 +70,7 @@ const SELECT: &str =
 impl ListEntry for InstanceEntry {
     type Filter = InstanceFilter;
 
-    fn query(session: &mut dyn Session, filter: &InstanceFilter) -> Result<Query, RegistryError> {
+    fn query(session: &mut dyn Session, filter: &InstanceFilter) -> Result<Query> {
         let InstanceFilter { account, group, status, ip, country_code, city_code, order_no } = filter;
         let account = accounts::find_any(session, account.as_ref())?;
         let query = Query::new(SELECT);
@@ -100,7 +102,7 @@ impl Registry {
     ///
     /// # Errors
     /// The instance is unknown.
-    pub async fn instance(&self, id: Id) -> Result<InstanceEntry, RegistryError> {
+    pub async fn instance(&self, id: Id) -> Result<InstanceEntry> {
         self.read(move |session| {
             let (account, _) = owner(session, id)?;
             let query = Query::new(SELECT).only("a.id", Some(account)).only("i.id", Some(id));
@@ -113,12 +115,7 @@ impl Registry {
     ///
     /// # Errors
     /// One of the instances is unknown.
-    pub async fn set_instance_status(
-        &self,
-        ids: Vec<Id>,
-        status: Status,
-        now: Timestamp,
-    ) -> Result<(), RegistryError> {
+    pub async fn set_instance_status(&self, ids: Vec<Id>, status: Status, now: Timestamp) -> Result<()> {
         self.change_uncached(move |session| {
             let activated = (status == Status::Active).then_some(now);
             for id in ids {
@@ -138,7 +135,7 @@ impl Registry {
     ///
     /// # Errors
     /// An instance or the group is unknown, or they belong to different accounts.
-    pub async fn move_instances(&self, ids: Vec<Id>, to: GroupChoice) -> Result<(), RegistryError> {
+    pub async fn move_instances(&self, ids: Vec<Id>, to: GroupChoice) -> Result<()> {
         self.change_uncached(move |session| {
             let group = match to {
                 GroupChoice::Ungrouped => None,
@@ -170,7 +167,7 @@ impl Registry {
     ///
     /// # Errors
     /// One of the instances is unknown.
-    pub async fn remove_instances(&self, ids: Vec<Id>) -> Result<(), RegistryError> {
+    pub async fn remove_instances(&self, ids: Vec<Id>) -> Result<()> {
         self.change_uncached(move |session| {
             for id in ids {
                 let (account, _) = owner(session, id)?;
@@ -186,7 +183,7 @@ impl Registry {
 }
 
 /// The number of the account that owns an instance, and its name.
-fn owner(session: &mut dyn Session, id: Id) -> Result<(i64, String), RegistryError> {
+fn owner(session: &mut dyn Session, id: Id) -> Result<(i64, String)> {
     let owner = session.first(
         "SELECT i.account_id, a.name FROM instances AS i JOIN accounts AS a ON a.id = i.account_id
          WHERE i.id = $1",

@@ -64,6 +64,9 @@ pub enum RegistryError {
     Store(#[from] StoreError),
 }
 
+/// The result of a query or a change.
+pub(in crate::store) type Result<T, E = RegistryError> = std::result::Result<T, E>;
+
 /// An entry that can be listed. The trait is sealed: `Query` and `FromRow` cannot be named elsewhere.
 pub trait ListEntry: FromRow + Send + 'static {
     /// Selects entries.
@@ -71,7 +74,7 @@ pub trait ListEntry: FromRow + Send + 'static {
 
     /// The query for all matching entries, in a stable order.
     #[doc(hidden)]
-    fn query(session: &mut dyn Session, filter: &Self::Filter) -> Result<Query, RegistryError>;
+    fn query(session: &mut dyn Session, filter: &Self::Filter) -> Result<Query>;
 }
 
 /// Receives the entries of a list, on a thread that may block.
@@ -115,7 +118,7 @@ impl Registry {
         filter: T::Filter,
         limit: Option<u32>,
         mut consumer: S,
-    ) -> Result<(S, bool), RegistryError> {
+    ) -> Result<(S, bool)> {
         self.read(move |session| {
             let mut query = T::query(session, &filter)?;
             if let Some(limit) = limit {
@@ -142,8 +145,8 @@ impl Registry {
     /// every server.
     async fn change<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
-    ) -> Result<T, RegistryError> {
+        work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let value = self.change_uncached(work).await?;
         if let Backend::Postgres(_) = &self.0 {
             wait_until_in_force().await;
@@ -154,8 +157,8 @@ impl Registry {
     /// The same for changes of data that no server caches, which are in force as soon as they are committed.
     async fn change_uncached<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
-    ) -> Result<T, RegistryError> {
+        work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         match &self.0 {
             Backend::Sqlite(store) => store.change(work).await,
             Backend::Postgres(store) => store.change(work).await,
@@ -165,8 +168,8 @@ impl Registry {
     /// Queries one snapshot.
     async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
-    ) -> Result<T, RegistryError> {
+        work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         match &self.0 {
             Backend::Sqlite(store) => store.read(work).await,
             Backend::Postgres(store) => store.read(work).await,

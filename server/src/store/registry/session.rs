@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use super::RegistryError;
+use super::Result;
 use crate::store::{
     StoreError,
     row::{FromRow, Row, Value},
@@ -15,12 +15,7 @@ pub trait Session {
     fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError>;
 
     /// Passes the rows of a query to the callback one after another, until it breaks.
-    fn each(
-        &mut self,
-        sql: &str,
-        values: &[Value<'_>],
-        callback: RowCallback<'_>,
-    ) -> Result<(), RegistryError>;
+    fn each(&mut self, sql: &str, values: &[Value<'_>], callback: RowCallback<'_>) -> Result<()>;
 
     /// Waits until no other transaction assigns numbers to gateways or groups.
     fn lock_numbers(&mut self) -> Result<(), StoreError>;
@@ -30,16 +25,11 @@ pub trait Session {
 }
 
 /// Receives a row and returns whether to go on.
-pub(in crate::store) type RowCallback<'a> =
-    &'a mut dyn FnMut(Row<'_>) -> Result<ControlFlow<()>, RegistryError>;
+pub(in crate::store) type RowCallback<'a> = &'a mut dyn FnMut(Row<'_>) -> Result<ControlFlow<()>>;
 
 impl dyn Session + '_ {
     /// The first row of a query.
-    pub(super) fn first<T: FromRow>(
-        &mut self,
-        sql: &str,
-        values: &[Value<'_>],
-    ) -> Result<Option<T>, RegistryError> {
+    pub(super) fn first<T: FromRow>(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Option<T>> {
         let mut first = None;
         self.each(sql, values, &mut |mut row| {
             first = Some(T::from_row(&mut row)?);
@@ -49,7 +39,7 @@ impl dyn Session + '_ {
     }
 
     /// The number in a result that always has one row, such as a count.
-    pub(super) fn number(&mut self, sql: &str, values: &[Value<'_>]) -> Result<i64, RegistryError> {
+    pub(super) fn number(&mut self, sql: &str, values: &[Value<'_>]) -> Result<i64> {
         Ok(self.first(sql, values)?.unwrap_or(0))
     }
 }
@@ -83,7 +73,7 @@ impl Query {
     }
 
     /// The first entry that it finds.
-    pub(super) fn first<T: FromRow>(&self, session: &mut dyn Session) -> Result<Option<T>, RegistryError> {
+    pub(super) fn first<T: FromRow>(&self, session: &mut dyn Session) -> Result<Option<T>> {
         session.first(&self.sql, &self.values)
     }
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{FromRow, ListEntry, Query, Registry, RegistryError, Row, Session, accounts, from_row};
+use super::{FromRow, ListEntry, Query, Registry, RegistryError, Result, Row, Session, accounts, from_row};
 use crate::{
     domain::{
         instance::Id,
@@ -73,7 +73,7 @@ const SELECT: &str = "SELECT t.id, a.name, t.kind, t.created_at, t.expires_at, t
 impl ListEntry for TokenEntry {
     type Filter = TokenFilter;
 
-    fn query(session: &mut dyn Session, filter: &TokenFilter) -> Result<Query, RegistryError> {
+    fn query(session: &mut dyn Session, filter: &TokenFilter) -> Result<Query> {
         let account = accounts::find_any(session, filter.account.as_ref())?;
         Ok(Query::new(SELECT).only("t.account_id", account).then("ORDER BY t.id"))
     }
@@ -86,7 +86,7 @@ impl Registry {
     ///
     /// # Errors
     /// The account is unknown.
-    pub async fn issue_token(&self, token: NewToken) -> Result<Id, RegistryError> {
+    pub async fn issue_token(&self, token: NewToken) -> Result<Id> {
         self.change(move |session| insert(session, token)).await
     }
 
@@ -94,7 +94,7 @@ impl Registry {
     ///
     /// # Errors
     /// The token is unknown.
-    pub async fn token(&self, id: Id) -> Result<TokenEntry, RegistryError> {
+    pub async fn token(&self, id: Id) -> Result<TokenEntry> {
         self.read(move |session| find(session, id, "")).await
     }
 
@@ -102,7 +102,7 @@ impl Registry {
     ///
     /// # Errors
     /// The old token is unknown, revoked or expired.
-    pub async fn replace_token(&self, new: Replacement) -> Result<(Id, TokenEntry), RegistryError> {
+    pub async fn replace_token(&self, new: Replacement) -> Result<(Id, TokenEntry)> {
         self.change(move |session| {
             let Replacement { old, old_ends_at, digest, created_at, expires_at } = new;
             let lock = session.row_lock();
@@ -138,7 +138,7 @@ impl Registry {
     ///
     /// # Errors
     /// One of the tokens is unknown.
-    pub async fn revoke_tokens(&self, ids: Vec<Id>, now: Timestamp) -> Result<(), RegistryError> {
+    pub async fn revoke_tokens(&self, ids: Vec<Id>, now: Timestamp) -> Result<()> {
         self.change(move |session| {
             for id in ids {
                 let changed = session.execute(
@@ -155,14 +155,14 @@ impl Registry {
     }
 }
 
-fn find(session: &mut dyn Session, id: Id, lock: &str) -> Result<TokenEntry, RegistryError> {
+fn find(session: &mut dyn Session, id: Id, lock: &str) -> Result<TokenEntry> {
     if !lock.is_empty() {
         session.first::<Id>(&format!("SELECT id FROM tokens WHERE id = $1 {lock}"), &[id.into()])?;
     }
     Query::new(SELECT).only("t.id", Some(id)).first(session)?.ok_or_else(|| unknown(id))
 }
 
-fn insert(session: &mut dyn Session, token: NewToken) -> Result<Id, RegistryError> {
+fn insert(session: &mut dyn Session, token: NewToken) -> Result<Id> {
     let NewToken { account, digest, kind, created_at, expires_at } = token;
     let account = accounts::find(session, &account)?;
     let id = session.first(

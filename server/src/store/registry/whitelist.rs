@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{FromRow, ListEntry, Query, Registry, RegistryError, Row, Session, accounts, from_row};
+use super::{FromRow, ListEntry, Query, Registry, RegistryError, Result, Row, Session, accounts, from_row};
 use crate::{
     domain::{access::WhitelistEntry, instance::Id},
     store::{StoreError, record::WhitelistRecord},
@@ -37,7 +37,7 @@ const SELECT: &str = "SELECT w.id, a.name, w.first, w.last, w.enabled, w.expires
 impl ListEntry for WhitelistRow {
     type Filter = WhitelistFilter;
 
-    fn query(session: &mut dyn Session, filter: &WhitelistFilter) -> Result<Query, RegistryError> {
+    fn query(session: &mut dyn Session, filter: &WhitelistFilter) -> Result<Query> {
         let account = accounts::find_any(session, filter.account.as_ref())?;
         let mut query = Query::new(SELECT).only("w.account_id", account);
         if let Some(ip) = filter.covers {
@@ -56,10 +56,7 @@ impl Registry {
     ///
     /// # Errors
     /// The account is unknown, a range ends before it begins, or the account already has an entry for the same range.
-    pub async fn add_whitelist(
-        &self,
-        entries: Vec<WhitelistRecord>,
-    ) -> Result<Vec<WhitelistRow>, RegistryError> {
+    pub async fn add_whitelist(&self, entries: Vec<WhitelistRecord>) -> Result<Vec<WhitelistRow>> {
         self.change(move |session| entries.into_iter().map(|entry| add(session, entry)).collect()).await
     }
 
@@ -67,12 +64,7 @@ impl Registry {
     ///
     /// # Errors
     /// One of the entries is unknown, or one to be enabled has expired.
-    pub async fn enable_whitelist(
-        &self,
-        ids: Vec<Id>,
-        enabled: bool,
-        now: Timestamp,
-    ) -> Result<(), RegistryError> {
+    pub async fn enable_whitelist(&self, ids: Vec<Id>, enabled: bool, now: Timestamp) -> Result<()> {
         self.change(move |session| {
             for id in ids {
                 if enabled
@@ -99,7 +91,7 @@ impl Registry {
     ///
     /// # Errors
     /// One of the entries is unknown.
-    pub async fn remove_whitelist(&self, ids: Vec<Id>) -> Result<(), RegistryError> {
+    pub async fn remove_whitelist(&self, ids: Vec<Id>) -> Result<()> {
         self.change(move |session| {
             for id in ids {
                 if session.execute("DELETE FROM whitelist WHERE id = $1", &[id.into()])? == 0 {
@@ -112,7 +104,7 @@ impl Registry {
     }
 }
 
-fn add(session: &mut dyn Session, entry: WhitelistRecord) -> Result<WhitelistRow, RegistryError> {
+fn add(session: &mut dyn Session, entry: WhitelistRecord) -> Result<WhitelistRow> {
     let WhitelistRecord { account, first, last, enabled, expires_at } = entry;
     let last = last.unwrap_or(first);
     if last < first {
@@ -150,7 +142,7 @@ fn add(session: &mut dyn Session, entry: WhitelistRecord) -> Result<WhitelistRow
     )))
 }
 
-fn find(session: &mut dyn Session, id: Id) -> Result<WhitelistRow, RegistryError> {
+fn find(session: &mut dyn Session, id: Id) -> Result<WhitelistRow> {
     Query::new(SELECT).only("w.id", Some(id)).first(session)?.ok_or_else(|| unknown(id))
 }
 

@@ -13,18 +13,18 @@ use crate::{
         token::{TokenDigest, TokenKind},
     },
     store::{
-        StoreError,
+        Result, StoreError,
         packed::{Json, StoredIp, StoredTime},
         row::{self, Value},
     },
 };
 
 /// The columns of a row.
-pub(super) fn columns<'a>(row: &'a Row<'_>) -> Result<row::Row<'a>, StoreError> {
+pub(super) fn columns<'a>(row: &'a Row<'_>) -> Result<row::Row<'a>> {
     row::Row::read(row.as_ref().column_count(), |column| value(row.get_ref(column)?))
 }
 
-fn value(column: ValueRef<'_>) -> Result<Value<'_>, StoreError> {
+fn value(column: ValueRef<'_>) -> Result<Value<'_>> {
     let corrupt = |reason: &str| StoreError::Corrupt(reason.to_owned());
     Ok(match column {
         ValueRef::Null => Value::Null,

@@ -30,7 +30,7 @@ use self::{
     writer::Writer,
 };
 use super::{
-    Archive, Lines, LoadError, OpenError, OpenMode, Pool, Sink, StoreError, Supply, UnloadError, Upkeep,
+    Archive, Lines, LoadError, OpenError, OpenMode, Pool, Result, Sink, Supply, UnloadError, Upkeep,
     cache::Cache, record::RecordCounts,
 };
 use crate::domain::{
@@ -99,7 +99,7 @@ impl Repository for SqliteStore {
             return Ok(Some(credential));
         }
         let cache = Arc::clone(&self.cache);
-        let credential = self.readers.read(move |snapshot| -> Result<_, StoreError> {
+        let credential = self.readers.read(move |snapshot| -> Result<_> {
             let read_at = Revision::read(snapshot)?;
             let credential = extract::credential(snapshot, digest)?;
             if let Some(credential) = credential {
@@ -132,11 +132,11 @@ impl Archive for SqliteStore {
 
 #[async_trait]
 impl Upkeep for SqliteStore {
-    async fn delete_extractions(&self, end: Timestamp) -> Result<u64, StoreError> {
+    async fn delete_extractions(&self, end: Timestamp) -> Result<u64> {
         self.writer.write(move |db| extract::delete_before(db, end)).await
     }
 
-    async fn supply(&self) -> Result<Vec<Supply>, StoreError> {
+    async fn supply(&self) -> Result<Vec<Supply>> {
         self.readers.read(gateways::supply).await
     }
 

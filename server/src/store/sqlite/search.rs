@@ -14,7 +14,7 @@ use crate::{
         token::TokenDigest,
     },
     store::{
-        StoreError,
+        Result, StoreError,
         packed::{Json, StoredIp, StoredTime},
     },
 };
@@ -133,7 +133,7 @@ mod tests {
     #[tokio::test]
     async fn a_search_is_planned_once() {
         let store = SqliteStore::temporary().unwrap();
-        let planned_again = store.readers.read(|snapshot| -> Result<_, StoreError> {
+        let planned_again = store.readers.read(|snapshot| -> Result<_> {
             for account in 1..4 {
                 let mut search = snapshot.prepare_cached(SEARCH)?;
                 let (nothing, status) = (Array::default(), Some(format!("{account}")));

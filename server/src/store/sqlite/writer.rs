@@ -9,7 +9,7 @@ use std::{
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
 
-use crate::store::StoreError;
+use crate::store::{Result, StoreError};
 
 /// Maximum number of changes in one commit.
 const MAX_BATCH: usize = 256;
@@ -19,8 +19,8 @@ const MAX_BATCH: usize = 256;
 const MAX_QUEUED: usize = 1024;
 
 /// Makes a change, or is told that no transaction could be started. The reply is sent after the commit.
-type Job = Box<dyn FnOnce(Result<&mut Transaction<'_>, StoreError>) -> Reply + Send>;
-type Reply = Box<dyn FnOnce(Result<(), StoreError>)>;
+type Job = Box<dyn FnOnce(Result<&mut Transaction<'_>>) -> Reply + Send>;
+type Reply = Box<dyn FnOnce(Result<()>)>;
 
 /// Handle of the writing thread. When this is dropped, the thread ends after the queued changes.
 #[derive(Debug)]
@@ -127,12 +127,12 @@ mod tests {
         Writer::start(db).unwrap()
     }
 
-    fn insert(db: &Connection, value: &str) -> Result<(), StoreError> {
+    fn insert(db: &Connection, value: &str) -> Result<()> {
         db.execute("INSERT INTO entries VALUES (?1)", [value])?;
         Ok(())
     }
 
-    fn entries(db: &Connection) -> Result<Vec<String>, StoreError> {
+    fn entries(db: &Connection) -> Result<Vec<String>> {
         let mut select = db.prepare("SELECT value FROM entries ORDER BY value")?;
         Ok(select.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
