@@ -1,7 +1,7 @@
 //! The contract as an HTML page: generated from the document, with the error codes of this server's catalogue. The page needs
 //! no other file and no network.
 
-use std::fmt::{self, Display, Formatter};
+use std::fmt::{self, Display, Formatter, Write as _};
 
 use crate::edge::responding::error_code::ErrorCode;
 
@@ -46,17 +46,12 @@ pub(crate) struct EscapedText<'a>(pub(crate) &'a str);
 
 impl Display for EscapedText<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        for piece in self.0.split_inclusive(['&', '<', '>']) {
-            let text = piece.trim_end_matches(['&', '<', '>']);
-            out.write_str(text)?;
-            out.write_str(match piece.strip_prefix(text) {
-                Some("&") => "&amp;",
-                Some("<") => "&lt;",
-                Some(">") => "&gt;",
-                _ => "",
-            })?;
-        }
-        Ok(())
+        self.0.chars().try_for_each(|letter| match letter {
+            '&' => out.write_str("&amp;"),
+            '<' => out.write_str("&lt;"),
+            '>' => out.write_str("&gt;"),
+            letter => out.write_char(letter),
+        })
     }
 }
 

@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::{Span, SpanRelativeTo, Timestamp};
-use sallyport_server::{
-    domain::{instance::Id, instance::Status, protocol::Protocol, token::TokenKind},
-    store::registry::Registry,
-};
+use sallyport_server::{domain::instance::Id, store::registry::Registry};
 
 use super::{Database, Failure, confirm::Confirmation};
 
@@ -108,30 +105,14 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from(length).map_err(|_| wrong())
 }
 
-/// An enum whose values have names.
-pub(super) trait NamedValue: Copy + Send + Sync + 'static {
-    /// All values with their names.
-    fn all() -> Vec<(&'static str, Self)>;
-}
-
-macro_rules! named {
-    ($($kind:ty),+) => {$(
-        impl NamedValue for $kind {
-            fn all() -> Vec<(&'static str, Self)> {
-                Self::ALL.into_iter().map(|value| (value.name(), value)).collect()
-            }
-        }
-    )+};
-}
-
-named!(Protocol, Status, TokenKind);
-
-/// Parses the name of a value. `--help` lists them.
-pub(super) fn named<T: NamedValue>() -> impl TypedValueParser<Value = T> {
-    let names = PossibleValuesParser::new(T::all().into_iter().map(|(name, _)| name));
-    names.try_map(|name| {
-        let found = T::all().into_iter().find(|(known, _)| *known == name);
-        found.map(|(_, value)| value).ok_or("expected one of the names above")
+/// Parses the name of one of these values. `--help` lists them.
+pub(super) fn named<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [T; N],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.map(name)).try_map(move |given| {
+        let found = all.into_iter().find(|value| name(*value) == given);
+        found.ok_or("expected one of the names above")
     })
 }
 

@@ -38,7 +38,7 @@ pub(super) struct Grant {
     #[arg(long, value_name = "NAME")]
     account: String,
     /// Entitle the account to this protocol.
-    #[arg(long, value_parser = named::<Protocol>())]
+    #[arg(long, value_parser = named(Protocol::ALL, Protocol::name))]
     protocol: Protocol,
     /// Let the entitlement expire at this time, for example 2027-01-01T00:00:00Z [default: never]
     #[arg(long, value_name = "TIME", value_parser = future)]
@@ -51,7 +51,7 @@ pub(super) struct List {
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
     /// Show only entitlements for this protocol.
-    #[arg(long, value_parser = named::<Protocol>())]
+    #[arg(long, value_parser = named(Protocol::ALL, Protocol::name))]
     protocol: Option<Protocol>,
     #[command(flatten)]
     list: ListArguments,
@@ -63,7 +63,7 @@ pub(super) struct Revoke {
     #[arg(long, value_name = "NAME")]
     account: String,
     /// Revoke the entitlement for this protocol.
-    #[arg(long, value_parser = named::<Protocol>())]
+    #[arg(long, value_parser = named(Protocol::ALL, Protocol::name))]
     protocol: Protocol,
     #[command(flatten)]
     confirmation: Confirmation,

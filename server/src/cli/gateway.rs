@@ -62,7 +62,7 @@ pub(super) struct Add {
     #[arg(long, value_name = "CODE")]
     region: String,
     /// Set the protocol of the gateway; for one that speaks both, run the command once for each.
-    #[arg(long, value_parser = named::<Protocol>())]
+    #[arg(long, value_parser = named(Protocol::ALL, Protocol::name))]
     protocol: Protocol,
     /// Set the proxy user name; its password is read from --password-file, or else from SALLYPORT_GATEWAY_PASSWORD.
     #[arg(long, value_name = "NAME")]
@@ -81,7 +81,7 @@ pub(super) struct List {
     #[arg(long, value_name = "CODE")]
     region: Option<String>,
     /// Show only gateways of this protocol.
-    #[arg(long, value_parser = named::<Protocol>())]
+    #[arg(long, value_parser = named(Protocol::ALL, Protocol::name))]
     protocol: Option<Protocol>,
     #[command(flatten)]
     list: ListArguments,
@@ -96,7 +96,7 @@ pub(super) struct Remove {
     #[arg(long, value_name = "CODE")]
     region: Option<String>,
     /// Remove it only for this protocol [default: all protocols]
-    #[arg(long, value_parser = named::<Protocol>())]
+    #[arg(long, value_parser = named(Protocol::ALL, Protocol::name))]
     protocol: Option<Protocol>,
     #[command(flatten)]
     confirmation: Confirmation,

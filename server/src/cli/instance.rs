@@ -50,7 +50,7 @@ pub(super) struct List {
     #[arg(long, value_name = "NUMBER|none")]
     group: Option<String>,
     /// Show only instances with this status.
-    #[arg(long, value_parser = named::<Status>())]
+    #[arg(long, value_parser = named(Status::ALL, Status::name))]
     status: Option<Status>,
     /// Show only instances with this address.
     #[arg(long, value_name = "ADDRESS")]
@@ -79,7 +79,7 @@ pub(super) struct Show {
 #[derive(Args)]
 pub(super) struct SetStatus {
     /// New status.
-    #[arg(value_parser = named::<Status>())]
+    #[arg(value_parser = named(Status::ALL, Status::name))]
     status: Status,
     /// Numbers of the instances, as `list` shows them.
     #[arg(required = true, value_name = "NUMBER")]

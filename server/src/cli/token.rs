@@ -47,7 +47,7 @@ pub(super) struct Issue {
     #[arg(long, value_name = "NAME")]
     account: String,
     /// Issue a token of this kind: `api` for every operation, `link` for extraction only.
-    #[arg(long, value_parser = named::<TokenKind>(), default_value = TokenKind::Api.name())]
+    #[arg(long, value_parser = named(TokenKind::ALL, TokenKind::name), default_value = TokenKind::Api.name())]
     kind: TokenKind,
     /// Let the token expire at this time, for example 2027-01-01T00:00:00Z [default: never]
     #[arg(long, value_name = "TIME", value_parser = future)]

@@ -6,40 +6,28 @@ use jiff::Timestamp;
 
 /// The source of the current time: the system's clock, or in a sandbox one that tests can set.
 #[derive(Clone, Debug)]
-pub(crate) struct Clock(Source);
-
-#[derive(Clone, Debug)]
-enum Source {
-    System,
-    /// The time at which the clock is stopped; `None` for the system's clock.
-    Settable(Arc<Mutex<Option<Timestamp>>>),
-}
+pub(crate) struct Clock(Option<ClockHandle>);
 
 impl Clock {
     /// The system's clock.
     pub(crate) const fn system() -> Self {
-        Self(Source::System)
+        Self(None)
     }
 
     /// A clock that can be set, and the handle that sets it. Only the sandbox makes one.
     pub(crate) fn settable() -> (Self, ClockHandle) {
-        let time = Arc::default();
-        (Self(Source::Settable(Arc::clone(&time))), ClockHandle(time))
+        let handle = ClockHandle::default();
+        (Self(Some(handle.clone())), handle)
     }
 
     /// The current time.
     pub(crate) fn now(&self) -> Timestamp {
-        match &self.0 {
-            Source::System => Timestamp::now(),
-            Source::Settable(time) => {
-                time.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(Timestamp::now)
-            }
-        }
+        self.0.as_ref().and_then(ClockHandle::time).unwrap_or_else(Timestamp::now)
     }
 }
 
 /// Sets a clock.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ClockHandle(Arc<Mutex<Option<Timestamp>>>);
 
 impl ClockHandle {

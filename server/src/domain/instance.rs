@@ -1,9 +1,11 @@
 //! Static instances and groups as the contract shows them (2.2, 2.3).
 
-use std::{fmt, net::IpAddr};
+use std::net::IpAddr;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+
+use super::named::named;
 
 /// A positive identifier that SQL can hold: 1 to `i64::MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -67,29 +69,13 @@ pub enum Status {
     Failed,
 }
 
-impl Status {
-    /// Every state.
-    pub const ALL: [Self; 5] =
-        [Self::Provisioning, Self::Active, Self::Expired, Self::Cancelled, Self::Failed];
-
-    /// The state's name in storage and imports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Provisioning => "provisioning",
-            Self::Active => "active",
-            Self::Expired => "expired",
-            Self::Cancelled => "cancelled",
-            Self::Failed => "failed",
-        }
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+named!(Status {
+    Provisioning = "provisioning",
+    Active = "active",
+    Expired = "expired",
+    Cancelled = "cancelled",
+    Failed = "failed"
+});
 
 /// A static instance of one account (contract 2.3).
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,6 +6,7 @@ pub mod address;
 pub(crate) mod clock;
 pub mod extraction;
 pub mod instance;
+mod named;
 pub mod ports;
 pub mod protocol;
 pub mod rejection;

@@ -11,8 +11,10 @@ use super::{
     token::TokenDigest,
 };
 
-/// The queries of the service. Each reads one snapshot of the database. Data of an account is [`ProtectedData`] of the token that
-/// it was read for, and `None` if the token is unknown.
+/// The result of a query for data of an account: protected by the token that it was read for, and `None` if the token is unknown.
+pub type Found<T, E = RepositoryError> = Result<Option<ProtectedData<T>>, E>;
+
+/// The queries of the service. Each reads one snapshot of the database.
 #[async_trait]
 pub trait Repository: std::fmt::Debug + Send + Sync + 'static {
     /// The data for an extraction without request id, if it is cached and fresh: unchanged since it was read (SQLite), or read
@@ -20,10 +22,7 @@ pub trait Repository: std::fmt::Debug + Send + Sync + 'static {
     fn cached_extraction(&self, query: &ExtractionQuery) -> Option<ProtectedData<ExtractionData>>;
 
     /// The data for an extraction.
-    async fn extraction(
-        &self,
-        query: &ExtractionQuery,
-    ) -> Result<Option<ProtectedData<ExtractionData>>, RepositoryError>;
+    async fn extraction(&self, query: &ExtractionQuery) -> Found<ExtractionData>;
 
     /// Stores an extraction under the account's request id, durably, unless one already exists. Returns the stored one, so that
     /// concurrent callers with the same id get the same (`extract.idempotent`).
@@ -39,15 +38,10 @@ pub trait Repository: std::fmt::Debug + Send + Sync + 'static {
     async fn credential(&self, digest: TokenDigest) -> Result<Option<Credential>, RepositoryError>;
 
     /// The groups of the token's account, ascending by id.
-    async fn groups(&self, digest: TokenDigest)
-    -> Result<Option<ProtectedData<Vec<Group>>>, RepositoryError>;
+    async fn groups(&self, digest: TokenDigest) -> Found<Vec<Group>>;
 
     /// One page of the matching instances of the token's account, ascending by id, with the total of all pages.
-    async fn search(
-        &self,
-        digest: TokenDigest,
-        query: SearchQuery,
-    ) -> Result<Option<ProtectedData<SearchPage>>, RepositoryError>;
+    async fn search(&self, digest: TokenDigest, query: SearchQuery) -> Found<SearchPage>;
 }
 
 /// Why a query to the storage failed. The text is for the operator's log; callers never see it.

@@ -1,8 +1,8 @@
 //! Protocols of gateways.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
+
+use super::named::named;
 
 /// Protocol that a gateway speaks (`extract.protocol`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -14,22 +14,4 @@ pub enum Protocol {
     Socks5,
 }
 
-impl Protocol {
-    /// Every protocol.
-    pub const ALL: [Self; 2] = [Self::Http, Self::Socks5];
-
-    /// The protocol's name in storage and imports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Http => "http",
-            Self::Socks5 => "socks5",
-        }
-    }
-}
-
-impl fmt::Display for Protocol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+named!(Protocol { Http = "http", Socks5 = "socks5" });

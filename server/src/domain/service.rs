@@ -10,7 +10,7 @@ use super::{
         StoredExtraction,
     },
     instance::Group,
-    ports::{Repository, RepositoryError},
+    ports::{Found, Repository, RepositoryError},
     rejection::Rejection,
     search::{SearchCommand, SearchPage},
     token::Token,
@@ -141,9 +141,7 @@ fn extraction(
     Ok(Extraction { endpoints, requested: query.parameters.count, caller_ip })
 }
 
-pub(super) fn require_known_token<T>(
-    data: Result<Option<ProtectedData<T>>, RepositoryError>,
-) -> Result<ProtectedData<T>, Rejection> {
+pub(super) fn require_known_token<T>(data: Found<T>) -> Result<ProtectedData<T>, Rejection> {
     data.map_err(rejection)?.ok_or(Rejection::TokenUnknown)
 }
 

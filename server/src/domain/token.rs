@@ -8,6 +8,8 @@ use std::{
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 
+use super::named::named;
+
 /// A token as its owner holds it. It has no `Display`, its `Debug` says nothing, and its memory is wiped on drop.
 #[derive(Clone)]
 pub struct Token(SecretString);
@@ -113,25 +115,7 @@ pub enum TokenKind {
     Link,
 }
 
-impl TokenKind {
-    /// Every kind.
-    pub const ALL: [Self; 2] = [Self::Api, Self::Link];
-
-    /// The kind's name in storage, in imports and on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Api => "api",
-            Self::Link => "link",
-        }
-    }
-}
-
-impl fmt::Display for TokenKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+named!(TokenKind { Api = "api", Link = "link" });
 
 struct Hex<'a>(&'a [u8]);
 

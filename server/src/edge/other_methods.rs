@@ -16,7 +16,7 @@ use super::{
 };
 
 /// The standard methods. Dropshot itself rejects all others.
-const METHODS: [Method; 8] = [
+pub(crate) const METHODS: [Method; 8] = [
     Method::GET,
     Method::HEAD,
     Method::POST,

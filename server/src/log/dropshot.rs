@@ -15,6 +15,8 @@ use rustls::{AlertDescription, Error as TlsError, InvalidMessage, PeerIncompatib
 use slog::{Drain, KV, Key, Level, Logger, Never, OwnedKVList, Record, Serializer};
 use uuid::Uuid;
 
+use crate::edge::other_methods::METHODS;
+
 /// Replaces a value that is not shown.
 const HIDDEN: &str = "…";
 
@@ -133,18 +135,7 @@ impl Line<'_> {
 }
 
 fn is_standard_method(method: &str) -> bool {
-    let methods = [
-        Method::GET,
-        Method::HEAD,
-        Method::POST,
-        Method::PUT,
-        Method::DELETE,
-        Method::CONNECT,
-        Method::OPTIONS,
-        Method::TRACE,
-        Method::PATCH,
-    ];
-    methods.iter().any(|known| known == method)
+    METHODS.iter().chain([&Method::CONNECT]).any(|known| known == method)
 }
 
 /// Whether the text is an error of the operating system, such as too many open files.

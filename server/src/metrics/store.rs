@@ -10,7 +10,7 @@ use crate::domain::{
     access::{AccountId, Credential, ProtectedData},
     extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
     instance::Group,
-    ports::{Repository, RepositoryError},
+    ports::{Found, Repository, RepositoryError},
     search::{SearchPage, SearchQuery},
     token::TokenDigest,
 };
@@ -48,10 +48,7 @@ impl Repository for MeasuredRepository {
         Some(data)
     }
 
-    async fn extraction(
-        &self,
-        query: &ExtractionQuery,
-    ) -> Result<Option<ProtectedData<ExtractionData>>, RepositoryError> {
+    async fn extraction(&self, query: &ExtractionQuery) -> Found<ExtractionData> {
         self.timed(Query::Extraction, self.repository.extraction(query)).await
     }
 
@@ -70,18 +67,11 @@ impl Repository for MeasuredRepository {
         self.timed(Query::Credential, self.repository.credential(digest)).await
     }
 
-    async fn groups(
-        &self,
-        digest: TokenDigest,
-    ) -> Result<Option<ProtectedData<Vec<Group>>>, RepositoryError> {
+    async fn groups(&self, digest: TokenDigest) -> Found<Vec<Group>> {
         self.timed(Query::Groups, self.repository.groups(digest)).await
     }
 
-    async fn search(
-        &self,
-        digest: TokenDigest,
-        query: SearchQuery,
-    ) -> Result<Option<ProtectedData<SearchPage>>, RepositoryError> {
+    async fn search(&self, digest: TokenDigest, query: SearchQuery) -> Found<SearchPage> {
         self.timed(Query::Search, self.repository.search(digest, query)).await
     }
 }

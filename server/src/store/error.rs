@@ -36,6 +36,9 @@ pub enum StoreError {
     Internal(String),
 }
 
+/// The result of a query to the storage.
+pub(super) type Result<T, E = StoreError> = std::result::Result<T, E>;
+
 /// An error of the operating system, such as from a database file.
 impl From<std::io::Error> for StoreError {
     fn from(error: std::io::Error) -> Self {

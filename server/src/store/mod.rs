@@ -22,6 +22,7 @@ mod row;
 pub mod sqlite;
 mod upkeep;
 
+use self::error::Result;
 #[cfg(feature = "postgres")]
 pub use self::location::{Location, LocationError};
 pub use self::{

@@ -102,10 +102,8 @@ pub struct TokenRecord {
     /// When it was created.
     pub created_at: Timestamp,
     /// When it expires; `None` for never.
-    #[serde(default)]
     pub expires_at: Option<Timestamp>,
     /// When it was revoked; `None` if it was not.
-    #[serde(default)]
     pub revoked_at: Option<Timestamp>,
 }
 
@@ -124,7 +122,6 @@ pub struct WhitelistRecord {
     /// Whether the owner has enabled it.
     pub enabled: bool,
     /// When it expires; `None` for never.
-    #[serde(default)]
     pub expires_at: Option<Timestamp>,
 }
 
@@ -137,7 +134,6 @@ pub struct EntitlementRecord {
     /// The protocol.
     pub protocol: Protocol,
     /// When it expires; `None` for never.
-    #[serde(default)]
     pub expires_at: Option<Timestamp>,
 }
 
@@ -154,10 +150,8 @@ pub struct GatewayRecord {
     /// The protocol that it speaks.
     pub protocol: Protocol,
     /// Proxy user name.
-    #[serde(default)]
     pub username: Option<String>,
     /// Proxy password.
-    #[serde(default)]
     pub password: Option<ProxyPassword>,
 }
 
@@ -189,7 +183,6 @@ pub struct InstanceRecord {
     /// Name of the account.
     pub account: String,
     /// Number of the order with which it was bought.
-    #[serde(default)]
     pub order_no: Option<String>,
     /// Unique among all instances.
     pub instance_id: Id,
@@ -211,9 +204,7 @@ pub struct InstanceRecord {
     /// Group, which must belong to the same account.
     #[serde(deserialize_with = "Option::deserialize")]
     pub group_id: Option<Id>,
-    #[serde(default)]
     pub username: Option<String>,
-    #[serde(default)]
     pub password: Option<ProxyPassword>,
 }
 

@@ -4,12 +4,12 @@ use std::net::IpAddr;
 
 use super::{
     StoreError,
-    packed::{Json, StoredIp, spin},
+    packed::{StoredIp, spin},
     record::{
-        AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, ProxyPassword, Record,
-        TokenRecord, WhitelistRecord,
+        AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, Record, TokenRecord,
+        WhitelistRecord,
     },
-    row::{Row, Value},
+    row::{Column as _, FromRow, Row, Value, from_row},
 };
 
 /// The kind of a record.
@@ -24,6 +24,9 @@ pub(super) enum RecordKind {
     Instance,
 }
 
+/// Columns of gateways that are not fields of the record.
+const ASSIGNED: &str = ", id, spin";
+
 impl RecordKind {
     /// Every kind, each after those that its records refer to.
     pub(super) const ALL: [Self; 7] = [
@@ -36,19 +39,20 @@ impl RecordKind {
         Self::Instance,
     ];
 
-    /// The table of the records, and the columns that [`Record::values`] fills.
+    /// The table of the records, and the columns that [`Record::values`] fills: those of the record's fields, in their order, and
+    /// [`ASSIGNED`] ones.
     const fn table(self) -> (&'static str, &'static str) {
         match self {
             Self::Account => ("accounts", "name, real_name_verified"),
             Self::Token => ("tokens", "account_id, sha256, kind, created_at, expires_at, revoked_at"),
             Self::Whitelist => ("whitelist", "account_id, first, last, enabled, expires_at"),
             Self::Entitlement => ("entitlements", "account_id, protocol, expires_at"),
-            Self::Gateway => ("gateways", "id, host, port, region, protocol, spin, username, password"),
-            Self::Group => ("groups", "id, account_id, name, created_at, updated_at"),
+            Self::Gateway => ("gateways", "host, port, region, protocol, username, password, id, spin"),
+            Self::Group => ("groups", "account_id, id, name, created_at, updated_at"),
             Self::Instance => (
                 "instances",
-                "id, account_id, ip, port, order_no, offer_id, status, protocols, country_code, city_code, \
-                 isp_type, expires_at, activated_at, capabilities, group_id, username, password",
+                "account_id, order_no, id, offer_id, status, ip, port, protocols, country_code, city_code, isp_type, \
+                 expires_at, activated_at, capabilities, group_id, username, password",
             ),
         }
     }
@@ -67,101 +71,74 @@ impl RecordKind {
         format!("COPY {table} ({columns}) FROM STDIN (FORMAT binary)")
     }
 
-    /// Selects every record of this kind, in SQL that both databases speak. The columns are in the order of the record's fields.
-    pub(super) const fn select(self) -> &'static str {
-        match self {
-            Self::Account => {
-                "SELECT name, real_name_verified FROM accounts ORDER BY id"
-            }
-            Self::Token => {
-                "SELECT a.name, t.sha256, t.kind, t.created_at, t.expires_at, t.revoked_at
-                 FROM tokens AS t JOIN accounts AS a ON a.id = t.account_id ORDER BY t.id"
-            }
-            Self::Whitelist => {
-                "SELECT a.name, w.first, w.last, w.enabled, w.expires_at
-                 FROM whitelist AS w JOIN accounts AS a ON a.id = w.account_id ORDER BY w.id"
-            }
-            Self::Entitlement => {
-                "SELECT a.name, e.protocol, e.expires_at
-                 FROM entitlements AS e JOIN accounts AS a ON a.id = e.account_id ORDER BY e.account_id, e.protocol"
-            }
-            Self::Gateway => {
-                "SELECT host, port, region, protocol, username, password FROM gateways ORDER BY id"
-            }
-            Self::Group => {
-                "SELECT a.name, g.id, g.name, g.created_at, g.updated_at
-                 FROM groups AS g JOIN accounts AS a ON a.id = g.account_id ORDER BY g.id"
-            }
-            Self::Instance => {
-                "SELECT a.name, i.order_no, i.id, i.offer_id, i.status, i.ip, i.port, i.protocols, i.country_code,
-                 i.city_code, i.isp_type, i.expires_at, i.activated_at, i.capabilities, i.group_id, i.username,
-                 i.password
-                 FROM instances AS i JOIN accounts AS a ON a.id = i.account_id ORDER BY i.id"
-            }
-        }
+    /// Selects every record of this kind, in SQL that both databases speak.
+    pub(super) fn select(self) -> String {
+        let (table, columns) = self.table();
+        let column = |column| match column {
+            "account_id" => "a.name".to_owned(),
+            column => format!("t.{column}"),
+        };
+        let selected: Vec<_> = columns.trim_end_matches(ASSIGNED).split(", ").map(column).collect();
+        let owner =
+            if columns.starts_with("account_id") { "JOIN accounts AS a ON a.id = t.account_id" } else { "" };
+        let order = if self == Self::Entitlement { "t.account_id, t.protocol" } else { "t.id" };
+        format!("SELECT {} FROM {table} AS t {owner} ORDER BY {order}", selected.join(", "))
     }
 
     /// The record of a row that [`select`](Self::select) returns.
     pub(super) fn read(self, mut row: Row<'_>) -> Result<Record, StoreError> {
+        let row = &mut row;
         Ok(match self {
-            Self::Account => {
-                Record::Account(AccountRecord { name: row.take()?, real_name_verified: row.take()? })
-            }
-            Self::Token => Record::Token(TokenRecord {
-                account: row.take()?,
-                sha256: row.take()?,
-                kind: row.take()?,
-                created_at: row.take()?,
-                expires_at: row.take()?,
-                revoked_at: row.take()?,
-            }),
-            Self::Whitelist => Record::Whitelist(WhitelistRecord {
-                account: row.take()?,
-                first: StoredIp(row.take()?).v4()?,
-                last: Some(StoredIp(row.take()?).v4()?),
-                enabled: row.take()?,
-                expires_at: row.take()?,
-            }),
-            Self::Entitlement => Record::Entitlement(EntitlementRecord {
-                account: row.take()?,
-                protocol: row.take()?,
-                expires_at: row.take()?,
-            }),
-            Self::Gateway => Record::Gateway(GatewayRecord {
-                host: row.take()?,
-                port: row.take()?,
-                region: row.take()?,
-                protocol: row.take()?,
-                username: row.take()?,
-                password: row.take::<Option<String>>()?.map(ProxyPassword::new),
-            }),
-            Self::Group => Record::Group(GroupRecord {
-                account: row.take()?,
-                group_id: row.take()?,
-                name: row.take()?,
-                created_at: row.take()?,
-                updated_at: row.take()?,
-            }),
-            Self::Instance => Record::Instance(Box::new(InstanceRecord {
-                account: row.take()?,
-                order_no: row.take()?,
-                instance_id: row.take()?,
-                offer_id: row.take()?,
-                status: row.take()?,
-                ip: row.take()?,
-                port: row.take()?,
-                protocols: row.take::<Json<_>>()?.0,
-                country_code: row.take()?,
-                city_code: row.take()?,
-                isp_type: row.take()?,
-                expires_at: row.take()?,
-                activated_at: row.take()?,
-                capabilities: row.take::<Json<_>>()?.0,
-                group_id: row.take()?,
-                username: row.take()?,
-                password: row.take::<Option<String>>()?.map(ProxyPassword::new),
-            })),
+            Self::Account => Record::Account(FromRow::from_row(row)?),
+            Self::Token => Record::Token(FromRow::from_row(row)?),
+            Self::Whitelist => Record::Whitelist(FromRow::from_row(row)?),
+            Self::Entitlement => Record::Entitlement(FromRow::from_row(row)?),
+            Self::Gateway => Record::Gateway(FromRow::from_row(row)?),
+            Self::Group => Record::Group(FromRow::from_row(row)?),
+            Self::Instance => Record::Instance(Box::new(FromRow::from_row(row)?)),
         })
+    }
+}
+
+/// Reads a record from a row, and lists its values, in the order of these fields.
+macro_rules! stored_record {
+    ($record:ident: $($field:ident),+) => {
+        from_row!($record: $($field),+);
+
+        impl $record {
+            fn values(&self) -> Result<Vec<Value<'_>>, StoreError> {
+                let Self { $($field),+ } = self;
+                Ok(vec![$($field.value()?),+])
+            }
+        }
+    };
+}
+
+stored_record!(AccountRecord: name, real_name_verified);
+stored_record!(TokenRecord: account, sha256, kind, created_at, expires_at, revoked_at);
+stored_record!(EntitlementRecord: account, protocol, expires_at);
+stored_record!(GatewayRecord: host, port, region, protocol, username, password);
+stored_record!(GroupRecord: account, group_id, name, created_at, updated_at);
+stored_record!(InstanceRecord: account, order_no, instance_id, offer_id, status, ip, port, protocols, country_code,
+    city_code, isp_type, expires_at, activated_at, capabilities, group_id, username, password);
+
+impl FromRow for WhitelistRecord {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, StoreError> {
+        Ok(Self {
+            account: row.take()?,
+            first: StoredIp(row.take()?).v4()?,
+            last: Some(StoredIp(row.take()?).v4()?),
+            enabled: row.take()?,
+            expires_at: row.take()?,
+        })
+    }
+}
+
+impl WhitelistRecord {
+    fn values(&self) -> Result<Vec<Value<'_>>, StoreError> {
+        let Self { account, first, last, enabled, expires_at } = self;
+        let [first, last] = [*first, last.unwrap_or(*first)].map(IpAddr::V4);
+        Ok(vec![account.value()?, first.into(), last.into(), (*enabled).into(), (*expires_at).into()])
     }
 }
 
@@ -194,89 +171,20 @@ impl Record {
     /// The values of the columns. `owner` is the number of the record's account, and `gateway` the number that a gateway
     /// gets; kinds without them ignore them.
     pub(super) fn values(&self, owner: i64, gateway: i64) -> Result<Vec<Value<'_>>, StoreError> {
-        Ok(match self {
-            Self::Account(AccountRecord { name, real_name_verified }) => {
-                vec![name.as_str().into(), (*real_name_verified).into()]
-            }
-            Self::Token(TokenRecord { account: _, sha256, kind, created_at, expires_at, revoked_at }) => {
-                vec![
-                    owner.into(),
-                    (*sha256).into(),
-                    (*kind).into(),
-                    (*created_at).into(),
-                    (*expires_at).into(),
-                    (*revoked_at).into(),
-                ]
-            }
-            Self::Whitelist(WhitelistRecord { account: _, first, last, enabled, expires_at }) => vec![
-                owner.into(),
-                IpAddr::V4(*first).into(),
-                IpAddr::V4(last.unwrap_or(*first)).into(),
-                (*enabled).into(),
-                (*expires_at).into(),
-            ],
-            Self::Entitlement(EntitlementRecord { account: _, protocol, expires_at }) => {
-                vec![owner.into(), (*protocol).into(), (*expires_at).into()]
-            }
-            Self::Gateway(GatewayRecord { host, port, region, protocol, username, password }) => vec![
-                gateway.into(),
-                host.as_str().into(),
-                (*port).into(),
-                region.as_str().into(),
-                (*protocol).into(),
-                spin(gateway).into(),
-                username.as_deref().into(),
-                password.as_ref().map(ProxyPassword::expose).into(),
-            ],
-            Self::Group(GroupRecord { account: _, group_id, name, created_at, updated_at }) => vec![
-                (*group_id).into(),
-                owner.into(),
-                name.as_str().into(),
-                (*created_at).into(),
-                (*updated_at).into(),
-            ],
-            Self::Instance(instance) => instance_values(instance, owner)?,
-        })
+        let mut values = match self {
+            Self::Account(account) => account.values(),
+            Self::Token(token) => token.values(),
+            Self::Whitelist(entry) => entry.values(),
+            Self::Entitlement(entitlement) => entitlement.values(),
+            Self::Gateway(gateway) => gateway.values(),
+            Self::Group(group) => group.values(),
+            Self::Instance(instance) => instance.values(),
+        }?;
+        match self.kind() {
+            RecordKind::Account => {}
+            RecordKind::Gateway => values.extend([gateway.into(), spin(gateway).into()]),
+            _ => values[0] = owner.into(),
+        }
+        Ok(values)
     }
-}
-
-fn instance_values(instance: &InstanceRecord, owner: i64) -> Result<Vec<Value<'_>>, StoreError> {
-    let InstanceRecord {
-        account: _,
-        order_no,
-        instance_id,
-        offer_id,
-        status,
-        ip,
-        port,
-        protocols,
-        country_code,
-        city_code,
-        isp_type,
-        expires_at,
-        activated_at,
-        capabilities,
-        group_id,
-        username,
-        password,
-    } = instance;
-    Ok(vec![
-        (*instance_id).into(),
-        owner.into(),
-        (*ip).into(),
-        (*port).into(),
-        order_no.as_deref().into(),
-        (*offer_id).into(),
-        (*status).into(),
-        Value::json(protocols)?,
-        country_code.as_str().into(),
-        city_code.as_str().into(),
-        (*isp_type).into(),
-        (*expires_at).into(),
-        (*activated_at).into(),
-        Value::json(capabilities)?,
-        (*group_id).into(),
-        username.as_deref().into(),
-        password.as_ref().map(ProxyPassword::expose).into(),
-    ])
 }

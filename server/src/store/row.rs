@@ -3,14 +3,14 @@
 use std::{borrow::Cow, fmt, net::IpAddr};
 
 use jiff::Timestamp;
-use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     StoreError,
-    packed::{Json, StoredIp, StoredTime},
+    packed::{StoredIp, StoredTime},
+    record::ProxyPassword,
 };
 use crate::domain::{
-    instance::{Id, Status},
+    instance::{Capabilities, Id, Status},
     protocol::Protocol,
     token::{TokenDigest, TokenKind},
 };
@@ -33,12 +33,6 @@ impl fmt::Debug for Value<'_> {
 }
 
 impl Value<'_> {
-    /// A list or object as JSON text.
-    pub(super) fn json(value: &impl Serialize) -> Result<Self, StoreError> {
-        let text = serde_json::to_string(value).map_err(|error| StoreError::Internal(error.to_string()))?;
-        Ok(Self::Text(text.into()))
-    }
-
     #[cfg(any(feature = "admin", feature = "postgres"))]
     pub(super) fn into_owned(self) -> Value<'static> {
         match self {
@@ -68,13 +62,8 @@ impl<'a> Row<'a> {
         Ok(Self(columns.into_iter()))
     }
 
-    #[cfg(feature = "admin")]
-    pub(super) fn into_owned(self) -> Row<'static> {
-        Row(self.0.map(Value::into_owned).collect::<Vec<_>>().into_iter())
-    }
-
     /// The next column. A stored value that cannot be decoded means that the database is corrupt.
-    pub(super) fn take<T: FromColumn>(&mut self) -> Result<T, StoreError> {
+    pub(super) fn take<T: Column>(&mut self) -> Result<T, StoreError> {
         let value = self.0.next().unwrap_or(Value::Null);
         T::read(value).ok_or_else(|| {
             StoreError::Corrupt(format!("a column has an unexpected value, {}", std::any::type_name::<T>()))
@@ -82,14 +71,52 @@ impl<'a> Row<'a> {
     }
 }
 
-/// A type that can be read from a column.
-pub(super) trait FromColumn: Sized {
-    fn read(value: Value<'_>) -> Option<Self>;
+/// A value of a column, or a struct whose fields are values of columns.
+pub trait FromRow: Sized {
+    /// Reads the columns in order.
+    fn from_row(row: &mut Row<'_>) -> Result<Self, StoreError>;
 }
 
-impl<T: FromColumn> FromColumn for Option<T> {
+impl<T: Column> FromRow for T {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, StoreError> {
+        row.take()
+    }
+}
+
+impl<A: Column, B: Column> FromRow for (A, B) {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, StoreError> {
+        Ok((row.take()?, row.take()?))
+    }
+}
+
+/// Reads a struct from a row whose columns are in the order of these fields.
+macro_rules! from_row {
+    ($entry:ident: $($field:ident),+) => {
+        impl FromRow for $entry {
+            fn from_row(row: &mut Row<'_>) -> Result<Self, StoreError> {
+                Ok(Self { $($field: FromRow::from_row(row)?),+ })
+            }
+        }
+    };
+}
+pub(super) use from_row;
+
+/// A type that a column holds.
+pub(super) trait Column: Sized {
+    /// The value of a column; `None` if it is not of this type.
+    fn read(value: Value<'_>) -> Option<Self>;
+
+    /// The value for a column.
+    fn value(&self) -> Result<Value<'_>, StoreError>;
+}
+
+impl<T: Column> Column for Option<T> {
     fn read(value: Value<'_>) -> Option<Self> {
         if value == Value::Null { Some(None) } else { T::read(value).map(Some) }
+    }
+
+    fn value(&self) -> Result<Value<'_>, StoreError> {
+        self.as_ref().map_or(Ok(Value::Null), T::value)
     }
 }
 
@@ -99,7 +126,7 @@ impl<T: Into<Self>> From<Option<T>> for Value<'_> {
     }
 }
 
-impl FromColumn for bool {
+impl Column for bool {
     fn read(value: Value<'_>) -> Option<Self> {
         match value {
             Value::Flag(flag) => Some(flag),
@@ -107,16 +134,56 @@ impl FromColumn for bool {
             Value::Null | Value::Text(_) | Value::Bytes(_) => None,
         }
     }
+
+    fn value(&self) -> Result<Value<'_>, StoreError> {
+        Ok((*self).into())
+    }
 }
 
-impl<T: DeserializeOwned> FromColumn for Json<T> {
+impl Column for String {
     fn read(value: Value<'_>) -> Option<Self> {
         match value {
-            Value::Text(text) => serde_json::from_str(&text).ok().map(Self),
+            Value::Text(text) => Some(text.into_owned()),
             _ => None,
         }
     }
+
+    fn value(&self) -> Result<Value<'_>, StoreError> {
+        Ok(self.as_str().into())
+    }
 }
+
+impl Column for ProxyPassword {
+    fn read(value: Value<'_>) -> Option<Self> {
+        String::read(value).map(Self::new)
+    }
+
+    fn value(&self) -> Result<Value<'_>, StoreError> {
+        Ok(self.expose().into())
+    }
+}
+
+/// Stores a list or object as JSON text.
+macro_rules! stored_as_json {
+    ($($kind:ty),+) => {$(
+        impl Column for $kind {
+            fn read(value: Value<'_>) -> Option<Self> {
+                match value {
+                    Value::Text(text) => serde_json::from_str(&text).ok(),
+                    _ => None,
+                }
+            }
+
+            fn value(&self) -> Result<Value<'_>, StoreError> {
+                let text = serde_json::to_string(self);
+                let text = text.map_err(|error| StoreError::Internal(error.to_string()))?;
+                Ok(Value::Text(text.into()))
+            }
+        }
+    )+};
+}
+
+stored_as_json!(Vec<String>, Capabilities);
 
 /// Encodes a type in a column, and decodes it.
 macro_rules! stored {
@@ -128,13 +195,17 @@ macro_rules! stored {
             }
         }
 
-        impl FromColumn for $kind {
+        impl Column for $kind {
             fn read(value: Value<'_>) -> Option<Self> {
                 let take: fn($take_form) -> Option<Self> = $take;
                 match value {
                     Value::$variant(value) => take(value),
                     _ => None,
                 }
+            }
+
+            fn value(&self) -> Result<Value<'_>, StoreError> {
+                Ok((*self).into())
             }
         }
     )+};
@@ -148,10 +219,9 @@ stored!(Number(i64, i64):
 );
 
 stored!(Text(Cow<'static, str>, Cow<'_, str>):
-    String { Cow::Owned, |text| Some(text.into_owned()) }
-    Protocol { |it| it.name().into(), |text| Protocol::ALL.into_iter().find(|it| it.name() == text) }
-    Status { |it| it.name().into(), |text| Status::ALL.into_iter().find(|it| it.name() == text) }
-    TokenKind { |it| it.name().into(), |text| TokenKind::ALL.into_iter().find(|it| it.name() == text) }
+    Protocol { |it| it.name().into(), |text| Protocol::from_name(&text) }
+    Status { |it| it.name().into(), |text| Status::from_name(&text) }
+    TokenKind { |it| it.name().into(), |text| TokenKind::from_name(&text) }
 );
 
 stored!(Bytes(Cow<'static, [u8]>, Cow<'_, [u8]>):

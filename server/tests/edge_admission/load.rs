@@ -48,11 +48,6 @@ fn largest_extraction(sample: &Sample) -> String {
     extraction(sample).replace("num=1", &format!("num={}", ExtractProxiesNum::MAXIMUM))
 }
 
-/// How many bytes its response has.
-async fn extract_length(running: &RunningServer, sample: &Sample) -> usize {
-    get(running.address(), largest_extraction(sample), String::new()).await.body.len()
-}
-
 /// Waits, within bounds, until the operator's page has this line.
 async fn wait_for_line(running: &RunningServer, line: &str) {
     wait_for(running, |it| it == line).await;
@@ -201,7 +196,7 @@ async fn responses_that_nobody_reads_are_bounded() {
     }
     // Half a MiB for one request, of which one address may have half.
     let share = 256 << 10;
-    let length = extract_length(&running, &sample).await;
+    let length = get(running.address(), largest_extraction(&sample), String::new()).await.body.len();
     // Hosts and ports differ in length.
     let held = served * length;
     assert!(held > share / 10 * 9 && held < share / 10 * 11, "{served} of {length} bytes");

@@ -8,7 +8,7 @@ use sallyport_server::{
         access::{AccountId, Credential, ProtectedData},
         extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
         instance::Group,
-        ports::{Repository, RepositoryError},
+        ports::{Found, Repository, RepositoryError},
         search::{SearchPage, SearchQuery},
         token::TokenDigest,
     },
@@ -47,10 +47,7 @@ impl Repository for PausedStore {
         None
     }
 
-    async fn extraction(
-        &self,
-        _: &ExtractionQuery,
-    ) -> Result<Option<ProtectedData<ExtractionData>>, RepositoryError> {
+    async fn extraction(&self, _: &ExtractionQuery) -> Found<ExtractionData> {
         self.permitted().await
     }
 
@@ -68,15 +65,11 @@ impl Repository for PausedStore {
         Ok(Some(self.credential))
     }
 
-    async fn groups(&self, _: TokenDigest) -> Result<Option<ProtectedData<Vec<Group>>>, RepositoryError> {
+    async fn groups(&self, _: TokenDigest) -> Found<Vec<Group>> {
         self.permitted().await
     }
 
-    async fn search(
-        &self,
-        _: TokenDigest,
-        _: SearchQuery,
-    ) -> Result<Option<ProtectedData<SearchPage>>, RepositoryError> {
+    async fn search(&self, _: TokenDigest, _: SearchQuery) -> Found<SearchPage> {
         self.permitted().await
     }
 }

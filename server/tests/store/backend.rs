@@ -9,7 +9,11 @@ use std::{
     },
 };
 
-use sallyport_server::store::{Location, OpenMode, Store, postgres::LEASE, registry::Registry};
+use sallyport_server::store::{
+    Location, OpenMode, Store,
+    postgres::LEASE,
+    registry::{ListEntry, Registry},
+};
 use tokio_postgres::NoTls;
 
 use crate::cluster::{Cluster, eventually};
@@ -97,6 +101,13 @@ impl Database {
             Self::Postgres { .. } => unreachable!("only asked of files"),
         }
     }
+}
+
+/// All entries that match.
+pub(crate) async fn all<T: ListEntry>(registry: &Registry, filter: T::Filter) -> Vec<T> {
+    let (all, more) = registry.list::<T, _>(filter, None, Vec::new()).await.unwrap();
+    assert!(!more);
+    all
 }
 
 /// A connection that holds a lock and lets go of it when it is dropped.

@@ -16,17 +16,13 @@ use sallyport_server::{
         service::Service,
         token::{Token, TokenKind},
     },
-    store::{
-        Store,
-        postgres::LEASE,
-        record::{EntitlementRecord, WhitelistRecord},
-    },
+    store::{Store, postgres::LEASE, record::EntitlementRecord},
 };
 
 use crate::{
     backend::{Database, on_both},
     cluster::eventually,
-    requests::{command, query},
+    requests::{addresses, command, query},
 };
 
 /// An address that the sample data does not whitelist.
@@ -89,14 +85,6 @@ async fn a_change_that_was_reported_as_done_is_in_force_everywhere(database: Dat
     let (id, token) = tokens::issue(&registry, &account, TokenKind::Api, None).await.unwrap();
     let command = servers.command(&token, protocol);
     let elsewhere = ExtractCommand { caller_ip: Some(ELSEWHERE), ..command.clone() };
-    let entry = WhitelistRecord {
-        account: account.clone(),
-        first: ELSEWHERE,
-        last: None,
-        enabled: true,
-        expires_at: None,
-    };
-
     assert_eq!(servers.fill_caches(&command).await, Ok(10));
     registry.revoke_entitlement(account.clone(), protocol).await.unwrap();
     assert_eq!(servers.ask(&command).await, Err(Rejection::NotEntitled(protocol)));
@@ -112,7 +100,7 @@ async fn a_change_that_was_reported_as_done_is_in_force_everywhere(database: Dat
     registry.verify_account(account.clone(), true).await.unwrap();
 
     assert_eq!(servers.fill_caches(&elsewhere).await, Err(Rejection::CallerNotWhitelisted));
-    let rows = registry.add_whitelist(vec![entry]).await.unwrap();
+    let rows = registry.add_whitelist(vec![addresses(&account, ELSEWHERE, ELSEWHERE)]).await.unwrap();
     assert_eq!(servers.ask(&elsewhere).await, Ok(10));
     assert_eq!(servers.fill_caches(&elsewhere).await, Ok(10));
     for (is_enabled, expected) in [(false, Err(Rejection::CallerNotWhitelisted)), (true, Ok(10))] {
@@ -143,13 +131,7 @@ async fn a_whitelist_may_be_longer_than_the_cache_takes(database: Database) {
     let registry = database.registry().await;
     let command = servers.command(&servers.sample.tokens.main, Protocol::Http);
     let other = ExtractCommand { caller_ip: Some(ELSEWHERE), ..command.clone() };
-    let entry = |first| WhitelistRecord {
-        account: "aurora".to_owned(),
-        first,
-        last: None,
-        enabled: true,
-        expires_at: None,
-    };
+    let entry = |ip| addresses("aurora", ip, ip);
     let many = (1..600).map(|number: u32| entry(Ipv4Addr::from_bits(number << 8)));
     registry.add_whitelist(many.chain([entry(ELSEWHERE)]).collect()).await.unwrap();
     for _ in 0..3 {

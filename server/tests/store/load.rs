@@ -14,7 +14,7 @@ use sallyport_server::{
     },
 };
 
-use crate::backend::{Database, on_both};
+use crate::backend::{Database, all, on_both};
 
 const ONE_OF_EACH: RecordCounts = RecordCounts {
     accounts: 1,
@@ -89,13 +89,11 @@ async fn a_mapped_address_is_stored_as_its_ipv4_address(database: Database) {
 
     let registry = database.registry().await;
     let ip = Some(std::net::Ipv4Addr::new(192, 0, 2, 1).into());
-    let found =
-        registry.list::<InstanceEntry, _>(InstanceFilter { ip, ..Default::default() }, None, Vec::new());
-    assert_eq!(found.await.unwrap().0.len(), 1);
+    assert_eq!(all::<InstanceEntry>(&registry, InstanceFilter { ip, ..Default::default() }).await.len(), 1);
     let covers = |last| Some(std::net::Ipv4Addr::new(192, 0, 2, last));
     for (covers, expected) in [(covers(1), 1), (covers(2), 0), (covers(9), 1)] {
         let filter = WhitelistFilter { covers, ..Default::default() };
-        let found = registry.list::<WhitelistRow, _>(filter, None, Vec::new()).await.unwrap().0;
+        let found = all::<WhitelistRow>(&registry, filter).await;
         assert_eq!(found.len(), expected, "{covers:?}");
     }
     for bad in &ranges[2..] {
@@ -178,8 +176,7 @@ async fn seeding_twice_changes_nothing(database: Database) {
     assert!(
         matches!(seed(store.as_ref()).await, Err(SeedError::Present { first }) if first.contains("aurora"))
     );
-    let registry = database.registry().await;
-    let (tokens, _) = registry.list::<TokenEntry, _>(TokenFilter::default(), None, Vec::new()).await.unwrap();
+    let tokens = all::<TokenEntry>(&database.registry().await, TokenFilter::default()).await;
     assert_eq!(tokens.len() as u64, sample.loaded.tokens);
 }
 

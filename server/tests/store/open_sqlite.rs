@@ -10,6 +10,8 @@ use sallyport_server::store::{
     sqlite::SqliteStore,
 };
 
+use crate::backend::all;
+
 fn rejected(path: &Path) -> OpenError {
     let error = SqliteStore::open(path, OpenMode::Existing).unwrap_err();
     assert_eq!(error.to_string().lines().count(), 1);
@@ -93,8 +95,7 @@ async fn a_lock_that_comes_later_is_an_error_of_the_call() {
     let account = || AccountRecord { name: "acme".to_owned(), real_name_verified: true };
     let locked = registry.add_account(account()).await;
     assert!(matches!(locked, Err(RegistryError::Store(StoreError::Locked))), "{locked:?}");
-    let (accounts, _) =
-        registry.list::<AccountRecord, _>(AccountFilter::default(), None, Vec::new()).await.unwrap();
+    let accounts = all::<AccountRecord>(&registry, AccountFilter::default()).await;
     assert!(accounts.is_empty(), "readers do not wait for writers");
     other.execute_batch("ROLLBACK").unwrap();
     registry.add_account(account()).await.unwrap();

@@ -22,15 +22,15 @@ use sallyport_server::{
         },
         registry::{
             AccountFilter, EntitlementFilter, GatewayEntry, GatewayFilter, GatewayName, GroupChoice,
-            GroupFilter, InstanceEntry, InstanceFilter, ListConsumer, ListEntry, Registry, RegistryError,
-            TokenEntry, TokenFilter, WhitelistFilter, WhitelistRow,
+            GroupFilter, InstanceEntry, InstanceFilter, ListConsumer, Registry, RegistryError, TokenEntry,
+            TokenFilter, WhitelistFilter, WhitelistRow,
         },
     },
 };
 
 use crate::{
-    backend::{Database, connect, on_both},
-    requests::{command, with_id},
+    backend::{Database, all, connect, on_both},
+    requests::{addresses, command, with_id},
 };
 
 fn id(number: i64) -> Id {
@@ -39,16 +39,6 @@ fn id(number: i64) -> Id {
 
 fn account(name: &str) -> AccountRecord {
     AccountRecord { name: name.to_owned(), real_name_verified: false }
-}
-
-fn addresses(account: &str, first: [u8; 4], last: [u8; 4]) -> WhitelistRecord {
-    WhitelistRecord {
-        account: account.to_owned(),
-        first: first.into(),
-        last: Some(last.into()),
-        enabled: true,
-        expires_at: None,
-    }
 }
 
 fn gateway(port: u16, protocol: Protocol) -> GatewayRecord {
@@ -60,12 +50,6 @@ fn gateway(port: u16, protocol: Protocol) -> GatewayRecord {
         username: Some("u".to_owned()),
         password: Some(ProxyPassword::new("very-secret")),
     }
-}
-
-async fn all<T: ListEntry>(registry: &Registry, filter: T::Filter) -> Vec<T> {
-    let (all, more) = registry.list::<T, _>(filter, None, Vec::new()).await.unwrap();
-    assert!(!more);
-    all
 }
 
 /// The reason of a rejection, which must be of the right kind.

@@ -1,12 +1,15 @@
-//! Extractions to ask for.
+//! Extractions to ask for, and records that tests add.
 
 use std::net::Ipv4Addr;
 
 use jiff::Timestamp;
-use sallyport_server::domain::{
-    extraction::{ExtractCommand, ExtractionQuery, Parameters, Region},
-    protocol::Protocol,
-    token::Token,
+use sallyport_server::{
+    domain::{
+        extraction::{ExtractCommand, ExtractionQuery, Parameters, Region},
+        protocol::Protocol,
+        token::Token,
+    },
+    store::record::WhitelistRecord,
 };
 
 /// HTTP gateways of one region, asked for from loopback and without a request id.
@@ -27,4 +30,14 @@ pub(crate) fn with_id(id: &str, command: ExtractCommand) -> ExtractCommand {
 pub(crate) fn query(command: &ExtractCommand, now: Timestamp) -> ExtractionQuery {
     let ExtractCommand { token, caller_ip, parameters, request_id } = command.clone();
     ExtractionQuery { digest: token.digest(), caller_ip, parameters, request_id, pivot: 0, now }
+}
+
+/// An enabled whitelist entry without an end.
+pub(crate) fn addresses(
+    account: &str,
+    first: impl Into<Ipv4Addr>,
+    last: impl Into<Ipv4Addr>,
+) -> WhitelistRecord {
+    let (account, last) = (account.to_owned(), Some(last.into()));
+    WhitelistRecord { account, first: first.into(), last, enabled: true, expires_at: None }
 }

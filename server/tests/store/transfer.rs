@@ -16,7 +16,7 @@ use sallyport_server::{
 };
 
 use crate::{
-    backend::{Database, on_both},
+    backend::{Database, all, on_both},
     shared_buffer::SharedBuffer,
 };
 
@@ -76,7 +76,7 @@ async fn an_export_shows_one_moment_and_is_in_nobodys_way(database: Database) {
     release.send(()).unwrap();
     let unloaded = unload.await.unwrap().unwrap();
     assert_eq!((unloaded.tokens, unloaded), (*taken.lock().unwrap() as u64, sample.loaded));
-    let (tokens, _) = registry.list::<TokenEntry, _>(TokenFilter::default(), None, Vec::new()).await.unwrap();
+    let tokens = all::<TokenEntry>(&registry, TokenFilter::default()).await;
     assert_eq!(tokens.len() as u64, unloaded.tokens + 1);
 }
 

@@ -11,20 +11,17 @@ use sallyport_server::{
     },
 };
 
-use crate::backend::{Database, on_both};
+use crate::{
+    backend::{Database, all, on_both},
+    requests::addresses,
+};
 
 fn entry(first: [u8; 4], last: [u8; 4]) -> WhitelistRecord {
-    WhitelistRecord {
-        account: "acme".to_owned(),
-        first: first.into(),
-        last: Some(last.into()),
-        enabled: true,
-        expires_at: None,
-    }
+    addresses("acme", first, last)
 }
 
 async fn rows(registry: &Registry) -> Vec<WhitelistRow> {
-    registry.list::<WhitelistRow, _>(WhitelistFilter::default(), None, Vec::new()).await.unwrap().0
+    all(registry, WhitelistFilter::default()).await
 }
 
 async fn with_account(database: &Database) -> Registry {

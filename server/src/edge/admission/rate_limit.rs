@@ -60,12 +60,8 @@ impl FromStr for RateRule {
     type Err = RateError;
 
     fn from_str(text: &str) -> Result<Self, RateError> {
-        let mut parts = text.split(':');
-        let (Some(operation), Some(subject), Some(rate), None) =
-            (parts.next(), parts.next(), parts.next(), parts.next())
-        else {
-            return Err(RateError);
-        };
+        let parts: Vec<&str> = text.split(':').collect();
+        let [operation, subject, rate] = parts[..] else { return Err(RateError) };
         let subject = match subject {
             "token" => RateSubject::Token,
             "address" => RateSubject::Address,

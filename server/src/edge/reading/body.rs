@@ -17,7 +17,7 @@ use crate::{
         responding::{api_error::ApiError, error_code::ErrorCode},
         types::{
             json::Json,
-            request_error::{Excerpt, Input, Part, RequestError},
+            request_error::{Excerpt, Input, Part, Result},
         },
     },
 };
@@ -58,7 +58,7 @@ pub(crate) async fn read(
 ///
 /// # Errors
 /// It is not exactly one JSON value.
-pub fn parse<'a>(bytes: &'a [u8], input: Input<'_>) -> Result<Json<'a>, RequestError> {
+pub fn parse<'a>(bytes: &'a [u8], input: Input<'_>) -> Result<Json<'a>> {
     Json::parse(bytes).map_err(|error| {
         // serde_json's message can quote the body, so only the position is reported.
         let found = Excerpt::describe(match (error.is_eof(), error.line(), error.column()) {
@@ -140,7 +140,7 @@ async fn collect(
 }
 
 /// Requires `application/json` in UTF-8 without a content encoding (`open.static.content-type`).
-fn declared_as_json(headers: &HeaderMap, input: Input<'_>) -> Result<(), RequestError> {
+fn declared_as_json(headers: &HeaderMap, input: Input<'_>) -> Result<()> {
     let single =
         |name: &HeaderName| headers::single(headers, name, Input::new(Part::Header(name.as_str()), &[]));
     let content_type = single(&CONTENT_TYPE)?.unwrap_or_default();

@@ -12,7 +12,7 @@ use super::forwarded::{self, MalformedField};
 use crate::{
     edge::{
         responding::error_code::ErrorCode,
-        types::request_error::{Input, Part, RequestError},
+        types::request_error::{Input, Part, RequestError, Result},
     },
     proxies::TrustedProxies,
 };
@@ -24,7 +24,7 @@ const X_FORWARDED_FOR: &str = "x-forwarded-for";
 ///
 /// # Errors
 /// A declared proxy sent headers that cannot be parsed, or both headers with different callers.
-pub fn caller(proxies: &TrustedProxies, peer: IpAddr, headers: &HeaderMap) -> Result<IpAddr, RequestError> {
+pub fn caller(proxies: &TrustedProxies, peer: IpAddr, headers: &HeaderMap) -> Result<IpAddr> {
     let peer = peer.to_canonical();
     if !proxies.contains(peer) {
         return Ok(peer);
@@ -47,7 +47,7 @@ fn last_untrusted<F>(
     headers: &HeaderMap,
     name: &str,
     hops: F,
-) -> Result<Option<IpAddr>, RequestError>
+) -> Result<Option<IpAddr>>
 where
     F: Fn(&str) -> Result<Vec<Option<IpAddr>>, MalformedField>,
 {

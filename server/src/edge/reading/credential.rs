@@ -6,7 +6,7 @@ use crate::domain::token::Token;
 use crate::edge::{
     reading::{headers, query::Query},
     responding::error_code::ErrorCode,
-    types::request_error::{Input, Part, RequestError},
+    types::request_error::{Input, Part, RequestError, Result},
 };
 
 /// A way to send the token.
@@ -31,7 +31,7 @@ pub fn read<const N: usize>(
     transports: &[Transport],
     input: Input<'_>,
     agree: Option<&'static str>,
-) -> Result<Token, RequestError> {
+) -> Result<Token> {
     let mut found: Option<String> = None;
     for transport in transports {
         let single = |name: &HeaderName, part| headers::single(headers, name, Input::new(part, &[]));
@@ -86,11 +86,7 @@ mod tests {
     ];
     const INPUT: Input<'_> = Input::new(Part::Parameter("api_key"), &[("any", "all.token-required")]);
 
-    fn token(
-        raw: &str,
-        sent: &[(&'static str, &str)],
-        transports: &[Transport],
-    ) -> Result<String, RequestError> {
+    fn token(raw: &str, sent: &[(&'static str, &str)], transports: &[Transport]) -> Result<String> {
         let mut query = Query::parse(Some(raw), &["api_key"])?;
         let mut headers = HeaderMap::new();
         for (name, value) in sent {

@@ -2,7 +2,7 @@
 
 use crate::edge::types::{
     json::Json,
-    request_error::{Input, Part, RequestError},
+    request_error::{Input, Part, RequestError, Result},
     value::{FromJson, Tristate},
 };
 
@@ -15,7 +15,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// Anything but an object, and unknown and repeated fields (`open.static.unknown-fields`).
-    pub fn new(json: Json<'a>, input: Input<'_>, known: &[&str]) -> Result<Self, RequestError> {
+    pub fn new(json: Json<'a>, input: Input<'_>, known: &[&str]) -> Result<Self> {
         let Json::Object(fields) = json else {
             return Err(input.invalid("type", "a JSON object", json.excerpt()));
         };
@@ -34,7 +34,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// As [`new`](Self::new); the error names the object.
-    pub fn inside(json: &Json<'a>, input: Input<'_>, known: &[&str]) -> Result<Self, RequestError> {
+    pub fn inside(json: &Json<'a>, input: Input<'_>, known: &[&str]) -> Result<Self> {
         match json {
             Json::Object(_) => {
                 Self::new(json.clone(), input, known).map_err(|error| error.inside(input.part))
@@ -47,7 +47,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// It is absent or invalid for its type.
-    pub fn required<T: FromJson>(&mut self, name: &str, input: Input<'_>) -> Result<T, RequestError> {
+    pub fn required<T: FromJson>(&mut self, name: &str, input: Input<'_>) -> Result<T> {
         self.optional(name, input)?.ok_or_else(|| input.missing())
     }
 
@@ -55,7 +55,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// It is invalid for its type.
-    pub fn optional<T: FromJson>(&mut self, name: &str, input: Input<'_>) -> Result<Option<T>, RequestError> {
+    pub fn optional<T: FromJson>(&mut self, name: &str, input: Input<'_>) -> Result<Option<T>> {
         self.take(name).map(|value| T::from_json(&value, input)).transpose()
     }
 
@@ -63,11 +63,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// It is invalid for its type.
-    pub fn tristate<T: FromJson>(
-        &mut self,
-        name: &str,
-        input: Input<'_>,
-    ) -> Result<Tristate<T>, RequestError> {
+    pub fn tristate<T: FromJson>(&mut self, name: &str, input: Input<'_>) -> Result<Tristate<T>> {
         match self.take(name) {
             None => Ok(Tristate::Omitted),
             Some(Json::Null) => Ok(Tristate::Null),
@@ -88,7 +84,7 @@ mod tests {
 
     const BODY: Input<'_> = Input::new(Part::Body, &[]);
 
-    fn fields(json: &str) -> Result<Fields<'_>, RequestError> {
+    fn fields(json: &str) -> Result<Fields<'_>> {
         Fields::new(Json::parse(json.as_bytes()).unwrap(), BODY, &["ips", "page"])
     }
 

@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderName};
 use crate::edge::{
     responding::error_code::ErrorCode,
     types::{
-        request_error::{Input, RequestError},
+        request_error::{Input, Result},
         value::FromText,
     },
 };
@@ -14,11 +14,7 @@ use crate::edge::{
 ///
 /// # Errors
 /// It is repeated, empty, not UTF-8 or invalid for its type.
-pub fn optional<T: FromText>(
-    headers: &HeaderMap,
-    name: &HeaderName,
-    input: Input<'_>,
-) -> Result<Option<T>, RequestError> {
+pub fn optional<T: FromText>(headers: &HeaderMap, name: &HeaderName, input: Input<'_>) -> Result<Option<T>> {
     match single(headers, name, Input::new(input.part, &[]))? {
         None => Ok(None),
         Some("") => Err(input.empty()),
@@ -30,11 +26,7 @@ pub fn optional<T: FromText>(
 ///
 /// # Errors
 /// As [`optional`], or it is absent.
-pub fn required<T: FromText>(
-    headers: &HeaderMap,
-    name: &HeaderName,
-    input: Input<'_>,
-) -> Result<T, RequestError> {
+pub fn required<T: FromText>(headers: &HeaderMap, name: &HeaderName, input: Input<'_>) -> Result<T> {
     optional(headers, name, input)?.ok_or_else(|| input.missing())
 }
 
@@ -42,11 +34,7 @@ pub fn required<T: FromText>(
 ///
 /// # Errors
 /// It is repeated or not UTF-8.
-pub fn single<'a>(
-    headers: &'a HeaderMap,
-    name: &HeaderName,
-    input: Input<'_>,
-) -> Result<Option<&'a str>, RequestError> {
+pub fn single<'a>(headers: &'a HeaderMap, name: &HeaderName, input: Input<'_>) -> Result<Option<&'a str>> {
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {

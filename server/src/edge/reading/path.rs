@@ -2,7 +2,7 @@
 
 use super::percent::decode_segment;
 use crate::edge::types::{
-    request_error::{Input, RequestError},
+    request_error::{Input, Result},
     value::FromText,
 };
 
@@ -10,12 +10,7 @@ use crate::edge::types::{
 ///
 /// # Errors
 /// It is invalid for its type, or not percent-encoded UTF-8.
-pub fn required<T: FromText>(
-    template: &str,
-    path: &str,
-    name: &str,
-    input: Input<'_>,
-) -> Result<T, RequestError> {
+pub fn required<T: FromText>(template: &str, path: &str, name: &str, input: Input<'_>) -> Result<T> {
     // Dropshot's router ignores empty segments.
     let segments = |path| str::split(path, '/').filter(|segment| !segment.is_empty());
     let is_place =
@@ -30,7 +25,7 @@ mod tests {
     use super::*;
     use crate::edge::types::{integer::BoundedInteger, request_error::Part};
 
-    fn read<T: FromText>(path: &str, name: &'static str) -> Result<T, RequestError> {
+    fn read<T: FromText>(path: &str, name: &'static str) -> Result<T> {
         required(
             "/v1/books/{bookId}/notes/{note}",
             path,

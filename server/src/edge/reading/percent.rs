@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use crate::edge::{
     responding::error_code::ErrorCode,
-    types::request_error::{Input, RequestError},
+    types::request_error::{Input, Result},
 };
 
 /// Decodes a name or a value of a query, in which `+` is a space.
 ///
 /// # Errors
 /// Broken percent-encoding, or text that is not UTF-8. No value is shown.
-pub(super) fn decode_form<'a>(raw: &'a str, input: Input<'_>) -> Result<Cow<'a, str>, RequestError> {
+pub(super) fn decode_form<'a>(raw: &'a str, input: Input<'_>) -> Result<Cow<'a, str>> {
     decode(raw, input, ErrorCode::MalformedQuery, true)
 }
 
@@ -19,16 +19,11 @@ pub(super) fn decode_form<'a>(raw: &'a str, input: Input<'_>) -> Result<Cow<'a, 
 ///
 /// # Errors
 /// As [`decode_form`].
-pub(super) fn decode_segment<'a>(raw: &'a str, input: Input<'_>) -> Result<Cow<'a, str>, RequestError> {
+pub(super) fn decode_segment<'a>(raw: &'a str, input: Input<'_>) -> Result<Cow<'a, str>> {
     decode(raw, input, ErrorCode::Invalid, false)
 }
 
-fn decode<'a>(
-    raw: &'a str,
-    input: Input<'_>,
-    code: ErrorCode,
-    plus_is_space: bool,
-) -> Result<Cow<'a, str>, RequestError> {
+fn decode<'a>(raw: &'a str, input: Input<'_>, code: ErrorCode, plus_is_space: bool) -> Result<Cow<'a, str>> {
     // A fold without an early exit is vectorized, which is faster for long values such as tokens.
     let encoded = raw.bytes().fold(false, |seen, byte| seen | matches!(byte, b'%' | b'+'));
     if !encoded {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::percent::decode_form;
 use crate::edge::types::{
     list::FromTexts,
-    request_error::{Input, Part, RequestError},
+    request_error::{Input, Part, RequestError, Result},
     value::FromText,
 };
 
@@ -27,7 +27,7 @@ impl<'a, const N: usize> Query<'a, N> {
     /// # Errors
     /// Broken percent-encoding, text that is not UTF-8, unknown and repeated names
     /// (`open.static.unknown-fields`, `open.extract.repeated-parameter`). No value is shown.
-    pub fn parse(raw: Option<&'a str>, known: &'static [&'static str; N]) -> Result<Self, RequestError> {
+    pub fn parse(raw: Option<&'a str>, known: &'static [&'static str; N]) -> Result<Self> {
         Self::parse_with_lists(raw, known, &[])
     }
 
@@ -39,7 +39,7 @@ impl<'a, const N: usize> Query<'a, N> {
         raw: Option<&'a str>,
         known: &'static [&'static str; N],
         lists: &[&'static str],
-    ) -> Result<Self, RequestError> {
+    ) -> Result<Self> {
         let mut query = Self { known, values: [const { None }; N], further: Vec::new() };
         for part in raw.unwrap_or_default().split('&').filter(|part| !part.is_empty()) {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
@@ -71,7 +71,7 @@ impl<'a, const N: usize> Query<'a, N> {
     ///
     /// # Errors
     /// It is absent, empty or invalid for its type.
-    pub fn required<T: FromText>(&mut self, name: &str, input: Input<'_>) -> Result<T, RequestError> {
+    pub fn required<T: FromText>(&mut self, name: &str, input: Input<'_>) -> Result<T> {
         self.optional(name, input)?.ok_or_else(|| input.missing())
     }
 
@@ -79,7 +79,7 @@ impl<'a, const N: usize> Query<'a, N> {
     ///
     /// # Errors
     /// It is empty or invalid for its type.
-    pub fn optional<T: FromText>(&mut self, name: &str, input: Input<'_>) -> Result<Option<T>, RequestError> {
+    pub fn optional<T: FromText>(&mut self, name: &str, input: Input<'_>) -> Result<Option<T>> {
         match self.take(name) {
             None => Ok(None),
             Some(value) if value.is_empty() => Err(input.empty()),
@@ -91,7 +91,7 @@ impl<'a, const N: usize> Query<'a, N> {
     ///
     /// # Errors
     /// It is absent, has too few or too many items, or one that is empty or invalid for its type.
-    pub fn required_list<T: FromTexts>(&mut self, name: &str, input: Input<'_>) -> Result<T, RequestError> {
+    pub fn required_list<T: FromTexts>(&mut self, name: &str, input: Input<'_>) -> Result<T> {
         self.list(name, input)?.ok_or_else(|| input.missing())
     }
 
@@ -99,7 +99,7 @@ impl<'a, const N: usize> Query<'a, N> {
     ///
     /// # Errors
     /// As [`required_list`](Self::required_list), but for an absent one.
-    pub fn list<T: FromTexts>(&mut self, name: &str, input: Input<'_>) -> Result<Option<T>, RequestError> {
+    pub fn list<T: FromTexts>(&mut self, name: &str, input: Input<'_>) -> Result<Option<T>> {
         let Some(first) = self.take(name) else { return Ok(None) };
         let further = self.further.iter().filter(|(list, _)| *list == name).map(|(_, value)| value.as_ref());
         let texts: Vec<&str> = std::iter::once(first.as_ref()).chain(further).collect();
@@ -151,7 +151,7 @@ mod tests {
         const INPUT: Input<'_> =
             Input::new(Part::Parameter("num"), &[("maxItems", "few")]).with_items(&[("any", "item")]);
         type Numbers = List<BoundedInteger<0, 9>, 1, 3>;
-        let read = |raw| -> Result<Option<Numbers>, RequestError> {
+        let read = |raw| -> Result<Option<Numbers>> {
             Query::parse_with_lists(Some(raw), KNOWN, &["num"])?.list("num", INPUT)
         };
         let numbers = |raw| {

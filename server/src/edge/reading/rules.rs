@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::edge::{
     responding::error_code::ErrorCode,
-    types::request_error::{Excerpt, Input, RequestError},
+    types::request_error::{Excerpt, Input, RequestError, Result},
 };
 
 /// `x-alias-of`: two names of one parameter, which must have the same value if both are sent.
@@ -16,7 +16,7 @@ pub fn alias<T: PartialEq>(
     alias: Option<T>,
     name: &str,
     input: Input<'_>,
-) -> Result<Option<T>, RequestError> {
+) -> Result<Option<T>> {
     match (value, alias) {
         (Some(value), Some(alias)) if value != alias => {
             let expected = format!("the same value as `{name}`");
@@ -30,12 +30,7 @@ pub fn alias<T: PartialEq>(
 ///
 /// # Errors
 /// It is needed and absent.
-pub fn required_when(
-    needed: bool,
-    present: bool,
-    condition: &'static str,
-    input: Input<'_>,
-) -> Result<(), RequestError> {
+pub fn required_when(needed: bool, present: bool, condition: &'static str, input: Input<'_>) -> Result<()> {
     if needed && !present {
         return Err(needed_by(condition, input));
     }
@@ -52,7 +47,7 @@ pub fn separator(
     custom: Option<impl Into<String>>,
     condition: &'static str,
     input: Input<'_>,
-) -> Result<Cow<'static, str>, RequestError> {
+) -> Result<Cow<'static, str>> {
     match (fixed, custom) {
         (Some(text), _) => Ok(Cow::Borrowed(text)),
         (None, Some(text)) => Ok(Cow::Owned(text.into())),
@@ -69,7 +64,7 @@ pub fn not_before<T: PartialOrd + ToString>(
     bound: Option<&T>,
     name: &str,
     input: Input<'_>,
-) -> Result<(), RequestError> {
+) -> Result<()> {
     match (value, bound) {
         (Some(value), Some(bound)) if value < bound => {
             let expected = format!("`{name}`, {}, or later", bound.to_string());

@@ -2,7 +2,7 @@
 
 use super::{
     json::Json,
-    request_error::{Excerpt, Input, RequestError},
+    request_error::{Excerpt, Input, Result},
     value::{FromJson, FromText, from_json_string},
 };
 use crate::domain::address::{Address, AddressError};
@@ -26,7 +26,7 @@ impl<const MIN: u16, const MAX: u16> IpEndpoint<MIN, MAX> {
 }
 
 impl<const MIN: u16, const MAX: u16> FromText for IpEndpoint<MIN, MAX> {
-    fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError> {
+    fn from_text(text: &str, input: Input<'_>) -> Result<Self> {
         Address::parse(text, &(MIN..=MAX)).map(Self).map_err(|error| {
             let keyword = if matches!(error, AddressError::Port { .. }) { "x-port" } else { "x-format" };
             input.error(ErrorCode::Invalid, keyword, format!("{error}, found {}", Excerpt::quote(text)))
@@ -35,7 +35,7 @@ impl<const MIN: u16, const MAX: u16> FromText for IpEndpoint<MIN, MAX> {
 }
 
 impl<const MIN: u16, const MAX: u16> FromJson for IpEndpoint<MIN, MAX> {
-    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
+    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self> {
         from_json_string(value, input)
     }
 }

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 
 use super::{
     json::Json,
-    request_error::{Excerpt, Input, RequestError},
+    request_error::{Excerpt, Input, Result},
     value::{FromJson, FromText},
 };
 use crate::edge::responding::{api_error::ApiError, error_code::ErrorCode};
@@ -81,7 +81,7 @@ impl<const MIN: i64, const MAX: i64> TryFrom<i64> for BoundedInteger<MIN, MAX> {
 
 /// Accepts digits without plus sign, leading zeros, fraction or exponent.
 impl<const MIN: i64, const MAX: i64> FromText for BoundedInteger<MIN, MAX> {
-    fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError> {
+    fn from_text(text: &str, input: Input<'_>) -> Result<Self> {
         let digits = text.strip_prefix('-').unwrap_or(text);
         let plain =
             digits.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !digits.starts_with('0'));
@@ -94,7 +94,7 @@ impl<const MIN: i64, const MAX: i64> FromText for BoundedInteger<MIN, MAX> {
 
 /// Rejects fractions, also zero ones (`open.static.fractional-integer`).
 impl<const MIN: i64, const MAX: i64> FromJson for BoundedInteger<MIN, MAX> {
-    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
+    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self> {
         let number = match value {
             Json::Number(number) => number.as_i64(),
             _ => None,

@@ -4,7 +4,7 @@ use std::{collections::HashSet, hash::Hash};
 
 use crate::edge::types::{
     json::Json,
-    request_error::{Excerpt, Input, Part, RequestError},
+    request_error::{Excerpt, Input, Part, Result},
     value::{FromJson, FromText},
 };
 
@@ -26,7 +26,7 @@ impl<T, const MIN: usize, const MAX: usize> List<T, MIN, MAX> {
 }
 
 impl<T: FromJson, const MIN: usize, const MAX: usize> FromJson for List<T, MIN, MAX> {
-    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
+    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self> {
         let Json::Array(items) = value else {
             return Err(input.invalid("type", "a list", value.excerpt()));
         };
@@ -46,11 +46,11 @@ pub trait FromTexts: Sized {
     ///
     /// # Errors
     /// There are too few or too many of them, or one is invalid for its type.
-    fn from_texts(texts: &[&str], input: Input<'_>) -> Result<Self, RequestError>;
+    fn from_texts(texts: &[&str], input: Input<'_>) -> Result<Self>;
 }
 
 impl<T: FromText, const MIN: usize, const MAX: usize> FromTexts for List<T, MIN, MAX> {
-    fn from_texts(texts: &[&str], input: Input<'_>) -> Result<Self, RequestError> {
+    fn from_texts(texts: &[&str], input: Input<'_>) -> Result<Self> {
         check_length(texts.len(), MIN, MAX, input)?;
         let name = match input.part {
             Part::Parameter(name) => name,
@@ -64,7 +64,7 @@ impl<T: FromText, const MIN: usize, const MAX: usize> FromTexts for List<T, MIN,
     }
 }
 
-fn check_length(length: usize, min: usize, max: usize, input: Input<'_>) -> Result<(), RequestError> {
+fn check_length(length: usize, min: usize, max: usize, input: Input<'_>) -> Result<()> {
     let found = || Excerpt::describe(counted(length));
     if length < min {
         return Err(input.invalid("minItems", format!("at least {}", counted(min)), found()));
@@ -101,7 +101,7 @@ impl<T, const MIN: usize, const MAX: usize, const DISTINCT: usize> DistinctList<
 impl<T: FromJson + Clone + Eq + Hash, const MIN: usize, const MAX: usize, const DISTINCT: usize> FromJson
     for DistinctList<T, MIN, MAX, DISTINCT>
 {
-    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
+    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self> {
         distinct(List::<T, MIN, MAX>::from_json(value, input)?, DISTINCT, input).map(Self)
     }
 }
@@ -109,7 +109,7 @@ impl<T: FromJson + Clone + Eq + Hash, const MIN: usize, const MAX: usize, const 
 impl<T: FromText + Clone + Eq + Hash, const MIN: usize, const MAX: usize, const DISTINCT: usize> FromTexts
     for DistinctList<T, MIN, MAX, DISTINCT>
 {
-    fn from_texts(texts: &[&str], input: Input<'_>) -> Result<Self, RequestError> {
+    fn from_texts(texts: &[&str], input: Input<'_>) -> Result<Self> {
         distinct(List::<T, MIN, MAX>::from_texts(texts, input)?, DISTINCT, input).map(Self)
     }
 }
@@ -118,7 +118,7 @@ fn distinct<T: Clone + Eq + Hash, const MIN: usize, const MAX: usize>(
     list: List<T, MIN, MAX>,
     max: usize,
     input: Input<'_>,
-) -> Result<Vec<T>, RequestError> {
+) -> Result<Vec<T>> {
     let mut items = list.into_vec();
     // Sufficient for a valid list.
     let mut seen = HashSet::with_capacity(max.min(items.len()));

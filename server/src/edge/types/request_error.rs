@@ -148,6 +148,9 @@ pub struct RequestError {
     pub problem: Cow<'static, str>,
 }
 
+/// The result of reading a part of a request.
+pub type Result<T, E = RequestError> = std::result::Result<T, E>;
+
 impl RequestError {
     /// An unknown name of a `what`, such as "body field", with the known names.
     #[must_use]

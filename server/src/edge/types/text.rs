@@ -2,7 +2,7 @@
 
 use crate::edge::types::{
     json::Json,
-    request_error::{Excerpt, Input, RequestError},
+    request_error::{Excerpt, Input, Result},
     value::{FromJson, FromText, from_json_string},
 };
 
@@ -32,7 +32,7 @@ impl<const MIN: usize, const MAX: usize, const BYTES: usize> From<Text<MIN, MAX,
 }
 
 impl<const MIN: usize, const MAX: usize, const BYTES: usize> FromText for Text<MIN, MAX, BYTES> {
-    fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError> {
+    fn from_text(text: &str, input: Input<'_>) -> Result<Self> {
         if text.is_empty() {
             return Err(input.empty());
         }
@@ -53,7 +53,7 @@ impl<const MIN: usize, const MAX: usize, const BYTES: usize> FromText for Text<M
 }
 
 impl<const MIN: usize, const MAX: usize, const BYTES: usize> FromJson for Text<MIN, MAX, BYTES> {
-    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
+    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self> {
         from_json_string(value, input)
     }
 }

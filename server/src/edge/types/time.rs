@@ -4,7 +4,7 @@ use jiff::{Timestamp, civil::DateTime};
 
 use crate::edge::types::{
     json::Json,
-    request_error::{Excerpt, Input, RequestError},
+    request_error::{Excerpt, Input, Result},
     value::{FromJson, FromText, from_json_string},
 };
 
@@ -14,7 +14,7 @@ const EXPECTED: &str = "an RFC 3339 date and time with a time zone, such as 2026
 const FRACTION_DIGITS: usize = 9;
 
 impl FromText for Timestamp {
-    fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError> {
+    fn from_text(text: &str, input: Input<'_>) -> Result<Self> {
         instant(text).ok_or_else(|| input.invalid("format", EXPECTED, Excerpt::quote(text)))
     }
 }
@@ -34,7 +34,7 @@ fn instant(text: &str) -> Option<Timestamp> {
 }
 
 impl FromJson for Timestamp {
-    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
+    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self> {
         from_json_string(value, input)
     }
 }

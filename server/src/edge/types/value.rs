@@ -2,7 +2,7 @@
 
 use crate::edge::types::{
     json::Json,
-    request_error::{Excerpt, Input, RequestError},
+    request_error::{Excerpt, Input, Result},
 };
 
 /// A type that can be parsed from the text of a query parameter or header.
@@ -11,7 +11,7 @@ pub trait FromText: Sized {
     ///
     /// # Errors
     /// Names the part, the clause, what was expected and what was found.
-    fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError>;
+    fn from_text(text: &str, input: Input<'_>) -> Result<Self>;
 }
 
 /// A type that can be parsed from a value of a JSON body.
@@ -20,7 +20,7 @@ pub trait FromJson: Sized {
     ///
     /// # Errors
     /// Names the part, the clause, what was expected and what was found.
-    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError>;
+    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self>;
 }
 
 /// An optional field that may be null.
@@ -37,7 +37,7 @@ pub enum Tristate<T> {
 
 /// Accepts any string except an empty one (`open.extract.empty-parameter`, `open.search.empty-filter`).
 impl FromText for String {
-    fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError> {
+    fn from_text(text: &str, input: Input<'_>) -> Result<Self> {
         if text.is_empty() { Err(input.empty()) } else { Ok(text.to_owned()) }
     }
 }
@@ -46,7 +46,7 @@ impl FromText for String {
 ///
 /// # Errors
 /// It is not a string, or invalid for its type.
-pub fn from_json_string<T: FromText>(value: &Json<'_>, input: Input<'_>) -> Result<T, RequestError> {
+pub fn from_json_string<T: FromText>(value: &Json<'_>, input: Input<'_>) -> Result<T> {
     match value {
         Json::String(text) => T::from_text(text, input),
         other => Err(input.invalid("type", "a string", other.excerpt())),
@@ -54,13 +54,13 @@ pub fn from_json_string<T: FromText>(value: &Json<'_>, input: Input<'_>) -> Resu
 }
 
 impl FromJson for String {
-    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
+    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self> {
         from_json_string(value, input)
     }
 }
 
 impl FromText for bool {
-    fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError> {
+    fn from_text(text: &str, input: Input<'_>) -> Result<Self> {
         match text {
             "true" => Ok(true),
             "false" => Ok(false),
@@ -70,7 +70,7 @@ impl FromText for bool {
 }
 
 impl FromJson for bool {
-    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
+    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self> {
         match value {
             Json::Bool(value) => Ok(*value),
             other => Err(input.invalid("type", "true or false", other.excerpt())),

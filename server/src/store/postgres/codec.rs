@@ -17,7 +17,7 @@ use crate::{
         token::{TokenDigest, TokenKind},
     },
     store::{
-        StoreError,
+        Result, StoreError,
         packed::{Json, StoredIp, StoredTime},
         row::{self, Value},
     },
@@ -26,16 +26,16 @@ use crate::{
 type BoxedError = Box<dyn Error + Sync + Send>;
 
 /// The value of a column. A stored value that cannot be decoded means that the database is corrupt.
-pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: usize) -> Result<T, StoreError> {
+pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: usize) -> Result<T> {
     row.try_get(column).map_err(|error| corrupt(&error))
 }
 
 /// The columns of a row.
-pub(super) fn columns(row: &Row) -> Result<row::Row<'_>, StoreError> {
+pub(super) fn columns(row: &Row) -> Result<row::Row<'_>> {
     row::Row::read(row.len(), |column| value(row, column))
 }
 
-fn value(row: &Row, column: usize) -> Result<Value<'_>, StoreError> {
+fn value(row: &Row, column: usize) -> Result<Value<'_>> {
     let kind = row.columns().get(column).map(|it| it.type_().clone());
     Ok(match kind {
         Some(Type::BOOL) => Value::from(get::<Option<bool>>(row, column)?),
@@ -49,7 +49,7 @@ fn value(row: &Row, column: usize) -> Result<Value<'_>, StoreError> {
 }
 
 /// A number in a narrower type than SQL's.
-pub(super) fn number<T: TryFrom<i64>>(row: &Row, column: usize) -> Result<T, StoreError>
+pub(super) fn number<T: TryFrom<i64>>(row: &Row, column: usize) -> Result<T>
 where
     T::Error: Error,
 {
@@ -57,12 +57,12 @@ where
 }
 
 /// A port, from its column.
-pub(super) fn port(value: i32) -> Result<u16, StoreError> {
+pub(super) fn port(value: i32) -> Result<u16> {
     u16::try_from(value).map_err(|error| corrupt(&error))
 }
 
 /// A time that may be missing.
-pub(super) fn time(row: &Row, column: usize) -> Result<Option<jiff::Timestamp>, StoreError> {
+pub(super) fn time(row: &Row, column: usize) -> Result<Option<jiff::Timestamp>> {
     Ok(get::<Option<StoredTime>>(row, column)?.map(|time| time.0))
 }
 
@@ -110,15 +110,14 @@ stored_as!(INT8 as i64:
 );
 
 stored_as!(TEXT as &'static str:
-    Protocol { |it| it.name(), |raw, _| named(raw, &Self::ALL, Self::name) }
-    Status { |it| it.name(), |raw, _| named(raw, &Self::ALL, Self::name) }
-    TokenKind { |it| it.name(), |raw, _| named(raw, &Self::ALL, Self::name) }
+    Protocol { |it| it.name(), |raw, _| named(raw, Self::from_name) }
+    Status { |it| it.name(), |raw, _| named(raw, Self::from_name) }
+    TokenKind { |it| it.name(), |raw, _| named(raw, Self::from_name) }
 );
 
-fn named<T: Copy>(raw: &[u8], all: &[T], name: fn(T) -> &'static str) -> Result<T, BoxedError> {
+fn named<T>(raw: &[u8], from_name: fn(&str) -> Option<T>) -> Result<T, BoxedError> {
     let text = std::str::from_utf8(raw)?;
-    let found = all.iter().copied().find(|value| name(*value) == text);
-    found.ok_or_else(|| format!("{text:?} is not a known value").into())
+    from_name(text).ok_or_else(|| format!("{text:?} is not a known value").into())
 }
 
 impl ToSql for Value<'_> {

@@ -10,7 +10,7 @@ use tokio_postgres::{
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::store::{LocationError, StoreError};
+use crate::store::{LocationError, Result, StoreError};
 
 /// A database on a PostgreSQL server. `Display` and `Debug` leave out the password.
 #[derive(Clone, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl PostgresUrl {
     pub(in crate::store) const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
     /// A pool of connections, which are opened on demand.
-    pub(super) fn pool(&self, limits: Limits) -> Result<Pool, StoreError> {
+    pub(super) fn pool(&self, limits: Limits) -> Result<Pool> {
         let mut config = self.0.as_ref().clone();
         config.options(options(config.get_options(), limits));
         config.application_name(config.get_application_name().unwrap_or("sallyport").to_owned());
@@ -135,7 +135,7 @@ fn options(given: Option<&str>, limits: Limits) -> String {
 }
 
 /// Certificates are checked against those that the system trusts, or those of `SSL_CERT_FILE`.
-fn tls() -> Result<ClientConfig, StoreError> {
+fn tls() -> Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
     let found = rustls_native_certs::load_native_certs();
     if roots.add_parsable_certificates(found.certs).0 == 0 {

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use deadpool_postgres::{Client, Object, Pool};
 use tokio::runtime::Handle;
 
-use crate::store::StoreError;
+use crate::store::Result;
 
 /// A connection of the pool, for one query.
 ///
@@ -21,7 +21,7 @@ pub(super) struct Connection(Option<Client>);
 
 impl Connection {
     /// Waits for a free connection.
-    pub(super) async fn get(pool: &Pool) -> Result<Self, StoreError> {
+    pub(super) async fn get(pool: &Pool) -> Result<Self> {
         Ok(Self(Some(pool.get().await?)))
     }
 

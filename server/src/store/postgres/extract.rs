@@ -18,7 +18,7 @@ use crate::{
         protocol::Protocol,
     },
     store::{
-        StoreError, Supply,
+        Result, StoreError, Supply,
         cache::Gateways,
         packed::{Json, StoredIp, StoredTime},
         upkeep::MAX_DELETED_AT_ONCE,
@@ -52,7 +52,7 @@ pub(super) async fn data(
     owner: Owner,
     query: &ExtractionQuery,
     whole: bool,
-) -> Result<Option<ExtractionRead>, StoreError> {
+) -> Result<Option<ExtractionRead>> {
     let ExtractionQuery { digest, caller_ip, parameters, request_id, pivot, now: _ } = query;
     let (statement, region) = match &parameters.region {
         Region::Everywhere => (&*EVERYWHERE, None),
@@ -87,7 +87,7 @@ pub(super) async fn data(
     let (protocols, ends): (Vec<String>, Vec<Option<StoredTime>>) = (get(&row, 6)?, get(&row, 7)?);
     let entitlement = |(name, end): (String, Option<StoredTime>)| {
         // A later version may know more protocols.
-        let protocol = Protocol::ALL.into_iter().find(|protocol| protocol.name() == name)?;
+        let protocol = Protocol::from_name(&name)?;
         Some(Entitlement { protocol, expires_at: end.map(|end| end.0) })
     };
     let account = Arc::new(Account {
@@ -104,16 +104,13 @@ pub(super) async fn data(
         .into_iter()
         .zip(ports)
         .map(|(host, number)| Ok(Endpoint { host, port: port(number)? }))
-        .collect::<Result<Vec<_>, StoreError>>()?;
+        .collect::<Result<Vec<_>>>()?;
     let data = ProtectedData::new(credential(&row, owner)?, ExtractionData { account, stored, candidates });
     Ok(Some(ExtractionRead { data, is_whole }))
 }
 
 /// All gateways that match an extraction; `None` when there are too many for the cache.
-pub(super) async fn gateways(
-    client: &Client,
-    parameters: &Parameters,
-) -> Result<Option<Gateways>, StoreError> {
+pub(super) async fn gateways(client: &Client, parameters: &Parameters) -> Result<Option<Gateways>> {
     let Parameters { count: _, region, protocol } = parameters;
     let (statement, region) = match region {
         Region::Everywhere => (&*GATEWAYS_EVERYWHERE, None),
@@ -122,7 +119,7 @@ pub(super) async fn gateways(
     let statement = client.prepare_cached(statement).await?;
     let rows = client.query(&statement, &[protocol, &region, &(MAX_CACHED_GATEWAYS as i64 + 1)]).await?;
     let gateway = |row| Ok((get(row, 0)?, Endpoint { host: get(row, 1)?, port: port(get(row, 2)?)? }));
-    let gateways: Vec<_> = rows.iter().map(gateway).collect::<Result<_, StoreError>>()?;
+    let gateways: Vec<_> = rows.iter().map(gateway).collect::<Result<_>>()?;
     Ok((gateways.len() <= MAX_CACHED_GATEWAYS).then_some(Gateways(gateways)))
 }
 
@@ -134,7 +131,7 @@ pub(super) async fn store(
     request_id: &str,
     extraction: StoredExtraction,
     now: Timestamp,
-) -> Result<StoredExtraction, StoreError> {
+) -> Result<StoredExtraction> {
     let StoredExtraction { parameters, endpoints } = &extraction;
     let insert = client
         .prepare_cached(
@@ -162,7 +159,7 @@ pub(super) async fn store(
     Ok(StoredExtraction { parameters, endpoints })
 }
 
-pub(super) async fn supply(client: &Client) -> Result<Vec<Supply>, StoreError> {
+pub(super) async fn supply(client: &Client) -> Result<Vec<Supply>> {
     let statement = client
         .prepare_cached(
             "SELECT protocol, region, count(*) FROM gateways GROUP BY protocol, region ORDER BY 1, 2",
@@ -175,7 +172,7 @@ pub(super) async fn supply(client: &Client) -> Result<Vec<Supply>, StoreError> {
 }
 
 /// Statements that change extractions name the account, by which a cluster finds the right node.
-pub(super) async fn delete_before(client: &Client, end: Timestamp) -> Result<u64, StoreError> {
+pub(super) async fn delete_before(client: &Client, end: Timestamp) -> Result<u64> {
     let select = client
         .prepare_cached(
             "SELECT account_id, request_id FROM extractions WHERE created_at < $1 ORDER BY created_at LIMIT $2",

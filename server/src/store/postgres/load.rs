@@ -11,7 +11,7 @@ use super::{
     schema,
 };
 use crate::store::{
-    Lines, LoadError, StoreError,
+    Lines, LoadError, Result, StoreError,
     load_progress::{LoadProgress, RecordError, check_range, describe},
     prefetch::{self, BATCH, BATCH_BYTES},
     record::{Line, Record, RecordCounts},
@@ -128,7 +128,7 @@ impl Loader<'_> {
     }
 
     /// Stores rows together; `false`, with nothing stored, when the database rejects one of them.
-    async fn copied(&mut self, rows: &[Row]) -> Result<bool, StoreError> {
+    async fn copied(&mut self, rows: &[Row]) -> Result<bool> {
         let Some(Row { record, .. }) = rows.first() else { return Ok(true) };
         let attempt = self.change.savepoint("copied").await?;
         match copy(&attempt, record.kind(), rows).await {

@@ -37,7 +37,7 @@ pub use self::{
     lease::LEASE,
 };
 use super::{
-    Archive, Lines, LoadError, OpenError, OpenMode, Sink, StoreError, Supply, UnloadError, Upkeep,
+    Archive, Lines, LoadError, OpenError, OpenMode, Result, Sink, StoreError, Supply, UnloadError, Upkeep,
     cache::{Cache, Gateways},
     record::RecordCounts,
 };
@@ -46,7 +46,7 @@ use crate::{
         access::{AccountId, Credential, ProtectedData},
         extraction::{ExtractionData, ExtractionQuery, Parameters, StoredExtraction},
         instance::Group,
-        ports::{Repository, RepositoryError},
+        ports::{Found, Repository, RepositoryError},
         search::{SearchPage, SearchQuery},
         token::TokenDigest,
     },
@@ -85,7 +85,7 @@ impl PostgresStore {
     /// Runs a query on a connection of the pool. When it has returned or failed, no statement is in flight any more.
     async fn on_connection<T, E: From<StoreError>>(
         &self,
-        query: impl AsyncFnOnce(&Client) -> Result<T, StoreError>,
+        query: impl AsyncFnOnce(&Client) -> Result<T>,
     ) -> Result<T, E> {
         let client = Connection::get(&self.pool).await?;
         let result = query(&client).await;
@@ -146,10 +146,7 @@ impl Repository for PostgresStore {
         self.cache.extraction(query, Moment::with_wall(query.now))
     }
 
-    async fn extraction(
-        &self,
-        query: &ExtractionQuery,
-    ) -> Result<Option<ProtectedData<ExtractionData>>, RepositoryError> {
+    async fn extraction(&self, query: &ExtractionQuery) -> Found<ExtractionData> {
         self.on_connection(async |client| {
             let now = Moment::now();
             let is_cacheable = query.request_id.is_none();
@@ -195,21 +192,14 @@ impl Repository for PostgresStore {
         .await
     }
 
-    async fn groups(
-        &self,
-        digest: TokenDigest,
-    ) -> Result<Option<ProtectedData<Vec<Group>>>, RepositoryError> {
+    async fn groups(&self, digest: TokenDigest) -> Found<Vec<Group>> {
         self.on_connection(async |client| {
             Ok(by_owner!(self, client, digest, |owner| search::groups(client, owner, digest)))
         })
         .await
     }
 
-    async fn search(
-        &self,
-        digest: TokenDigest,
-        query: SearchQuery,
-    ) -> Result<Option<ProtectedData<SearchPage>>, RepositoryError> {
+    async fn search(&self, digest: TokenDigest, query: SearchQuery) -> Found<SearchPage> {
         self.on_connection(async |client| {
             Ok(by_owner!(self, client, digest, |owner| search::page(client, owner, digest, &query)))
         })
@@ -234,11 +224,11 @@ impl Archive for PostgresStore {
 
 #[async_trait]
 impl Upkeep for PostgresStore {
-    async fn delete_extractions(&self, end: Timestamp) -> Result<u64, StoreError> {
+    async fn delete_extractions(&self, end: Timestamp) -> Result<u64> {
         self.on_connection(async |client| extract::delete_before(client, end).await).await
     }
 
-    async fn supply(&self) -> Result<Vec<Supply>, StoreError> {
+    async fn supply(&self) -> Result<Vec<Supply>> {
         self.on_connection(async |client| extract::supply(client).await).await
     }
 
@@ -249,7 +239,7 @@ impl Upkeep for PostgresStore {
 }
 
 /// The stored token, from the first columns of a row.
-fn credential(row: &Row, owner: Owner) -> Result<Credential, StoreError> {
+fn credential(row: &Row, owner: Owner) -> Result<Credential> {
     Ok(Credential {
         account: AccountId(owner.account),
         kind: get(row, 0)?,

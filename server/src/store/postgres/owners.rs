@@ -4,7 +4,7 @@ use deadpool_postgres::Client;
 use quick_cache::sync::Cache;
 
 use super::codec::get;
-use crate::{domain::token::TokenDigest, store::StoreError};
+use crate::{domain::token::TokenDigest, store::Result};
 
 /// Accounts by token. Every statement gets the account as a constant, by which a cluster finds the right node in the same round
 /// trip. They can be cached for long, because a token never changes its account; its validity is read with the data.
@@ -27,11 +27,7 @@ impl Owners {
         Self(Cache::new(MAX_OWNERS))
     }
 
-    pub(super) async fn find(
-        &self,
-        client: &Client,
-        digest: TokenDigest,
-    ) -> Result<Option<Owner>, StoreError> {
+    pub(super) async fn find(&self, client: &Client, digest: TokenDigest) -> Result<Option<Owner>> {
         if let Some(account) = self.0.get(&digest) {
             return Ok(Some(Owner { account, is_cached: true }));
         }

@@ -10,22 +10,22 @@ use tokio_postgres::{IsolationLevel, types::ToSql};
 use super::{PostgresStore, codec::columns, load, schema};
 use crate::store::{
     StoreError,
-    registry::{RegistryError, RowCallback, Session},
+    registry::{Result, RowCallback, Session},
     row::Value,
 };
 
 impl PostgresStore {
     pub(in crate::store) async fn change<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
-    ) -> Result<T, RegistryError> {
+        work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         self.transact(IsolationLevel::ReadCommitted, false, work).await
     }
 
     pub(in crate::store) async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
-    ) -> Result<T, RegistryError> {
+        work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         self.transact(IsolationLevel::RepeatableRead, true, work).await
     }
 
@@ -34,8 +34,8 @@ impl PostgresStore {
         &self,
         isolation: IsolationLevel,
         read_only: bool,
-        work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
-    ) -> Result<T, RegistryError> {
+        work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let mut client = self.pool.get().await.map_err(StoreError::from)?;
         let runtime = Handle::current();
         let working = tokio::task::spawn_blocking(move || {
@@ -69,12 +69,7 @@ impl Session for PostgresSession<'_> {
         Ok(self.runtime.block_on(self.transaction.execute(sql, &values))?)
     }
 
-    fn each(
-        &mut self,
-        sql: &str,
-        values: &[Value<'_>],
-        callback: RowCallback<'_>,
-    ) -> Result<(), RegistryError> {
+    fn each(&mut self, sql: &str, values: &[Value<'_>], callback: RowCallback<'_>) -> Result<()> {
         let values = storable(values)?;
         let rows =
             self.runtime.block_on(self.transaction.query_raw(sql, values)).map_err(StoreError::from)?;

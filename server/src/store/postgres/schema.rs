@@ -2,7 +2,7 @@
 
 use deadpool_postgres::{Client, Transaction};
 
-use crate::store::{OpenError, OpenMode, StoreError};
+use crate::store::{OpenError, OpenMode, Result, StoreError};
 
 /// One entry per version. Entries are only added, because existing databases have run the earlier ones.
 const MIGRATIONS: [&str; 5] = [
@@ -43,19 +43,19 @@ pub(super) async fn migrate(client: &mut Client, database: &str, mode: OpenMode)
 }
 
 /// Waits for the lock with this number, which is released at the end of the transaction.
-pub(super) async fn lock(change: &Transaction<'_>, number: i64) -> Result<(), StoreError> {
+pub(super) async fn lock(change: &Transaction<'_>, number: i64) -> Result<()> {
     lift_statement_timeout(change).await?;
     change.execute("SELECT pg_advisory_xact_lock($1)", &[&number]).await?;
     Ok(())
 }
 
 /// Lifts the time limit of statements, until the end of the transaction.
-pub(super) async fn lift_statement_timeout(change: &Transaction<'_>) -> Result<(), StoreError> {
+pub(super) async fn lift_statement_timeout(change: &Transaction<'_>) -> Result<()> {
     change.batch_execute("SET LOCAL statement_timeout = 0").await?;
     Ok(())
 }
 
-async fn found(client: &impl deadpool_postgres::GenericClient) -> Result<SchemaState, StoreError> {
+async fn found(client: &impl deadpool_postgres::GenericClient) -> Result<SchemaState> {
     let row = client
         .query_one(
             "SELECT to_regclass('sallyport_schema') IS NOT NULL,
@@ -89,7 +89,7 @@ fn allowed(found: &SchemaState, database: &str, mode: OpenMode) -> Result<(), Op
     }
 }
 
-async fn apply(change: &Transaction<'_>, found: &SchemaState) -> Result<(), StoreError> {
+async fn apply(change: &Transaction<'_>, found: &SchemaState) -> Result<()> {
     let done = match found {
         SchemaState::Version(version) => usize::try_from(*version).unwrap_or(0),
         SchemaState::Nothing | SchemaState::Foreign => {

@@ -14,11 +14,12 @@ use crate::{
     domain::{
         access::{Credential, ProtectedData},
         instance::{Group, Instance},
+        ports::Found,
         search::{Filters, GroupSelection, SearchPage, SearchQuery},
         token::TokenDigest,
     },
     store::{
-        StoreError,
+        Result, StoreError,
         packed::{Json, StoredIp, StoredTime},
     },
 };
@@ -38,7 +39,7 @@ pub(super) async fn credential_of(
     client: &Client,
     owner: Owner,
     digest: TokenDigest,
-) -> Result<Option<Credential>, StoreError> {
+) -> Result<Option<Credential>> {
     let statement = client
         .prepare_cached(
             "SELECT kind, expires_at, revoked_at FROM tokens WHERE sha256 = $1 AND account_id = $2",
@@ -52,7 +53,7 @@ pub(super) async fn groups(
     client: &Client,
     owner: Owner,
     digest: TokenDigest,
-) -> Result<Option<ProtectedData<Vec<Group>>>, StoreError> {
+) -> Found<Vec<Group>, StoreError> {
     let statement = client.prepare_cached(GROUPS).await?;
     let rows = client.query(&statement, &[&digest, &owner.account]).await?;
     let Some(first) = rows.first() else { return Ok(None) };
@@ -71,7 +72,7 @@ pub(super) async fn page(
     owner: Owner,
     digest: TokenDigest,
     query: &SearchQuery,
-) -> Result<Option<ProtectedData<SearchPage>>, StoreError> {
+) -> Found<SearchPage, StoreError> {
     let Filters { order_no, group, country_code, city_code, status, activated_from, activated_to } =
         &query.filters;
     let (is_ungrouped, group) = match *group {
@@ -134,7 +135,7 @@ fn ranges(query: &SearchQuery) -> Ranges {
 }
 
 /// The instance of a row, if it has one.
-fn instance(row: &Row) -> Result<Option<Instance>, StoreError> {
+fn instance(row: &Row) -> Result<Option<Instance>> {
     let Some(id) = get(row, 4)? else { return Ok(None) };
     let (StoredIp(ip), Json(protocols), Json(capabilities)) = (get(row, 7)?, get(row, 9)?, get(row, 15)?);
     Ok(Some(Instance {

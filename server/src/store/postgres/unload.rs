@@ -7,7 +7,7 @@ use tokio_postgres::IsolationLevel;
 
 use super::{codec::columns, schema};
 use crate::store::{
-    Sink, StoreError, UnloadError,
+    Result, Sink, StoreError, UnloadError,
     record::{Record, RecordCounts},
     record_kind::RecordKind,
 };
@@ -26,7 +26,7 @@ pub(super) async fn unload(client: &mut Client, sink: Box<dyn Sink>) -> Result<R
 }
 
 /// Sends every record. Ends early, without error, when the receiver is gone.
-async fn send(client: &mut Client, records: mpsc::Sender<Option<Record>>) -> Result<(), StoreError> {
+async fn send(client: &mut Client, records: mpsc::Sender<Option<Record>>) -> Result<()> {
     let snapshot = client
         .build_transaction()
         .isolation_level(IsolationLevel::RepeatableRead)
@@ -36,7 +36,7 @@ async fn send(client: &mut Client, records: mpsc::Sender<Option<Record>>) -> Res
     schema::lift_statement_timeout(&snapshot).await?;
     for kind in RecordKind::ALL {
         let none: [&str; 0] = [];
-        let mut rows = std::pin::pin!(snapshot.query_raw(kind.select(), none).await?);
+        let mut rows = std::pin::pin!(snapshot.query_raw(&kind.select(), none).await?);
         while let Some(row) = rows.try_next().await? {
             if records.send(Some(kind.read(columns(&row)?)?)).await.is_err() {
                 return Ok(());

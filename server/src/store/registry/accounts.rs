@@ -2,13 +2,8 @@
 
 use serde::Serialize;
 
-use super::{ListEntry, Query, Registry, RegistryError, Row, Session, Value};
-use crate::{
-    domain::token::Token,
-    names::nearest,
-    printable::counted,
-    store::{StoreError, record::AccountRecord},
-};
+use super::{ListEntry, Query, Registry, RegistryError, Result, Session, Value};
+use crate::{domain::token::Token, names::nearest, printable::counted, store::record::AccountRecord};
 
 /// Selects accounts.
 #[derive(Clone, Debug, Default)]
@@ -55,14 +50,10 @@ impl AccountSummary {
 impl ListEntry for AccountRecord {
     type Filter = AccountFilter;
 
-    fn query(_: &mut dyn Session, filter: &AccountFilter) -> Result<Query, RegistryError> {
+    fn query(_: &mut dyn Session, filter: &AccountFilter) -> Result<Query> {
         Ok(Query::new("SELECT name, real_name_verified FROM accounts WHERE TRUE")
             .only("real_name_verified", filter.real_name_verified)
             .then("ORDER BY name"))
-    }
-
-    fn read(mut row: Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self { name: row.take()?, real_name_verified: row.take()? })
     }
 }
 
@@ -74,7 +65,7 @@ impl Registry {
     ///
     /// # Errors
     /// The name already exists, or it is invalid: empty, too long, or with characters that people cannot type.
-    pub async fn add_account(&self, account: AccountRecord) -> Result<(), RegistryError> {
+    pub async fn add_account(&self, account: AccountRecord) -> Result<()> {
         self.change(move |session| {
             let AccountRecord { name, real_name_verified } = account;
             check_name(&name)?;
@@ -94,7 +85,7 @@ impl Registry {
     ///
     /// # Errors
     /// The account is unknown.
-    pub async fn account(&self, name: String) -> Result<AccountSummary, RegistryError> {
+    pub async fn account(&self, name: String) -> Result<AccountSummary> {
         self.read(move |session| {
             let account = find(session, &name)?;
             belongings(session, account, name)
@@ -106,7 +97,7 @@ impl Registry {
     ///
     /// # Errors
     /// The account is unknown.
-    pub async fn verify_account(&self, name: String, verified: bool) -> Result<(), RegistryError> {
+    pub async fn verify_account(&self, name: String, verified: bool) -> Result<()> {
         self.change(move |session| {
             let account = find(session, &name)?;
             session.execute(
@@ -123,13 +114,10 @@ impl Registry {
     ///
     /// # Errors
     /// The account is unknown, or it owns records and `with_data` is false.
-    pub async fn remove_account(
-        &self,
-        name: String,
-        with_data: bool,
-    ) -> Result<AccountSummary, RegistryError> {
+    pub async fn remove_account(&self, name: String, with_data: bool) -> Result<AccountSummary> {
         self.change(move |session| {
-            let account = find_and_lock(session, &name)?;
+            let lock = session.row_lock();
+            let account = find_with_lock(session, &name, lock)?;
             let belongings = belongings(session, account, name)?;
             if !with_data && let Some(words) = belongings.in_words() {
                 return Err(RegistryError::InUse(format!(
@@ -149,33 +137,25 @@ impl Registry {
 }
 
 /// The number of an account.
-pub(super) fn find(session: &mut dyn Session, name: &str) -> Result<i64, RegistryError> {
+pub(super) fn find(session: &mut dyn Session, name: &str) -> Result<i64> {
     find_with_lock(session, name, "")
 }
 
-/// The number of an account, which is locked against additions until the transaction ends.
-fn find_and_lock(session: &mut dyn Session, name: &str) -> Result<i64, RegistryError> {
-    let lock = session.row_lock();
-    find_with_lock(session, name, lock)
-}
-
-/// The number of the account that a filter names.
-pub(super) fn find_any(
-    session: &mut dyn Session,
-    name: Option<&String>,
-) -> Result<Option<i64>, RegistryError> {
-    name.map(|name| find(session, name)).transpose()
-}
-
-fn find_with_lock(session: &mut dyn Session, name: &str, lock: &str) -> Result<i64, RegistryError> {
+/// The same with the suffix [`Session::row_lock`], which locks the account against additions until the transaction ends.
+fn find_with_lock(session: &mut dyn Session, name: &str, lock: &str) -> Result<i64> {
     let found = session.first(&format!("SELECT id FROM accounts WHERE name = $1 {lock}"), &[name.into()])?;
     match found {
-        Some(mut row) => Ok(row.take()?),
+        Some(id) => Ok(id),
         None => Err(unknown(session, name)?),
     }
 }
 
-fn unknown(session: &mut dyn Session, name: &str) -> Result<RegistryError, RegistryError> {
+/// The number of the account that a filter names.
+pub(super) fn find_any(session: &mut dyn Session, name: Option<&String>) -> Result<Option<i64>> {
+    name.map(|name| find(session, name)).transpose()
+}
+
+fn unknown(session: &mut dyn Session, name: &str) -> Result<RegistryError> {
     // The text may be a token by mistake; a token of another service can only be recognised by its length.
     const MAX_SHOWN: usize = 40;
     let secret = Token::resembles(name) || name.chars().count() > MAX_SHOWN;
@@ -193,18 +173,14 @@ fn unknown(session: &mut dyn Session, name: &str) -> Result<RegistryError, Regis
     Ok(RegistryError::Unknown(format!("unknown account {shown}; {advice}")))
 }
 
-fn belongings(
-    session: &mut dyn Session,
-    account: i64,
-    name: String,
-) -> Result<AccountSummary, RegistryError> {
+fn belongings(session: &mut dyn Session, account: i64, name: String) -> Result<AccountSummary> {
     let id = [Value::from(account)];
     let verified = session.first("SELECT real_name_verified FROM accounts WHERE id = $1", &id)?;
     let mut count =
         |table: &str| session.number(&format!("SELECT count(*) FROM {table} WHERE account_id = $1"), &id);
     Ok(AccountSummary {
         name,
-        real_name_verified: verified.map_or(Ok(false), |mut row| row.take())?,
+        real_name_verified: verified.unwrap_or(false),
         tokens: count("tokens")?,
         whitelist: count("whitelist")?,
         entitlements: count("entitlements")?,
@@ -213,7 +189,7 @@ fn belongings(
     })
 }
 
-fn check_name(name: &str) -> Result<(), RegistryError> {
+fn check_name(name: &str) -> Result<()> {
     let rejected = |reason: &str| Err(RegistryError::Rejected(reason.to_owned()));
     if Token::resembles(name) {
         return rejected("expected a name for the account, found what looks like a token; choose a name");

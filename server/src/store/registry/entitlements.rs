@@ -1,10 +1,7 @@
 //! Entitlements: the protocols that an account may extract.
 
-use super::{ListEntry, Query, Registry, RegistryError, Row, Session, accounts};
-use crate::{
-    domain::protocol::Protocol,
-    store::{StoreError, record::EntitlementRecord},
-};
+use super::{ListEntry, Query, Registry, RegistryError, Result, Session, accounts};
+use crate::{domain::protocol::Protocol, store::record::EntitlementRecord};
 
 /// Selects entitlements.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +15,7 @@ pub struct EntitlementFilter {
 impl ListEntry for EntitlementRecord {
     type Filter = EntitlementFilter;
 
-    fn query(session: &mut dyn Session, filter: &EntitlementFilter) -> Result<Query, RegistryError> {
+    fn query(session: &mut dyn Session, filter: &EntitlementFilter) -> Result<Query> {
         let account = accounts::find_any(session, filter.account.as_ref())?;
         Ok(Query::new(
             "SELECT a.name, e.protocol, e.expires_at
@@ -28,10 +25,6 @@ impl ListEntry for EntitlementRecord {
         .only("e.protocol", filter.protocol)
         .then("ORDER BY a.name, e.protocol"))
     }
-
-    fn read(mut row: Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self { account: row.take()?, protocol: row.take()?, expires_at: row.take()? })
-    }
 }
 
 impl Registry {
@@ -39,7 +32,7 @@ impl Registry {
     ///
     /// # Errors
     /// The account is unknown.
-    pub async fn grant(&self, entitlement: EntitlementRecord) -> Result<(), RegistryError> {
+    pub async fn grant(&self, entitlement: EntitlementRecord) -> Result<()> {
         self.change(move |session| {
             let EntitlementRecord { account, protocol, expires_at } = entitlement;
             let account = accounts::find(session, &account)?;
@@ -57,7 +50,7 @@ impl Registry {
     ///
     /// # Errors
     /// The account is unknown, or it has no entitlement for the protocol.
-    pub async fn revoke_entitlement(&self, account: String, protocol: Protocol) -> Result<(), RegistryError> {
+    pub async fn revoke_entitlement(&self, account: String, protocol: Protocol) -> Result<()> {
         self.change(move |session| {
             let id = accounts::find(session, &account)?;
             let removed = session.execute(

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{ListEntry, Query, Registry, RegistryError, Row, Session};
+use super::{FromRow, ListEntry, Query, Registry, RegistryError, Result, Row, Session, from_row};
 use crate::{
     domain::protocol::Protocol,
     store::{StoreError, packed::spin, record::GatewayRecord, record::ProxyPassword},
@@ -59,7 +59,7 @@ impl fmt::Display for GatewayName {
 impl ListEntry for GatewayEntry {
     type Filter = GatewayFilter;
 
-    fn query(_: &mut dyn Session, filter: &GatewayFilter) -> Result<Query, RegistryError> {
+    fn query(_: &mut dyn Session, filter: &GatewayFilter) -> Result<Query> {
         let GatewayFilter { host, region, protocol } = filter;
         Ok(Query::new(
             "SELECT host, port, region, protocol, username, password IS NOT NULL FROM gateways WHERE TRUE",
@@ -69,25 +69,16 @@ impl ListEntry for GatewayEntry {
         .only("protocol", *protocol)
         .then("ORDER BY id"))
     }
-
-    fn read(mut row: Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            host: row.take()?,
-            port: row.take()?,
-            region: row.take()?,
-            protocol: row.take()?,
-            username: row.take()?,
-            has_password: row.take()?,
-        })
-    }
 }
+
+from_row!(GatewayEntry: host, port, region, protocol, username, has_password);
 
 impl Registry {
     /// Adds a gateway to the pool.
     ///
     /// # Errors
     /// The gateway already exists.
-    pub async fn add_gateway(&self, gateway: GatewayRecord) -> Result<(), RegistryError> {
+    pub async fn add_gateway(&self, gateway: GatewayRecord) -> Result<()> {
         self.change(move |session| {
             let GatewayRecord { host, port, region, protocol, username, password } = gateway;
             session.lock_numbers()?;
@@ -103,7 +94,7 @@ impl Registry {
                     region.as_str().into(),
                     protocol.into(),
                     spin(number).into(),
-                    username.into(),
+                    username.as_deref().into(),
                     password.into(),
                 ],
             )?;
@@ -123,7 +114,7 @@ impl Registry {
     ///
     /// # Errors
     /// No gateway matches.
-    pub async fn count_gateways(&self, name: GatewayName) -> Result<u64, RegistryError> {
+    pub async fn count_gateways(&self, name: GatewayName) -> Result<u64> {
         self.read(move |session| {
             let query = name.query("SELECT count(*) FROM gateways WHERE TRUE");
             match session.number(&query.sql, &query.values)? {
@@ -138,7 +129,7 @@ impl Registry {
     ///
     /// # Errors
     /// No gateway matches.
-    pub async fn remove_gateways(&self, name: GatewayName) -> Result<u64, RegistryError> {
+    pub async fn remove_gateways(&self, name: GatewayName) -> Result<u64> {
         self.change(move |session| {
             let query = name.query("DELETE FROM gateways WHERE TRUE");
             match session.execute(&query.sql, &query.values)? {

@@ -2,12 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::{ListEntry, Query, Registry, RegistryError, Row, Session, Value, accounts, numbers};
-use crate::{
-    domain::instance::Id,
-    printable::counted,
-    store::{StoreError, record::GroupRecord},
-};
+use super::{ListEntry, Query, Registry, RegistryError, Result, Session, Value, accounts, numbers};
+use crate::{domain::instance::Id, printable::counted, store::record::GroupRecord};
 
 /// Selects groups.
 #[derive(Clone, Debug, Default)]
@@ -22,19 +18,9 @@ const SELECT: &str = "SELECT a.name, g.id, g.name, g.created_at, g.updated_at
 impl ListEntry for GroupRecord {
     type Filter = GroupFilter;
 
-    fn query(session: &mut dyn Session, filter: &GroupFilter) -> Result<Query, RegistryError> {
+    fn query(session: &mut dyn Session, filter: &GroupFilter) -> Result<Query> {
         let account = accounts::find_any(session, filter.account.as_ref())?;
         Ok(Query::new(SELECT).only("g.account_id", account).then("ORDER BY g.id"))
-    }
-
-    fn read(mut row: Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            account: row.take()?,
-            group_id: row.take()?,
-            name: row.take()?,
-            created_at: row.take()?,
-            updated_at: row.take()?,
-        })
     }
 }
 
@@ -43,12 +29,7 @@ impl Registry {
     ///
     /// # Errors
     /// The account is unknown.
-    pub async fn add_group(
-        &self,
-        account: String,
-        name: String,
-        now: Timestamp,
-    ) -> Result<GroupRecord, RegistryError> {
+    pub async fn add_group(&self, account: String, name: String, now: Timestamp) -> Result<GroupRecord> {
         self.change_uncached(move |session| {
             check_name(&name)?;
             let owner = accounts::find(session, &account)?;
@@ -72,7 +53,7 @@ impl Registry {
     ///
     /// # Errors
     /// The group is unknown.
-    pub async fn group(&self, id: Id) -> Result<(GroupRecord, i64), RegistryError> {
+    pub async fn group(&self, id: Id) -> Result<(GroupRecord, i64)> {
         self.read(move |session| {
             let group = find(session, id)?;
             let account = accounts::find(session, &group.account)?;
@@ -85,7 +66,7 @@ impl Registry {
     ///
     /// # Errors
     /// The group is unknown.
-    pub async fn rename_group(&self, id: Id, name: String, now: Timestamp) -> Result<(), RegistryError> {
+    pub async fn rename_group(&self, id: Id, name: String, now: Timestamp) -> Result<()> {
         self.change_uncached(move |session| {
             check_name(&name)?;
             let changed = session.execute(
@@ -101,7 +82,7 @@ impl Registry {
     ///
     /// # Errors
     /// The group is unknown, or it has instances and `ungroup` is false.
-    pub async fn remove_group(&self, id: Id, ungroup: bool) -> Result<i64, RegistryError> {
+    pub async fn remove_group(&self, id: Id, ungroup: bool) -> Result<i64> {
         self.change_uncached(move |session| {
             let group = find(session, id)?;
             let account = accounts::find(session, &group.account)?;
@@ -127,22 +108,19 @@ impl Registry {
 }
 
 /// The number of the account that owns a group, and its name.
-pub(super) fn owner(session: &mut dyn Session, id: Id) -> Result<(i64, String), RegistryError> {
-    let row = session.first(
+pub(super) fn owner(session: &mut dyn Session, id: Id) -> Result<(i64, String)> {
+    let owner = session.first(
         "SELECT g.account_id, a.name FROM groups AS g JOIN accounts AS a ON a.id = g.account_id WHERE g.id = $1",
         &[id.into()],
     )?;
-    let mut row = row.ok_or_else(|| unknown(id))?;
-    Ok((row.take()?, row.take()?))
+    owner.ok_or_else(|| unknown(id))
 }
 
-fn find(session: &mut dyn Session, id: Id) -> Result<GroupRecord, RegistryError> {
-    let query = Query::new(SELECT).only("g.id", Some(id));
-    let row = session.first(&query.sql, &query.values)?.ok_or_else(|| unknown(id))?;
-    Ok(GroupRecord::read(row)?)
+fn find(session: &mut dyn Session, id: Id) -> Result<GroupRecord> {
+    Query::new(SELECT).only("g.id", Some(id)).first(session)?.ok_or_else(|| unknown(id))
 }
 
-fn count_instances(session: &mut dyn Session, account: i64, id: Id) -> Result<i64, RegistryError> {
+fn count_instances(session: &mut dyn Session, account: i64, id: Id) -> Result<i64> {
     let values: [Value<'_>; 2] = [account.into(), id.into()];
     session.number("SELECT count(*) FROM instances WHERE account_id = $1 AND group_id = $2", &values)
 }
@@ -151,7 +129,7 @@ fn unknown(id: Id) -> RegistryError {
     RegistryError::Unknown(format!("unknown group {}; `server group list` shows all", id.get()))
 }
 
-fn check_name(name: &str) -> Result<(), RegistryError> {
+fn check_name(name: &str) -> Result<()> {
     if name.is_empty() || name.chars().any(char::is_control) {
         let reason = "expected a name for the group that is not empty, without control characters";
         return Err(RegistryError::Rejected(reason.to_owned()));

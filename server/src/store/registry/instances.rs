@@ -5,10 +5,12 @@ use std::net::IpAddr;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{ListEntry, Query, Registry, RegistryError, Row, Session, accounts, groups};
+use super::{
+    FromRow, ListEntry, Query, Registry, RegistryError, Result, Row, Session, accounts, from_row, groups,
+};
 use crate::{
     domain::instance::{Capabilities, Id, Status},
-    store::{StoreError, packed::Json},
+    store::StoreError,
 };
 
 /// An instance as [`InstanceRecord`](crate::store::record::InstanceRecord), but without its password.
@@ -68,7 +70,7 @@ const SELECT: &str =
 impl ListEntry for InstanceEntry {
     type Filter = InstanceFilter;
 
-    fn query(session: &mut dyn Session, filter: &InstanceFilter) -> Result<Query, RegistryError> {
+    fn query(session: &mut dyn Session, filter: &InstanceFilter) -> Result<Query> {
         let InstanceFilter { account, group, status, ip, country_code, city_code, order_no } = filter;
         let account = accounts::find_any(session, account.as_ref())?;
         let query = Query::new(SELECT);
@@ -90,41 +92,21 @@ impl ListEntry for InstanceEntry {
             .only("i.order_no", order_no.as_deref())
             .then("ORDER BY a.id, i.ip, i.port, i.id"))
     }
-
-    fn read(mut row: Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            account: row.take()?,
-            order_no: row.take()?,
-            instance_id: row.take()?,
-            offer_id: row.take()?,
-            status: row.take()?,
-            ip: row.take()?,
-            port: row.take()?,
-            protocols: row.take::<Json<_>>()?.0,
-            country_code: row.take()?,
-            city_code: row.take()?,
-            isp_type: row.take()?,
-            expires_at: row.take()?,
-            activated_at: row.take()?,
-            capabilities: row.take::<Json<_>>()?.0,
-            group_id: row.take()?,
-            username: row.take()?,
-            has_password: row.take()?,
-        })
-    }
 }
+
+from_row!(InstanceEntry: account, order_no, instance_id, offer_id, status, ip, port, protocols, country_code, city_code,
+    isp_type, expires_at, activated_at, capabilities, group_id, username, has_password);
 
 impl Registry {
     /// One instance.
     ///
     /// # Errors
     /// The instance is unknown.
-    pub async fn instance(&self, id: Id) -> Result<InstanceEntry, RegistryError> {
+    pub async fn instance(&self, id: Id) -> Result<InstanceEntry> {
         self.read(move |session| {
             let (account, _) = owner(session, id)?;
             let query = Query::new(SELECT).only("a.id", Some(account)).only("i.id", Some(id));
-            let row = session.first(&query.sql, &query.values)?.ok_or_else(|| unknown(id))?;
-            Ok(InstanceEntry::read(row)?)
+            query.first(session)?.ok_or_else(|| unknown(id))
         })
         .await
     }
@@ -133,12 +115,7 @@ impl Registry {
     ///
     /// # Errors
     /// One of the instances is unknown.
-    pub async fn set_instance_status(
-        &self,
-        ids: Vec<Id>,
-        status: Status,
-        now: Timestamp,
-    ) -> Result<(), RegistryError> {
+    pub async fn set_instance_status(&self, ids: Vec<Id>, status: Status, now: Timestamp) -> Result<()> {
         self.change_uncached(move |session| {
             let activated = (status == Status::Active).then_some(now);
             for id in ids {
@@ -158,7 +135,7 @@ impl Registry {
     ///
     /// # Errors
     /// An instance or the group is unknown, or they belong to different accounts.
-    pub async fn move_instances(&self, ids: Vec<Id>, to: GroupChoice) -> Result<(), RegistryError> {
+    pub async fn move_instances(&self, ids: Vec<Id>, to: GroupChoice) -> Result<()> {
         self.change_uncached(move |session| {
             let group = match to {
                 GroupChoice::Ungrouped => None,
@@ -190,7 +167,7 @@ impl Registry {
     ///
     /// # Errors
     /// One of the instances is unknown.
-    pub async fn remove_instances(&self, ids: Vec<Id>) -> Result<(), RegistryError> {
+    pub async fn remove_instances(&self, ids: Vec<Id>) -> Result<()> {
         self.change_uncached(move |session| {
             for id in ids {
                 let (account, _) = owner(session, id)?;
@@ -206,14 +183,13 @@ impl Registry {
 }
 
 /// The number of the account that owns an instance, and its name.
-fn owner(session: &mut dyn Session, id: Id) -> Result<(i64, String), RegistryError> {
-    let row = session.first(
+fn owner(session: &mut dyn Session, id: Id) -> Result<(i64, String)> {
+    let owner = session.first(
         "SELECT i.account_id, a.name FROM instances AS i JOIN accounts AS a ON a.id = i.account_id
          WHERE i.id = $1",
         &[id.into()],
     )?;
-    let mut row = row.ok_or_else(|| unknown(id))?;
-    Ok((row.take()?, row.take()?))
+    owner.ok_or_else(|| unknown(id))
 }
 
 fn unknown(id: Id) -> RegistryError {

@@ -27,10 +27,9 @@ pub use self::{
 use super::{
     Location, OpenError, OpenMode, StoreError,
     postgres::{Limits, PostgresStore, wait_until_in_force},
-    row::{Row, Value},
+    row::{FromRow, Row, Value, from_row},
     sqlite::SqliteStore,
 };
-use crate::domain::instance::Id;
 
 /// A database to administer, also while servers run on it.
 #[derive(Debug)]
@@ -65,18 +64,17 @@ pub enum RegistryError {
     Store(#[from] StoreError),
 }
 
-/// An entry that can be listed. The trait is sealed: `Query` and `Row` cannot be named elsewhere.
-pub trait ListEntry: Sized + Send + 'static {
+/// The result of a query or a change.
+pub(in crate::store) type Result<T, E = RegistryError> = std::result::Result<T, E>;
+
+/// An entry that can be listed. The trait is sealed: `Query` and `FromRow` cannot be named elsewhere.
+pub trait ListEntry: FromRow + Send + 'static {
     /// Selects entries.
     type Filter: Send + 'static;
 
     /// The query for all matching entries, in a stable order.
     #[doc(hidden)]
-    fn query(session: &mut dyn Session, filter: &Self::Filter) -> Result<Query, RegistryError>;
-
-    /// Reads an entry from its row.
-    #[doc(hidden)]
-    fn read(row: Row<'_>) -> Result<Self, StoreError>;
+    fn query(session: &mut dyn Session, filter: &Self::Filter) -> Result<Query>;
 }
 
 /// Receives the entries of a list, on a thread that may block.
@@ -120,7 +118,7 @@ impl Registry {
         filter: T::Filter,
         limit: Option<u32>,
         mut consumer: S,
-    ) -> Result<(S, bool), RegistryError> {
+    ) -> Result<(S, bool)> {
         self.read(move |session| {
             let mut query = T::query(session, &filter)?;
             if let Some(limit) = limit {
@@ -129,13 +127,13 @@ impl Registry {
                 query.sql.push_str(&format!(" LIMIT ${}", query.values.len()));
             }
             let (mut count, mut more) = (0_u64, false);
-            session.each(&query.sql, &query.values, &mut |row| {
+            session.each(&query.sql, &query.values, &mut |mut row| {
                 more = limit.is_some_and(|limit| count == u64::from(limit));
                 if more {
                     return Ok(ControlFlow::Break(()));
                 }
                 count += 1;
-                consumer.take(T::read(row)?).map_err(RegistryError::Output)?;
+                consumer.take(T::from_row(&mut row)?).map_err(RegistryError::Output)?;
                 Ok(ControlFlow::Continue(()))
             })?;
             Ok((consumer, more))
@@ -147,8 +145,8 @@ impl Registry {
     /// every server.
     async fn change<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
-    ) -> Result<T, RegistryError> {
+        work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let value = self.change_uncached(work).await?;
         if let Backend::Postgres(_) = &self.0 {
             wait_until_in_force().await;
@@ -159,8 +157,8 @@ impl Registry {
     /// The same for changes of data that no server caches, which are in force as soon as they are committed.
     async fn change_uncached<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
-    ) -> Result<T, RegistryError> {
+        work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         match &self.0 {
             Backend::Sqlite(store) => store.change(work).await,
             Backend::Postgres(store) => store.change(work).await,
@@ -170,17 +168,11 @@ impl Registry {
     /// Queries one snapshot.
     async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
-    ) -> Result<T, RegistryError> {
+        work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         match &self.0 {
             Backend::Sqlite(store) => store.read(work).await,
             Backend::Postgres(store) => store.read(work).await,
         }
     }
-}
-
-/// The number that the database has assigned to an added row.
-fn assigned_number(row: Option<Row<'_>>) -> Result<Id, RegistryError> {
-    let mut row = row.ok_or_else(|| StoreError::Internal("the database assigned no number".to_owned()))?;
-    Ok(row.take()?)
 }

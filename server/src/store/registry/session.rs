@@ -3,10 +3,10 @@
 
 use std::ops::ControlFlow;
 
-use super::RegistryError;
+use super::Result;
 use crate::store::{
     StoreError,
-    row::{Row, Value},
+    row::{FromRow, Row, Value},
 };
 
 /// A transaction. Parameters are `$1`, `$2` and so on. It is used on a thread that may block.
@@ -15,12 +15,7 @@ pub trait Session {
     fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError>;
 
     /// Passes the rows of a query to the callback one after another, until it breaks.
-    fn each(
-        &mut self,
-        sql: &str,
-        values: &[Value<'_>],
-        callback: RowCallback<'_>,
-    ) -> Result<(), RegistryError>;
+    fn each(&mut self, sql: &str, values: &[Value<'_>], callback: RowCallback<'_>) -> Result<()>;
 
     /// Waits until no other transaction assigns numbers to gateways or groups.
     fn lock_numbers(&mut self) -> Result<(), StoreError>;
@@ -30,28 +25,22 @@ pub trait Session {
 }
 
 /// Receives a row and returns whether to go on.
-pub(in crate::store) type RowCallback<'a> =
-    &'a mut dyn FnMut(Row<'_>) -> Result<ControlFlow<()>, RegistryError>;
+pub(in crate::store) type RowCallback<'a> = &'a mut dyn FnMut(Row<'_>) -> Result<ControlFlow<()>>;
 
 impl dyn Session + '_ {
     /// The first row of a query.
-    pub(super) fn first(
-        &mut self,
-        sql: &str,
-        values: &[Value<'_>],
-    ) -> Result<Option<Row<'static>>, RegistryError> {
+    pub(super) fn first<T: FromRow>(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Option<T>> {
         let mut first = None;
-        self.each(sql, values, &mut |row| {
-            first = Some(row.into_owned());
+        self.each(sql, values, &mut |mut row| {
+            first = Some(T::from_row(&mut row)?);
             Ok(ControlFlow::Break(()))
         })?;
         Ok(first)
     }
 
     /// The number in a result that always has one row, such as a count.
-    pub(super) fn number(&mut self, sql: &str, values: &[Value<'_>]) -> Result<i64, RegistryError> {
-        let row = self.first(sql, values)?;
-        row.map_or(Ok(0), |mut row| row.take()).map_err(RegistryError::from)
+    pub(super) fn number(&mut self, sql: &str, values: &[Value<'_>]) -> Result<i64> {
+        Ok(self.first(sql, values)?.unwrap_or(0))
     }
 }
 
@@ -81,5 +70,10 @@ impl Query {
         self.sql.push(' ');
         self.sql.push_str(sql);
         self
+    }
+
+    /// The first entry that it finds.
+    pub(super) fn first<T: FromRow>(&self, session: &mut dyn Session) -> Result<Option<T>> {
+        session.first(&self.sql, &self.values)
     }
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{ListEntry, Query, Registry, RegistryError, Row, Session, accounts};
+use super::{FromRow, ListEntry, Query, Registry, RegistryError, Result, Row, Session, accounts, from_row};
 use crate::{
     domain::{
         instance::Id,
@@ -73,41 +73,28 @@ const SELECT: &str = "SELECT t.id, a.name, t.kind, t.created_at, t.expires_at, t
 impl ListEntry for TokenEntry {
     type Filter = TokenFilter;
 
-    fn query(session: &mut dyn Session, filter: &TokenFilter) -> Result<Query, RegistryError> {
+    fn query(session: &mut dyn Session, filter: &TokenFilter) -> Result<Query> {
         let account = accounts::find_any(session, filter.account.as_ref())?;
         Ok(Query::new(SELECT).only("t.account_id", account).then("ORDER BY t.id"))
     }
-
-    fn read(mut row: Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: row.take()?,
-            account: row.take()?,
-            kind: row.take()?,
-            created_at: row.take()?,
-            expires_at: row.take()?,
-            revoked_at: row.take()?,
-        })
-    }
 }
+
+from_row!(TokenEntry: id, account, kind, created_at, expires_at, revoked_at);
 
 impl Registry {
     /// Adds a token to an account and returns its number.
     ///
     /// # Errors
     /// The account is unknown.
-    pub async fn issue_token(&self, token: NewToken) -> Result<Id, RegistryError> {
-        self.change(move |session| {
-            let account = accounts::find(session, &token.account)?;
-            insert(session, account, token.kind, token.digest, token.created_at, token.expires_at)
-        })
-        .await
+    pub async fn issue_token(&self, token: NewToken) -> Result<Id> {
+        self.change(move |session| insert(session, token)).await
     }
 
     /// One token.
     ///
     /// # Errors
     /// The token is unknown.
-    pub async fn token(&self, id: Id) -> Result<TokenEntry, RegistryError> {
+    pub async fn token(&self, id: Id) -> Result<TokenEntry> {
         self.read(move |session| find(session, id, "")).await
     }
 
@@ -115,7 +102,7 @@ impl Registry {
     ///
     /// # Errors
     /// The old token is unknown, revoked or expired.
-    pub async fn replace_token(&self, new: Replacement) -> Result<(Id, TokenEntry), RegistryError> {
+    pub async fn replace_token(&self, new: Replacement) -> Result<(Id, TokenEntry)> {
         self.change(move |session| {
             let Replacement { old, old_ends_at, digest, created_at, expires_at } = new;
             let lock = session.row_lock();
@@ -140,8 +127,8 @@ impl Registry {
                 "UPDATE tokens SET expires_at = $1, revoked_at = $2 WHERE id = $3",
                 &[old.expires_at.into(), old.revoked_at.into(), old.id.into()],
             )?;
-            let account = accounts::find(session, &old.account)?;
-            let id = insert(session, account, old.kind, digest, created_at, expires_at)?;
+            let (account, kind) = (old.account.clone(), old.kind);
+            let id = insert(session, NewToken { account, digest, kind, created_at, expires_at })?;
             Ok((id, old))
         })
         .await
@@ -151,7 +138,7 @@ impl Registry {
     ///
     /// # Errors
     /// One of the tokens is unknown.
-    pub async fn revoke_tokens(&self, ids: Vec<Id>, now: Timestamp) -> Result<(), RegistryError> {
+    pub async fn revoke_tokens(&self, ids: Vec<Id>, now: Timestamp) -> Result<()> {
         self.change(move |session| {
             for id in ids {
                 let changed = session.execute(
@@ -168,29 +155,22 @@ impl Registry {
     }
 }
 
-fn find(session: &mut dyn Session, id: Id, lock: &str) -> Result<TokenEntry, RegistryError> {
+fn find(session: &mut dyn Session, id: Id, lock: &str) -> Result<TokenEntry> {
     if !lock.is_empty() {
-        session.first(&format!("SELECT id FROM tokens WHERE id = $1 {lock}"), &[id.into()])?;
+        session.first::<Id>(&format!("SELECT id FROM tokens WHERE id = $1 {lock}"), &[id.into()])?;
     }
-    let query = Query::new(SELECT).only("t.id", Some(id));
-    let row = session.first(&query.sql, &query.values)?.ok_or_else(|| unknown(id))?;
-    Ok(TokenEntry::read(row)?)
+    Query::new(SELECT).only("t.id", Some(id)).first(session)?.ok_or_else(|| unknown(id))
 }
 
-fn insert(
-    session: &mut dyn Session,
-    account: i64,
-    kind: TokenKind,
-    digest: TokenDigest,
-    created_at: Timestamp,
-    expires_at: Option<Timestamp>,
-) -> Result<Id, RegistryError> {
-    let row = session.first(
+fn insert(session: &mut dyn Session, token: NewToken) -> Result<Id> {
+    let NewToken { account, digest, kind, created_at, expires_at } = token;
+    let account = accounts::find(session, &account)?;
+    let id = session.first(
         "INSERT INTO tokens (account_id, kind, sha256, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)
          RETURNING id",
         &[account.into(), kind.into(), digest.into(), created_at.into(), expires_at.into()],
     )?;
-    super::assigned_number(row)
+    id.ok_or_else(|| StoreError::Internal("the database assigned no number".to_owned()).into())
 }
 
 fn unknown(id: Id) -> RegistryError {

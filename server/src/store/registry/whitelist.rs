@@ -5,10 +5,10 @@ use std::net::{IpAddr, Ipv4Addr};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{ListEntry, Query, Registry, RegistryError, Row, Session, accounts};
+use super::{FromRow, ListEntry, Query, Registry, RegistryError, Result, Row, Session, accounts, from_row};
 use crate::{
     domain::{access::WhitelistEntry, instance::Id},
-    store::{StoreError, packed::StoredIp, record::WhitelistRecord},
+    store::{StoreError, record::WhitelistRecord},
 };
 
 /// A whitelist entry with its number.
@@ -37,7 +37,7 @@ const SELECT: &str = "SELECT w.id, a.name, w.first, w.last, w.enabled, w.expires
 impl ListEntry for WhitelistRow {
     type Filter = WhitelistFilter;
 
-    fn query(session: &mut dyn Session, filter: &WhitelistFilter) -> Result<Query, RegistryError> {
+    fn query(session: &mut dyn Session, filter: &WhitelistFilter) -> Result<Query> {
         let account = accounts::find_any(session, filter.account.as_ref())?;
         let mut query = Query::new(SELECT).only("w.account_id", account);
         if let Some(ip) = filter.covers {
@@ -47,30 +47,16 @@ impl ListEntry for WhitelistRow {
         }
         Ok(query.then("ORDER BY w.id"))
     }
-
-    fn read(mut row: Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: row.take()?,
-            entry: WhitelistRecord {
-                account: row.take()?,
-                first: StoredIp(row.take()?).v4()?,
-                last: Some(StoredIp(row.take()?).v4()?),
-                enabled: row.take()?,
-                expires_at: row.take()?,
-            },
-        })
-    }
 }
+
+from_row!(WhitelistRow: id, entry);
 
 impl Registry {
     /// Adds entries, all or none, and returns them with their numbers.
     ///
     /// # Errors
     /// The account is unknown, a range ends before it begins, or the account already has an entry for the same range.
-    pub async fn add_whitelist(
-        &self,
-        entries: Vec<WhitelistRecord>,
-    ) -> Result<Vec<WhitelistRow>, RegistryError> {
+    pub async fn add_whitelist(&self, entries: Vec<WhitelistRecord>) -> Result<Vec<WhitelistRow>> {
         self.change(move |session| entries.into_iter().map(|entry| add(session, entry)).collect()).await
     }
 
@@ -78,12 +64,7 @@ impl Registry {
     ///
     /// # Errors
     /// One of the entries is unknown, or one to be enabled has expired.
-    pub async fn enable_whitelist(
-        &self,
-        ids: Vec<Id>,
-        enabled: bool,
-        now: Timestamp,
-    ) -> Result<(), RegistryError> {
+    pub async fn enable_whitelist(&self, ids: Vec<Id>, enabled: bool, now: Timestamp) -> Result<()> {
         self.change(move |session| {
             for id in ids {
                 if enabled
@@ -110,7 +91,7 @@ impl Registry {
     ///
     /// # Errors
     /// One of the entries is unknown.
-    pub async fn remove_whitelist(&self, ids: Vec<Id>) -> Result<(), RegistryError> {
+    pub async fn remove_whitelist(&self, ids: Vec<Id>) -> Result<()> {
         self.change(move |session| {
             for id in ids {
                 if session.execute("DELETE FROM whitelist WHERE id = $1", &[id.into()])? == 0 {
@@ -123,7 +104,7 @@ impl Registry {
     }
 }
 
-fn add(session: &mut dyn Session, entry: WhitelistRecord) -> Result<WhitelistRow, RegistryError> {
+fn add(session: &mut dyn Session, entry: WhitelistRecord) -> Result<WhitelistRow> {
     let WhitelistRecord { account, first, last, enabled, expires_at } = entry;
     let last = last.unwrap_or(first);
     if last < first {
@@ -133,39 +114,36 @@ fn add(session: &mut dyn Session, entry: WhitelistRecord) -> Result<WhitelistRow
     }
     let owner = accounts::find(session, &account)?;
     let [from, to] = [first, last].map(IpAddr::V4);
-    let row = session.first(
+    let added = session.first(
         "INSERT INTO whitelist (account_id, first, last, enabled, expires_at) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (account_id, first, last) DO NOTHING RETURNING id",
         &[owner.into(), from.into(), to.into(), enabled.into(), expires_at.into()],
     )?;
-    if row.is_none() {
-        let same = session.first(
-            "SELECT id FROM whitelist WHERE account_id = $1 AND first = $2 AND last = $3",
-            &[owner.into(), from.into(), to.into()],
-        )?;
-        let mut same = same.ok_or_else(|| {
-            StoreError::Busy(format!("the entry for {first}-{last} was removed at the same time"))
-        })?;
-        let id: Id = same.take()?;
-        let WhitelistRecord { enabled, expires_at, .. } = find(session, id)?.entry;
-        let number = id.get();
-        let advice = match expires_at {
-            Some(end) => format!("with the end {end}; `server whitelist remove {number}` removes it"),
-            None if enabled => "enabled and without an end".to_owned(),
-            None => format!("disabled; `server whitelist enable {number}` enables it"),
-        };
-        return Err(RegistryError::AlreadyExists(format!(
-            "account {account:?} already has {first}-{last}, as whitelist entry {number}, {advice}"
-        )));
+    if let Some(id) = added {
+        let entry = WhitelistRecord { account, first, last: Some(last), enabled, expires_at };
+        return Ok(WhitelistRow { id, entry });
     }
-    let id = super::assigned_number(row)?;
-    Ok(WhitelistRow { id, entry: WhitelistRecord { account, first, last: Some(last), enabled, expires_at } })
+    let same = session.first(
+        "SELECT id FROM whitelist WHERE account_id = $1 AND first = $2 AND last = $3",
+        &[owner.into(), from.into(), to.into()],
+    )?;
+    let id: Id = same.ok_or_else(|| {
+        StoreError::Busy(format!("the entry for {first}-{last} was removed at the same time"))
+    })?;
+    let WhitelistRecord { enabled, expires_at, .. } = find(session, id)?.entry;
+    let number = id.get();
+    let advice = match expires_at {
+        Some(end) => format!("with the end {end}; `server whitelist remove {number}` removes it"),
+        None if enabled => "enabled and without an end".to_owned(),
+        None => format!("disabled; `server whitelist enable {number}` enables it"),
+    };
+    Err(RegistryError::AlreadyExists(format!(
+        "account {account:?} already has {first}-{last}, as whitelist entry {number}, {advice}"
+    )))
 }
 
-fn find(session: &mut dyn Session, id: Id) -> Result<WhitelistRow, RegistryError> {
-    let query = Query::new(SELECT).only("w.id", Some(id));
-    let row = session.first(&query.sql, &query.values)?.ok_or_else(|| unknown(id))?;
-    Ok(WhitelistRow::read(row)?)
+fn find(session: &mut dyn Session, id: Id) -> Result<WhitelistRow> {
+    Query::new(SELECT).only("w.id", Some(id)).first(session)?.ok_or_else(|| unknown(id))
 }
 
 fn unknown(id: Id) -> RegistryError {

@@ -13,18 +13,18 @@ use crate::{
         token::{TokenDigest, TokenKind},
     },
     store::{
-        StoreError,
+        Result, StoreError,
         packed::{Json, StoredIp, StoredTime},
         row::{self, Value},
     },
 };
 
 /// The columns of a row.
-pub(super) fn columns<'a>(row: &'a Row<'_>) -> Result<row::Row<'a>, StoreError> {
+pub(super) fn columns<'a>(row: &'a Row<'_>) -> Result<row::Row<'a>> {
     row::Row::read(row.as_ref().column_count(), |column| value(row.get_ref(column)?))
 }
 
-fn value(column: ValueRef<'_>) -> Result<Value<'_>, StoreError> {
+fn value(column: ValueRef<'_>) -> Result<Value<'_>> {
     let corrupt = |reason: &str| StoreError::Corrupt(reason.to_owned());
     Ok(match column {
         ValueRef::Null => Value::Null,
@@ -49,28 +49,50 @@ impl ToSql for Value<'_> {
     }
 }
 
-impl ToSql for StoredIp {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::from(self.octets().to_vec()))
-    }
+/// Encodes a type in a column, and decodes it.
+macro_rules! stored {
+    ($($kind:ty { $put:expr, $take:expr })+) => {$(
+        impl ToSql for $kind {
+            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                let put: fn(&Self) -> ToSqlOutput<'_> = $put;
+                Ok(put(self))
+            }
+        }
+
+        impl FromSql for $kind {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                let take: fn(ValueRef<'_>) -> FromSqlResult<Self> = $take;
+                take(value)
+            }
+        }
+    )+};
 }
 
-impl FromSql for StoredIp {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        Ok(Self::from_octets(FromSql::column_result(value)?))
+stored! {
+    StoredIp { |ip| ip.octets().to_vec().into(), |value| Ok(Self::from_octets(FromSql::column_result(value)?)) }
+    StoredTime {
+        |time| time.bytes().to_vec().into(),
+        |value| Self::from_bytes(FromSql::column_result(value)?).map_err(FromSqlError::other)
     }
+    TokenDigest {
+        |digest| digest.as_bytes().as_slice().into(),
+        |value| FromSql::column_result(value).map(Self::from_bytes)
+    }
+    Id {
+        |id| id.get().into(),
+        |value| {
+            let number = value.as_i64()?;
+            Self::new(number).ok_or(FromSqlError::OutOfRange(number))
+        }
+    }
+    Protocol { |it| it.name().into(), |value| named(value, Self::from_name) }
+    Status { |it| it.name().into(), |value| named(value, Self::from_name) }
+    TokenKind { |it| it.name().into(), |value| named(value, Self::from_name) }
 }
 
-impl ToSql for StoredTime {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::from(self.bytes().to_vec()))
-    }
-}
-
-impl FromSql for StoredTime {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        Self::from_bytes(FromSql::column_result(value)?).map_err(FromSqlError::other)
-    }
+fn named<T>(value: ValueRef<'_>, from_name: fn(&str) -> Option<T>) -> FromSqlResult<T> {
+    let name = value.as_str()?;
+    from_name(name).ok_or_else(|| FromSqlError::Other(format!("{name:?} is not a known value").into()))
 }
 
 impl<T: Serialize> ToSql for Json<T> {
@@ -86,53 +108,6 @@ impl<T: DeserializeOwned> FromSql for Json<T> {
         serde_json::from_str(value.as_str()?).map(Self).map_err(FromSqlError::other)
     }
 }
-
-impl ToSql for Id {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::from(self.get()))
-    }
-}
-
-impl FromSql for Id {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        let number = value.as_i64()?;
-        Self::new(number).ok_or(FromSqlError::OutOfRange(number))
-    }
-}
-
-impl FromSql for TokenDigest {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        FromSql::column_result(value).map(Self::from_bytes)
-    }
-}
-
-impl ToSql for TokenDigest {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::from(self.as_bytes().as_slice()))
-    }
-}
-
-macro_rules! stored_by_name {
-    ($($kind:ty),+) => {$(
-        impl ToSql for $kind {
-            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-                Ok(ToSqlOutput::from(self.name()))
-            }
-        }
-
-        impl FromSql for $kind {
-            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-                let name = value.as_str()?;
-                Self::ALL
-                    .into_iter()
-                    .find(|kind| kind.name() == name)
-                    .ok_or_else(|| FromSqlError::Other(format!("{name:?} is not a known value").into()))
-            }
-        }
-    )+};
-}
-
-stored_by_name!(Protocol, Status, TokenKind);
 
 #[cfg(test)]
 mod tests {

@@ -10,10 +10,11 @@ use crate::{
     domain::{
         access::{Account, AccountId, Credential, Entitlement, ProtectedData, WhitelistEntry},
         extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
+        ports::Found,
         token::TokenDigest,
     },
     store::{
-        StoreError,
+        Result, StoreError,
         cache::Cache,
         packed::{Json, StoredIp, StoredTime},
         upkeep::MAX_DELETED_AT_ONCE,
@@ -29,7 +30,7 @@ pub(super) fn data(
     snapshot: &Connection,
     query: &ExtractionQuery,
     cache: &Cache<Revision>,
-) -> Result<Option<ProtectedData<ExtractionData>>, StoreError> {
+) -> Found<ExtractionData, StoreError> {
     let Some(credential) = credential(snapshot, query.digest)? else { return Ok(None) };
     let id = credential.account;
     let (account, stored) = match &query.request_id {
@@ -60,7 +61,7 @@ fn cacheable_account(
     credential: Credential,
     cache: &Cache<Revision>,
     read_at: Revision,
-) -> Result<Arc<Account>, StoreError> {
+) -> Result<Arc<Account>> {
     let id = credential.account;
     if !cache.is_account_too_large(query.digest, read_at) {
         let whitelist = all_entries(snapshot, id)?;
@@ -78,11 +79,7 @@ fn cacheable_account(
     account(snapshot, id, covering_entries(snapshot, id, query.caller_ip)?)
 }
 
-fn account(
-    snapshot: &Connection,
-    id: AccountId,
-    whitelist: Vec<WhitelistEntry>,
-) -> Result<Arc<Account>, StoreError> {
+fn account(snapshot: &Connection, id: AccountId, whitelist: Vec<WhitelistEntry>) -> Result<Arc<Account>> {
     let is_verified = snapshot
         .prepare_cached("SELECT real_name_verified FROM accounts WHERE id = ?1")?
         .query_row([id.0], |row| row.get(0))?;
@@ -100,7 +97,7 @@ const COVERING_ENTRIES: &str = "SELECT first, last, enabled, expires_at FROM whi
      WHERE account_id = ?1 AND first <= ?2 AND last >= ?2";
 
 /// All whitelist entries of an account, or one more than are cached.
-fn all_entries(snapshot: &Connection, account: AccountId) -> Result<Vec<WhitelistEntry>, StoreError> {
+fn all_entries(snapshot: &Connection, account: AccountId) -> Result<Vec<WhitelistEntry>> {
     entries(snapshot, ALL_ENTRIES, [&account.0, &(MAX_CACHED_ENTRIES + 1)])
 }
 
@@ -109,15 +106,11 @@ fn covering_entries(
     snapshot: &Connection,
     account: AccountId,
     caller_ip: Option<Ipv4Addr>,
-) -> Result<Vec<WhitelistEntry>, StoreError> {
+) -> Result<Vec<WhitelistEntry>> {
     entries(snapshot, COVERING_ENTRIES, [&account.0, &caller_ip.map(|ip| StoredIp(ip.into()))])
 }
 
-fn entries(
-    snapshot: &Connection,
-    sql: &str,
-    values: [&dyn ToSql; 2],
-) -> Result<Vec<WhitelistEntry>, StoreError> {
+fn entries(snapshot: &Connection, sql: &str, values: [&dyn ToSql; 2]) -> Result<Vec<WhitelistEntry>> {
     let mut select = snapshot.prepare_cached(sql)?;
     let mut rows = select.query(values)?;
     let mut entries = Vec::new();
@@ -140,7 +133,7 @@ pub(super) fn store(
     request_id: &str,
     extraction: &StoredExtraction,
     now: Timestamp,
-) -> Result<StoredExtraction, StoreError> {
+) -> Result<StoredExtraction> {
     let StoredExtraction { parameters, endpoints } = extraction;
     db.prepare_cached(
         "INSERT INTO extractions (account_id, request_id, parameters, endpoints, created_at)
@@ -151,7 +144,7 @@ pub(super) fn store(
         .ok_or_else(|| StoreError::Internal("an extraction is missing right after it was stored".to_owned()))
 }
 
-pub(super) fn delete_before(db: &Connection, end: Timestamp) -> Result<u64, StoreError> {
+pub(super) fn delete_before(db: &Connection, end: Timestamp) -> Result<u64> {
     let deleted = db
         .prepare_cached(
             "DELETE FROM extractions WHERE (account_id, request_id) IN
@@ -163,10 +156,7 @@ pub(super) fn delete_before(db: &Connection, end: Timestamp) -> Result<u64, Stor
 }
 
 /// The stored token; `None` when it is unknown.
-pub(super) fn credential(
-    snapshot: &Connection,
-    digest: TokenDigest,
-) -> Result<Option<Credential>, StoreError> {
+pub(super) fn credential(snapshot: &Connection, digest: TokenDigest) -> Result<Option<Credential>> {
     let credential = snapshot
         .prepare_cached("SELECT account_id, kind, expires_at, revoked_at FROM tokens WHERE sha256 = ?1")?
         .query_row([digest], |row| {
@@ -186,11 +176,7 @@ pub(super) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Time
     Ok(row.get::<_, Option<StoredTime>>(column)?.map(|time| time.0))
 }
 
-fn stored(
-    db: &Connection,
-    account: AccountId,
-    request_id: &str,
-) -> Result<Option<StoredExtraction>, StoreError> {
+fn stored(db: &Connection, account: AccountId, request_id: &str) -> Result<Option<StoredExtraction>> {
     let stored = db
         .prepare_cached(
             "SELECT parameters, endpoints FROM extractions WHERE account_id = ?1 AND request_id = ?2",

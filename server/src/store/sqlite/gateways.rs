@@ -4,14 +4,14 @@ use rusqlite::{Connection, ToSql, Transaction};
 
 use crate::{
     domain::extraction::{Endpoint, Parameters, Region},
-    store::{StoreError, Supply, cache::Gateways},
+    store::{Result, Supply, cache::Gateways},
 };
 
 /// Maximum number of gateways of one protocol and region that are cached.
 const MAX_CACHED_GATEWAYS: usize = 1 << 16;
 
 /// All gateways that match an extraction; `None` when there are too many for the cache.
-pub(super) fn all(snapshot: &Connection, parameters: &Parameters) -> Result<Option<Gateways>, StoreError> {
+pub(super) fn all(snapshot: &Connection, parameters: &Parameters) -> Result<Option<Gateways>> {
     let Parameters { count: _, region, protocol } = parameters;
     let mut select = snapshot.prepare_cached(&format!("{} {WHOLE}", select(region)))?;
     let gateways: Vec<_> = select
@@ -23,7 +23,7 @@ pub(super) fn all(snapshot: &Connection, parameters: &Parameters) -> Result<Opti
 }
 
 /// The number of gateways of each protocol and region.
-pub(super) fn supply(snapshot: &Transaction<'_>) -> Result<Vec<Supply>, StoreError> {
+pub(super) fn supply(snapshot: &Transaction<'_>) -> Result<Vec<Supply>> {
     let supply = snapshot
         .prepare_cached(SUPPLY)?
         .query_map([], |row| {
@@ -34,11 +34,7 @@ pub(super) fn supply(snapshot: &Transaction<'_>) -> Result<Vec<Supply>, StoreErr
 }
 
 /// Chooses gateways as [`Gateways::choose`] does, but from the database, in time that depends only on the count.
-pub(super) fn choose(
-    snapshot: &Connection,
-    parameters: &Parameters,
-    pivot: i64,
-) -> Result<Vec<Endpoint>, StoreError> {
+pub(super) fn choose(snapshot: &Connection, parameters: &Parameters, pivot: i64) -> Result<Vec<Endpoint>> {
     let Parameters { count, region, protocol } = parameters;
     let mut found = Vec::new();
     for half in [AFTER, BEFORE] {
@@ -91,9 +87,7 @@ mod tests {
     #[test]
     fn gateways_are_counted_along_an_index() {
         let db = open::in_memory();
-        let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {SUPPLY}")).unwrap();
-        let steps: Vec<String> =
-            explain.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap();
+        let steps = open::plan(&db, SUPPLY);
         assert_eq!(steps.len(), 1, "one scan, without sorting: {steps:?}");
         assert!(steps[0].contains("USING COVERING INDEX gateways_by_region"), "{steps:?}");
     }
@@ -103,9 +97,7 @@ mod tests {
         let db = open::in_memory();
         for gateways in [EVERYWHERE, IN_REGION] {
             for part in [WHOLE, AFTER, BEFORE] {
-                let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {gateways} {part}")).unwrap();
-                let steps: Vec<String> =
-                    explain.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap();
+                let steps = open::plan(&db, &format!("{gateways} {part}"));
                 assert_eq!(steps.len(), 1, "one scan, without sorting: {steps:?}");
                 assert!(steps[0].starts_with("SEARCH gateways USING COVERING INDEX"), "{steps:?}");
                 assert!(part == WHOLE || steps[0].contains("spin"), "{steps:?}");

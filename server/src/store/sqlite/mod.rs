@@ -30,14 +30,14 @@ use self::{
     writer::Writer,
 };
 use super::{
-    Archive, Lines, LoadError, OpenError, OpenMode, Pool, Sink, StoreError, Supply, UnloadError, Upkeep,
+    Archive, Lines, LoadError, OpenError, OpenMode, Pool, Result, Sink, Supply, UnloadError, Upkeep,
     cache::Cache, record::RecordCounts,
 };
 use crate::domain::{
     access::{AccountId, Credential, ProtectedData},
     extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
     instance::Group,
-    ports::{Repository, RepositoryError},
+    ports::{Found, Repository, RepositoryError},
     search::{SearchPage, SearchQuery},
     token::TokenDigest,
 };
@@ -77,10 +77,7 @@ impl Repository for SqliteStore {
         self.cache.extraction(query, self.revision.get()?)
     }
 
-    async fn extraction(
-        &self,
-        query: &ExtractionQuery,
-    ) -> Result<Option<ProtectedData<ExtractionData>>, RepositoryError> {
+    async fn extraction(&self, query: &ExtractionQuery) -> Found<ExtractionData> {
         let (query, cache) = (query.clone(), Arc::clone(&self.cache));
         Ok(self.readers.read(move |snapshot| extract::data(snapshot, &query, &cache)).await?)
     }
@@ -102,7 +99,7 @@ impl Repository for SqliteStore {
             return Ok(Some(credential));
         }
         let cache = Arc::clone(&self.cache);
-        let credential = self.readers.read(move |snapshot| -> Result<_, StoreError> {
+        let credential = self.readers.read(move |snapshot| -> Result<_> {
             let read_at = Revision::read(snapshot)?;
             let credential = extract::credential(snapshot, digest)?;
             if let Some(credential) = credential {
@@ -113,18 +110,11 @@ impl Repository for SqliteStore {
         Ok(credential.await?)
     }
 
-    async fn groups(
-        &self,
-        digest: TokenDigest,
-    ) -> Result<Option<ProtectedData<Vec<Group>>>, RepositoryError> {
+    async fn groups(&self, digest: TokenDigest) -> Found<Vec<Group>> {
         Ok(self.readers.read(move |snapshot| search::groups(snapshot, digest)).await?)
     }
 
-    async fn search(
-        &self,
-        digest: TokenDigest,
-        query: SearchQuery,
-    ) -> Result<Option<ProtectedData<SearchPage>>, RepositoryError> {
+    async fn search(&self, digest: TokenDigest, query: SearchQuery) -> Found<SearchPage> {
         Ok(self.readers.read(move |snapshot| search::page(snapshot, digest, &query)).await?)
     }
 }
@@ -142,11 +132,11 @@ impl Archive for SqliteStore {
 
 #[async_trait]
 impl Upkeep for SqliteStore {
-    async fn delete_extractions(&self, end: Timestamp) -> Result<u64, StoreError> {
+    async fn delete_extractions(&self, end: Timestamp) -> Result<u64> {
         self.writer.write(move |db| extract::delete_before(db, end)).await
     }
 
-    async fn supply(&self) -> Result<Vec<Supply>, StoreError> {
+    async fn supply(&self) -> Result<Vec<Supply>> {
         self.readers.read(gateways::supply).await
     }
 

@@ -11,7 +11,7 @@ use std::{
 use rusqlite::{Connection, Transaction};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::store::{Pool, StoreError};
+use crate::store::{Pool, Result, StoreError};
 
 /// Maximum time to wait for a free connection. A reader keeps its connection until the statement has ended, even if the caller has
 /// disconnected.
@@ -47,7 +47,7 @@ impl Readers {
     }
 
     /// Waits until a connection is free.
-    async fn permit(&self) -> Result<OwnedSemaphorePermit, StoreError> {
+    async fn permit(&self) -> Result<OwnedSemaphorePermit> {
         let permits = Arc::clone(&self.permits);
         if let Ok(permit) = Arc::clone(&permits).try_acquire_owned() {
             return Ok(permit);

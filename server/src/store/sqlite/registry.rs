@@ -7,22 +7,22 @@ use rusqlite::{Connection, Statement};
 use super::{SqliteStore, codec::columns};
 use crate::store::{
     StoreError,
-    registry::{RegistryError, RowCallback, Session},
+    registry::{Result, RowCallback, Session},
     row::Value,
 };
 
 impl SqliteStore {
     pub(in crate::store) async fn change<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
-    ) -> Result<T, RegistryError> {
+        work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         self.writer.write(move |db| work(&mut SqliteSession(db))).await
     }
 
     pub(in crate::store) async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
-    ) -> Result<T, RegistryError> {
+        work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         self.readers.read(move |snapshot| work(&mut SqliteSession(snapshot))).await
     }
 }
@@ -46,12 +46,7 @@ impl Session for SqliteSession<'_> {
         Ok(self.bound(sql, values)?.raw_execute()? as u64)
     }
 
-    fn each(
-        &mut self,
-        sql: &str,
-        values: &[Value<'_>],
-        callback: RowCallback<'_>,
-    ) -> Result<(), RegistryError> {
+    fn each(&mut self, sql: &str, values: &[Value<'_>], callback: RowCallback<'_>) -> Result<()> {
         let mut statement = self.bound(sql, values)?;
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next().map_err(StoreError::from)? {

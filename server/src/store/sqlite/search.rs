@@ -9,21 +9,19 @@ use crate::{
     domain::{
         access::ProtectedData,
         instance::{Group, Instance},
+        ports::Found,
         search::{AddressRange, Filters, GroupSelection, SearchPage, SearchQuery},
         token::TokenDigest,
     },
     store::{
-        StoreError,
+        Result, StoreError,
         packed::{Json, StoredIp, StoredTime},
     },
 };
 
 const SEARCH: &str = include_str!("search.sql");
 
-pub(super) fn groups(
-    snapshot: &Connection,
-    digest: TokenDigest,
-) -> Result<Option<ProtectedData<Vec<Group>>>, StoreError> {
+pub(super) fn groups(snapshot: &Connection, digest: TokenDigest) -> Found<Vec<Group>, StoreError> {
     let Some(credential) = credential(snapshot, digest)? else { return Ok(None) };
     let groups = snapshot
         .prepare_cached(
@@ -41,7 +39,7 @@ pub(super) fn page(
     snapshot: &Connection,
     digest: TokenDigest,
     query: &SearchQuery,
-) -> Result<Option<ProtectedData<SearchPage>>, StoreError> {
+) -> Found<SearchPage, StoreError> {
     let Some(credential) = credential(snapshot, digest)? else { return Ok(None) };
     let Filters { order_no, group, country_code, city_code, status, activated_from, activated_to } =
         &query.filters;
@@ -118,9 +116,7 @@ mod tests {
     fn plan(sql: &str, statistics: &str) -> Vec<String> {
         let db = open::in_memory();
         db.execute_batch(statistics).unwrap();
-        let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-        // The plan does not depend on parameters, so none are bound.
-        explain.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap()
+        open::plan(&db, sql)
     }
 
     fn assert_seeks(steps: &[String]) {
@@ -137,7 +133,7 @@ mod tests {
     #[tokio::test]
     async fn a_search_is_planned_once() {
         let store = SqliteStore::temporary().unwrap();
-        let planned_again = store.readers.read(|snapshot| -> Result<_, StoreError> {
+        let planned_again = store.readers.read(|snapshot| -> Result<_> {
             for account in 1..4 {
                 let mut search = snapshot.prepare_cached(SEARCH)?;
                 let (nothing, status) = (Array::default(), Some(format!("{account}")));

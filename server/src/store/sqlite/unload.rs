@@ -8,7 +8,7 @@ use crate::store::{Sink, StoreError, UnloadError, record::RecordCounts, record_k
 pub(super) fn unload(snapshot: &Connection, mut sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
     let mut unloaded = RecordCounts::default();
     for kind in RecordKind::ALL {
-        let mut statement = snapshot.prepare(kind.select()).map_err(StoreError::from)?;
+        let mut statement = snapshot.prepare(&kind.select()).map_err(StoreError::from)?;
         let mut rows = statement.query([]).map_err(StoreError::from)?;
         while let Some(row) = rows.next().map_err(StoreError::from)? {
             let record = kind.read(columns(row)?)?;

@@ -9,7 +9,7 @@ use std::{
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
 
-use crate::store::StoreError;
+use crate::store::{Result, StoreError};
 
 /// Maximum number of changes in one commit.
 const MAX_BATCH: usize = 256;
@@ -19,8 +19,8 @@ const MAX_BATCH: usize = 256;
 const MAX_QUEUED: usize = 1024;
 
 /// Makes a change, or is told that no transaction could be started. The reply is sent after the commit.
-type Job = Box<dyn FnOnce(Result<&mut Transaction<'_>, StoreError>) -> Reply + Send>;
-type Reply = Box<dyn FnOnce(Result<(), StoreError>)>;
+type Job = Box<dyn FnOnce(Result<&mut Transaction<'_>>) -> Reply + Send>;
+type Reply = Box<dyn FnOnce(Result<()>)>;
 
 /// Handle of the writing thread. When this is dropped, the thread ends after the queued changes.
 #[derive(Debug)]
@@ -120,21 +120,26 @@ fn in_savepoint<T, E: From<StoreError>>(
 mod tests {
     use super::*;
 
-    fn insert(db: &Connection, value: &str) -> Result<(), StoreError> {
+    /// A writer of an empty database with these tables.
+    fn start(tables: &str) -> Writer {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch(tables).unwrap();
+        Writer::start(db).unwrap()
+    }
+
+    fn insert(db: &Connection, value: &str) -> Result<()> {
         db.execute("INSERT INTO entries VALUES (?1)", [value])?;
         Ok(())
     }
 
-    fn entries(db: &Connection) -> Result<Vec<String>, StoreError> {
+    fn entries(db: &Connection) -> Result<Vec<String>> {
         let mut select = db.prepare("SELECT value FROM entries ORDER BY value")?;
         Ok(select.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
     #[tokio::test]
     async fn queued_changes_share_a_commit_and_fail_separately() {
-        let db = Connection::open_in_memory().unwrap();
-        db.execute_batch("CREATE TABLE entries (value TEXT UNIQUE NOT NULL)").unwrap();
-        let writer = Writer::start(db).unwrap();
+        let writer = start("CREATE TABLE entries (value TEXT UNIQUE NOT NULL)");
         let (release, held) = mpsc::channel::<()>();
 
         let first = writer.write(move |db| {
@@ -156,14 +161,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_failed_commit_fails_every_change_in_it() {
-        let db = Connection::open_in_memory().unwrap();
-        db.execute_batch(
+        let writer = start(
             "PRAGMA foreign_keys = ON;
              CREATE TABLE entries (value TEXT PRIMARY KEY);
              CREATE TABLE links (target TEXT REFERENCES entries DEFERRABLE INITIALLY DEFERRED);",
-        )
-        .unwrap();
-        let writer = Writer::start(db).unwrap();
+        );
         // A dangling link is found at the commit.
         let dangling = writer.write(|db| {
             db.execute("INSERT INTO links VALUES ('nowhere')", [])?;
@@ -176,9 +178,7 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_is_committed_after_a_rollback_of_the_transaction() {
-        let db = Connection::open_in_memory().unwrap();
-        db.execute_batch("CREATE TABLE entries (value TEXT UNIQUE NOT NULL)").unwrap();
-        let writer = Writer::start(db).unwrap();
+        let writer = start("CREATE TABLE entries (value TEXT UNIQUE NOT NULL)");
         let (release, held) = mpsc::channel::<()>();
         let first = writer.write(move |db| {
             held.recv().map_err(|_| StoreError::Closed)?;
@@ -197,9 +197,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_change_is_made_even_if_nobody_waits() {
-        let db = Connection::open_in_memory().unwrap();
-        db.execute_batch("CREATE TABLE entries (value TEXT)").unwrap();
-        let writer = Writer::start(db).unwrap();
+        let writer = start("CREATE TABLE entries (value TEXT)");
         let abandoned = writer.write(|db| insert(db, "abandoned"));
         futures::pin_mut!(abandoned);
         assert!(futures::poll!(abandoned.as_mut()).is_pending());
@@ -208,9 +206,7 @@ mod tests {
 
     #[tokio::test]
     async fn disconnected_callers_fill_the_queue_only_up_to_its_bound() {
-        let db = Connection::open_in_memory().unwrap();
-        db.execute_batch("CREATE TABLE entries (value TEXT)").unwrap();
-        let writer = Writer::start(db).unwrap();
+        let writer = start("CREATE TABLE entries (value TEXT)");
         let (release, held) = mpsc::channel::<()>();
         let (begun, begins) = mpsc::channel::<()>();
         let stuck = writer.write(move |_| {

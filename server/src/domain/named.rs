@@ -1,0 +1,30 @@
+//! Enums whose values have names.
+
+/// Names the values of an enum, as storage, imports and the command line write them.
+macro_rules! named {
+    ($kind:ident { $($value:ident = $name:literal),+ }) => {
+        impl $kind {
+            /// Every value.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$value),+];
+
+            /// The value's name in storage, in imports and on the command line.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$value => $name),+ }
+            }
+
+            /// The value with this name.
+            #[must_use]
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|value| value.name() == name)
+            }
+        }
+
+        impl std::fmt::Display for $kind {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+pub(super) use named;
