@@ -29,6 +29,13 @@ pub struct ObservedExchange<'a> {
     pub response: &'a Response,
 }
 
+impl<'a> ObservedExchange<'a> {
+    /// The response, if it is a success.
+    pub(crate) fn success(&self) -> Option<&'a Response> {
+        (*self.class == ResponseClass::Accepted).then_some(self.response)
+    }
+}
+
 /// What a passive check finds in an exchange. Findings with the same clause and key are reported once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PassiveFinding {

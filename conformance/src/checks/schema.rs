@@ -70,11 +70,8 @@ pub(super) fn judge_request_id(
     observed: &ObservedExchange<'_>,
     clause: Clause,
 ) -> Option<Vec<PassiveFinding>> {
-    if *observed.class != ResponseClass::Accepted {
-        return None;
-    }
     let name = &observed.contract.extract.request_id_header.name;
-    let id = observed.response.header(name)?;
+    let id = observed.success()?.header(name)?;
     let is_blank = id.trim().is_empty();
     let finding =
         || PassiveFinding::fail(clause, "blank", format!("{name} with an id"), format!("{name} is empty"));

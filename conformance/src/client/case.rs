@@ -68,11 +68,12 @@ impl ClientCase {
     /// Time limit of a call unless a case is about time: enough for every wait of a case.
     pub(super) const LIMIT: Duration = Duration::from_secs(12);
 
-    pub(super) fn new(duty: Duty, name: &str, title: &str, call: Call) -> Self {
+    /// A case that has yet to be [`titled`](Self::titled).
+    pub(super) fn new(duty: Duty, name: &str, call: Call) -> Self {
         Self {
             id: format!("{duty}.{name}"),
             duty,
-            title: title.to_owned(),
+            title: String::new(),
             call,
             expectation: Expectation::Result,
             limit: Self::LIMIT,
@@ -82,6 +83,11 @@ impl ClientCase {
             has_valid_token: true,
             judge: |_| Vec::new(),
         }
+    }
+
+    /// What happens, and what a conforming client does.
+    pub(super) fn titled(self, title: impl Into<String>) -> Self {
+        Self { title: title.into(), ..self }
     }
 
     pub(super) fn expects(self, expectation: Expectation) -> Self {

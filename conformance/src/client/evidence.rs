@@ -167,7 +167,9 @@ impl Evidence {
                 output.gateways = Some(endpoints(&body));
             }
             Operation::ExtractText => {
-                let separator = separator(self.contract, &last.request);
+                let (extract, request) = (&self.contract.extract, &last.request);
+                let separator =
+                    extract.separator(request.param(&extract.lb.name), request.param(&extract.sb.name));
                 let text = String::from_utf8_lossy(&last.reply.body).into_owned();
                 output.entries = Some(text.split(&separator).map(str::to_owned).collect());
             }
@@ -460,14 +462,4 @@ fn difference(output: &Output, truth: &Output) -> Option<(String, String)> {
         }
         _ => None,
     }
-}
-
-/// The separator that a request asks for.
-fn separator(contract: &Contract, request: &ProxiedRequest) -> String {
-    let extract = &contract.extract;
-    let default = extract.lb.schema.default.as_ref().and_then(|default| default.as_str());
-    let code = request.param(&extract.lb.name).unwrap_or_else(|| default.unwrap_or_default().to_owned());
-    let named = extract.separators.iter().find(|separator| separator.code == code);
-    let custom = || request.param(&extract.sb.name).unwrap_or_default();
-    named.map_or_else(custom, |separator| separator.text.clone())
 }

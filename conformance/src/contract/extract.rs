@@ -78,6 +78,13 @@ impl Extract {
         ]
     }
 
+    /// The text between two entries of the plain-text response to a request with this `lb` and `sb`.
+    pub fn separator(&self, lb: Option<String>, sb: Option<String>) -> String {
+        let code = lb.unwrap_or_else(|| self.lb.default_text());
+        let named = self.separators.iter().find(|separator| separator.code == code);
+        named.map_or_else(|| sb.unwrap_or_default(), |separator| separator.text.clone())
+    }
+
     pub(super) fn read(root: &Node<'_>) -> Result<Self, ContractError> {
         let (operation, mut parameters, node) = Operation::read(root, OperationId::Extract)?;
         let num = parameters.query("num")?;

@@ -53,10 +53,10 @@ pub(crate) static ALL: &[Variation] = &[
         d.short_region_rejected = true
     }),
     v("empty-region-unknown", "a region without gateways is unknown", |d| {
-        d.empty_region = UnknownRegion::Rejected
+        d.empty_region = Some(UnknownRegion::Rejected)
     }),
     v("empty-region-partial", "a region without gateways gives a partial result of none", |d| {
-        d.empty_region = UnknownRegion::Partial;
+        d.empty_region = Some(UnknownRegion::Partial);
     }),
     v("unknown-region-shortage", "an unknown region is a shortage", |d| {
         d.unknown_region = UnknownRegion::Shortage
@@ -64,26 +64,26 @@ pub(crate) static ALL: &[Variation] = &[
     v("unknown-region-partial", "an unknown region gives a partial result of none", |d| {
         d.unknown_region = UnknownRegion::Partial;
     }),
-    v("shortage-503", "a shortage is 503", |d| d.shortage_status = 503),
-    v("shortage-200", "a shortage is HTTP 200 with a code", |d| d.shortage_status = 200),
-    v("shortage-429", "a shortage is 429", |d| d.shortage_status = 429),
-    v("shortage-404", "a shortage is 404", |d| d.shortage_status = 404),
+    v("shortage-503", "a shortage is 503", |d| d.shortage_status = Some(503)),
+    v("shortage-200", "a shortage is HTTP 200 with a code", |d| d.shortage_status = Some(200)),
+    v("shortage-429", "a shortage is 429", |d| d.shortage_status = Some(429)),
+    v("shortage-404", "a shortage is 404", |d| d.shortage_status = Some(404)),
     v("retry-after-date", "Retry-After of a shortage is an HTTP-date", |d| d.retry_after_date = true),
     v("full-headers", "a full result carries the X-Proxy headers", |d| d.full_headers = true),
     v("flag-1", "the flag of a partial result is 1", |d| {
-        d.partial_flag = "1";
+        d.partial_flag = Some("1");
         d.full_headers = true;
     }),
-    v("flag-yes", "the flag of a partial result is yes", |d| d.partial_flag = "yes"),
-    v("flag-capital", "the flag of a partial result is True", |d| d.partial_flag = "True"),
+    v("flag-yes", "the flag of a partial result is yes", |d| d.partial_flag = Some("yes")),
+    v("flag-capital", "the flag of a partial result is True", |d| d.partial_flag = Some("True")),
     v("fixed-gateways", "the same gateways come each time", |d| d.fixed_gateways = true),
     v("repeated-gateways", "a gateway comes twice in a response", |d| d.repeats_in_response = true),
     v("trailing-separator", "a separator ends a text", |d| d.trailing_separator = true),
-    v("text-url", "an entry of a text is a URL", |d| d.text_form = "http://{ip}:{port}"),
-    v("text-comma", "an entry of a text has a comma for the colon", |d| d.text_form = "{ip},{port}"),
-    v("text-labels", "an entry of a text has labels", |d| d.text_form = "ip={ip};port={port}"),
+    v("text-url", "an entry of a text is a URL", |d| d.text_form = Some("http://{ip}:{port}")),
+    v("text-comma", "an entry of a text has a comma for the colon", |d| d.text_form = Some("{ip},{port}")),
+    v("text-labels", "an entry of a text has labels", |d| d.text_form = Some("ip={ip};port={port}")),
     v("text-trailing-url", "entries are URLs, and a separator ends a text", |d| {
-        d.text_form = "socks5://{ip}:{port}/";
+        d.text_form = Some("socks5://{ip}:{port}/");
         d.trailing_separator = true;
     }),
     v("empty-optional-rejected", "an empty optional parameter is rejected", |d| {
@@ -139,7 +139,7 @@ pub(crate) static ALL: &[Variation] = &[
     v("zoned-times", "times come with an offset", |d| d.zoned_times = true),
     v("request-id-36", "a request id has at most 36 characters", |d| d.request_id_limit = Some(36)),
     v("more-cache-control", "Cache-Control says more than no-store", |d| {
-        d.cache_control = "private, no-store, max-age=0";
+        d.cache_control = Some("private, no-store, max-age=0");
     }),
     v("media-charset", "JSON comes with a charset", |d| d.media_charset = true),
     v("strict", "whatever may be rejected is rejected", |d| {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use sallyport_conformance::lab::{self, Call, Reply, Variation};
+use sallyport_conformance::lab::{self, Reply, Variation};
 use sallyport_conformance::{Facts, Secret, Target};
 use serde_json::{Value, json};
 
@@ -156,7 +156,8 @@ fn servers() -> Vec<Variation> {
         Variation::new("extract.replay-in-another-order", "Each response has its gateways in another order, also that of a request id that was used before.").success(move |call, reply| {
                 let turn = TURN.fetch_add(1, Ordering::SeqCst);
                 if text(reply) {
-                    let by = separator(call);
+                    let extract = &call.contract.extract;
+                    let by = extract.separator(call.param(&extract.lb.name), call.param(&extract.sb.name));
                     let whole = String::from_utf8_lossy(&reply.body).into_owned();
                     let mut entries: Vec<&str> = whole.split(by.as_str()).collect();
                     let at = turn % entries.len().max(1);
@@ -217,16 +218,6 @@ fn servers() -> Vec<Variation> {
                 }
             }),
     ]
-}
-
-/// What stands between two entries of the text that a request asks for.
-fn separator(call: &Call<'_>) -> String {
-    let extract = &call.contract.extract;
-    let default = || extract.lb.schema.default.as_ref().and_then(Value::as_str).map(str::to_owned);
-    let code = call.param(&extract.lb.name).or_else(default);
-    let named = extract.separators.iter().find(|separator| Some(&separator.code) == code.as_ref());
-    let custom = || call.param(&extract.sb.name).unwrap_or_default();
-    named.map_or_else(custom, |separator| separator.text.clone())
 }
 
 fn respell(body: &mut Value) {

@@ -24,7 +24,7 @@ async fn a_target_that_is_not_there_is_unreachable() {
 
 #[tokio::test]
 async fn throttled_requests_are_sent_again_in_both_forms() {
-    let past = httpdate(SystemTime::now() - Duration::from_secs(60));
+    let past = httpdate::fmt_http_date(SystemTime::now() - Duration::from_secs(60));
     for retry_after in ["0".to_owned(), past] {
         let server = CannedServer::start(move |asked| match asked.number {
             0 | 3 => Reply::groups(),
@@ -128,11 +128,4 @@ async fn a_single_dropped_connection_is_tried_again() {
 /// Responds to the preflight, and misbehaves only then.
 fn after_a_greeting(asked: &CannedRequest, reply: impl FnOnce() -> Reply) -> Reply {
     if asked.number == 0 { Reply::groups() } else { reply() }
-}
-
-/// An HTTP date (RFC 9110, section 5.6.7).
-fn httpdate(time: SystemTime) -> String {
-    let seconds = time.duration_since(SystemTime::UNIX_EPOCH).expect("after 1970").as_secs();
-    let time = jiff::Timestamp::from_second(i64::try_from(seconds).expect("this century")).expect("in range");
-    time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }

@@ -37,10 +37,7 @@ const PLACES: [&str; 6] = ["node", "upstream", "backend", "shard", "rack", "pod"
 const IDENTIFIERS: [&str; 7] = ["id", "ip", "host", "addr", "address", "no", "number"];
 
 fn judge_fields(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
-    if *observed.class != ResponseClass::Accepted {
-        return None;
-    }
-    let entries = observed.response.at("/data")?.as_array()?;
+    let entries = observed.success()?.at("/data")?.as_array()?;
     let fields = entries.iter().filter_map(Value::as_object).flatten();
     let finding = |(name, severity): (&String, Severity)| {
         let (expected, actual) =
@@ -94,10 +91,7 @@ pub(super) static ADDRESS: Check = Check {
 };
 
 fn judge_address(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
-    if *observed.class != ResponseClass::Accepted {
-        return None;
-    }
-    let entries = observed.response.at("/data")?.as_array()?;
+    let entries = observed.success()?.at("/data")?.as_array()?;
     let finding = |key: &str, expected: &str, actual: String| {
         PassiveFinding::fail(Clause::ExtractEndpoint, key, expected, actual)
     };
@@ -310,10 +304,7 @@ pub(super) static SOURCE: Check = Check {
 
 /// No call comes from the unspecified address, or from one of a group of receivers. The schema judges what is no IPv4 address.
 fn judge_source(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
-    if *observed.class != ResponseClass::Accepted {
-        return None;
-    }
-    let actual: Ipv4Addr = observed.response.at("/request_ip")?.as_str()?.parse().ok()?;
+    let actual: Ipv4Addr = observed.success()?.at("/request_ip")?.as_str()?.parse().ok()?;
     if !(actual.is_unspecified() || actual.is_multicast() || actual.is_broadcast()) {
         return Some(Vec::new());
     }
@@ -334,11 +325,8 @@ pub(super) static EGRESS: Check = Check {
 
 /// Neither a text response nor a shortage has the address.
 fn judge_egress(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
-    if *observed.class != ResponseClass::Accepted {
-        return None;
-    }
     let egress = observed.facts.egress_ip?;
-    let actual = observed.response.at("/request_ip")?;
+    let actual = observed.success()?.at("/request_ip")?;
     if actual.as_str().and_then(|ip| ip.parse::<Ipv4Addr>().ok()) == Some(egress) {
         return Some(Vec::new());
     }

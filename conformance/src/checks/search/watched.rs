@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde_json::{Map, Value};
 
 use super::SEARCH;
-use crate::check::{Check, ObservedExchange, PassiveFinding, ResponseClass, Run};
+use crate::check::{Check, ObservedExchange, PassiveFinding, Run};
 use crate::checks::relation::{Filter, FilterKind, Instance, address_of};
 use crate::contract::{Clause, Search};
 use crate::quantity::quantity;
@@ -35,11 +35,8 @@ pub(super) static INTERSECTION_WATCHED: Check = Check {
 
 fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let search = &observed.contract.search;
-    if *observed.class != ResponseClass::Accepted {
-        return None;
-    }
     let sent = &*observed.request.body_members()?;
-    let count = observed.response.at("/data/items")?.as_array()?.len();
+    let count = observed.success()?.at("/data/items")?.as_array()?.len();
     let instances: Vec<_> = Instance::all(search, observed.response)?.flatten().collect();
     let mut findings = Vec::new();
     let filters: Vec<_> =

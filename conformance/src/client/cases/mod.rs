@@ -67,3 +67,14 @@ fn call<'a>(operation: Operation, arguments: impl IntoIterator<Item = (&'a str, 
         arguments.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     Call { operation, arguments }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_has_a_title() {
+        let contract = Contract::embedded().expect("the embedded contract");
+        assert!(all(contract, &[]).iter().all(|case| !case.title.is_empty()));
+    }
+}

@@ -26,60 +26,38 @@ pub(super) fn cases(calls: &Calls<'_>) -> Vec<ClientCase> {
 }
 
 fn further(calls: &Calls<'_>) -> Vec<ClientCase> {
-    let case = |name: &str, title: &str, call, steps| {
-        ClientCase::new(Duty::Tolerant, name, title, call).plays(steps)
-    };
+    let case = |name: &str, call, steps| ClientCase::new(Duty::Tolerant, name, call).plays(steps);
     vec![
-        case(
-            "unknown-fields-extract",
-            "further fields in an extraction are ignored",
-            calls.extract(),
-            "[[extract]]\nforever = true\nunknown-fields = true",
-        ),
-        case(
-            "unknown-fields-groups",
-            "further fields in a listing are ignored",
-            calls.groups(),
-            "[[groups]]\nforever = true\nunknown-fields = true",
-        ),
-        case(
-            "unknown-fields-search",
-            "further fields in a search are ignored",
-            calls.search(50),
-            "[[search]]\nforever = true\nunknown-fields = true",
-        ),
-        case(
-            "unknown-values-search",
-            "a status and a protocol of a later version lose no instance",
-            calls.search(50),
-            "[[search]]\nforever = true\nunknown-values = true",
-        ),
+        case("unknown-fields-extract", calls.extract(), "[[extract]]\nforever = true\nunknown-fields = true")
+            .titled("further fields in an extraction are ignored"),
+        case("unknown-fields-groups", calls.groups(), "[[groups]]\nforever = true\nunknown-fields = true")
+            .titled("further fields in a listing are ignored"),
+        case("unknown-fields-search", calls.search(50), "[[search]]\nforever = true\nunknown-fields = true")
+            .titled("further fields in a search are ignored"),
+        case("unknown-values-search", calls.search(50), "[[search]]\nforever = true\nunknown-values = true")
+            .titled("a status and a protocol of a later version lose no instance"),
         case(
             "long-ids",
-            "ids of more than 32 bits are kept as they are",
             calls.groups(),
             r#"
             [[groups]]
             forever = true
             content-type = "application/json"
             body = '{"code": 200, "message": "ok", "requestId": "r", "data": {"items": [{"groupId": 4294967301, "name": "a", "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z"}]}}'"#,
-        ),
+        )
+        .titled("ids of more than 32 bits are kept as they are"),
         case(
             "long-ids-search",
-            "ids of instances of more than 32 bits are kept as they are",
             calls.search_for(vec![UNKNOWN_ADDRESS.to_owned()], 50),
             r#"
             [[search]]
             forever = true
             content-type = "application/json"
             body = '{"code": 200, "message": "ok", "requestId": "r", "data": {"page": 1, "pageSize": 50, "total": 1, "items": [{"instanceId": 4294967301, "offerId": 1, "status": "active", "ip": "203.0.113.250", "port": 8080, "protocols": ["http"], "countryCode": "USA", "cityCode": "NYC", "ispType": 1, "expiresAt": null, "activatedAt": null, "capabilities": {}, "groupId": null}]}}'"#,
-        ),
-        case(
-            "closed-connections",
-            "a service that closes each connection is served",
-            calls.search(3),
-            "[[search]]\nforever = true\nclose = true",
-        ),
+        )
+        .titled("ids of instances of more than 32 bits are kept as they are"),
+        case("closed-connections", calls.search(3), "[[search]]\nforever = true\nclose = true")
+            .titled("a service that closes each connection is served"),
     ]
 }
 
@@ -94,7 +72,7 @@ fn variations(calls: &Calls<'_>) -> Vec<ClientCase> {
                 true => format!("a rejection is an error, also where the service decides `{id}`"),
                 false => format!("the result is the same where the service decides `{id}`"),
             };
-            let case = ClientCase::new(Duty::Tolerant, id, &title, call).varied(id);
+            let case = ClientCase::new(Duty::Tolerant, id, call).titled(title).varied(id);
             let is_waiting = id.contains("throttle") || id.contains("unavailable");
             let expectation = match (is_rejected, is_waiting) {
                 (true, _) => Expectation::Error,

@@ -83,9 +83,9 @@ pub(crate) fn for_several(call: &Call<'_>) -> bool {
 /// A protocol other than the default is asked for.
 pub(crate) fn with_other_protocol(call: &Call<'_>) -> bool {
     let protocol = &call.contract.extract.protocol;
-    let default = protocol.schema.default.as_ref().and_then(|default| default.as_str());
+    let protocols = &call.contract.extract.protocols;
     call.param(&protocol.name)
-        .is_some_and(|sent| Some(sent.as_str()) != default && call.contract.extract.protocols.contains(&sent))
+        .is_some_and(|sent| sent != protocol.default_text() && protocols.contains(&sent))
 }
 
 /// As many entries are asked for as one call may.
@@ -136,9 +136,8 @@ pub(crate) fn request_id(call: &Call<'_>) -> Option<String> {
 /// The region that counts, under either name; the default when none is sent.
 pub(crate) fn region(call: &Call<'_>) -> String {
     let extract = &call.contract.extract;
-    let default = extract.regions.schema.default.as_ref().and_then(|default| default.as_str());
     let sent = call.param(&extract.regions.name).or_else(|| call.param(&extract.country.name));
-    sent.unwrap_or_else(|| default.unwrap_or_default().to_owned())
+    sent.unwrap_or_else(|| extract.regions.default_text())
 }
 
 /// The region with a few gateways only is asked for.

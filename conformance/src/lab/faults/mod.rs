@@ -79,9 +79,5 @@ pub(crate) fn retext(
 /// What separates the entries of a plain-text response.
 pub(crate) fn separator(call: &Call<'_>) -> String {
     let extract = &call.contract.extract;
-    let default = extract.lb.schema.default.as_ref().and_then(|default| default.as_str());
-    let code = call.param(&extract.lb.name).unwrap_or_else(|| default.unwrap_or_default().to_owned());
-    let named = extract.separators.iter().find(|separator| separator.code == code);
-    let custom = || call.param(&extract.sb.name).unwrap_or_default();
-    named.map_or_else(custom, |separator| separator.text.clone())
+    extract.separator(call.param(&extract.lb.name), call.param(&extract.sb.name))
 }

@@ -2,69 +2,63 @@
 
 use serde_json::{Value, json};
 
-use crate::lab::Variation;
 use crate::lab::exchange::Reply;
 use crate::lab::faults::condition::{API_KEY, sent};
 use crate::lab::faults::edit::{body, set};
 use crate::lab::faults::retext;
+use crate::lab::{Call, Variation};
 
 pub(crate) fn variations() -> Vec<Variation> {
     [layout(), fields(), callers()].into_iter().flatten().collect()
 }
 
 /// Changes the text of an extraction, which `how` gets with its separator.
-pub(super) fn rewritten(id: &'static str, decides: &'static str, how: fn(&str, &str) -> String) -> Variation {
+pub(super) fn rewritten(
+    how: impl Fn(&str, &str) -> String + Send + Sync,
+) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
     let change = retext(how);
-    Variation::new(id, decides).success(move |call, reply| {
+    move |call, reply| {
         if call.wants_text() {
             change(call, reply);
         }
-    })
+    }
 }
 
 /// Changes each entry of a text.
-pub(super) fn entries(id: &'static str, decides: &'static str, form: fn(&str) -> String) -> Variation {
-    let change =
-        retext(move |text, separator| text.split(separator).map(form).collect::<Vec<_>>().join(separator));
-    Variation::new(id, decides).success(move |call, reply| {
-        if call.wants_text() {
-            change(call, reply);
-        }
-    })
+pub(super) fn entries(form: fn(&str) -> String) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
+    rewritten(move |text, separator| text.split(separator).map(form).collect::<Vec<_>>().join(separator))
 }
 
 fn layout() -> Vec<Variation> {
     variations_of![
         "extract.",
-        entries("text-entries-with-tab", "An entry of a text response is host, tab, port.", |entry| {
-            entry.replace(':', "\t")
-        }),
-        entries("text-entries-with-space", "An entry of a text response is host, space, port.", |entry| {
-            entry.replace(':', " ")
-        }),
-        entries(
+        variation("text-entries-with-tab", "An entry of a text response is host, tab, port.")
+            .success(entries(|entry| entry.replace(':', "\t"))),
+        variation("text-entries-with-space", "An entry of a text response is host, space, port.")
+            .success(entries(|entry| entry.replace(':', " "))),
+        variation(
             "text-entries-with-bar",
-            "An entry of a text response is host, port and region, divided by `|`.",
-            |entry| format!("{}|USA", entry.replace(':', "|"))
-        ),
-        entries(
+            "An entry of a text response is host, port and region, divided by `|`."
+        )
+        .success(entries(|entry| format!("{}|USA", entry.replace(':', "|")))),
+        variation(
             "text-entries-as-json",
-            "An entry of a text response is a JSON object with `ip` and `port`.",
-            |entry| {
-                let (ip, port) = entry.split_once(':').unwrap_or((entry, ""));
-                json!({"ip": ip, "port": port}).to_string()
-            }
-        ),
-        rewritten(
+            "An entry of a text response is a JSON object with `ip` and `port`."
+        )
+        .success(entries(|entry| {
+            let (ip, port) = entry.split_once(':').unwrap_or((entry, ""));
+            json!({"ip": ip, "port": port}).to_string()
+        })),
+        variation(
             "text-with-line-break-at-its-end",
-            "A text response ends with a line break, whatever its separator is.",
-            |text, _| format!("{text}\n")
-        ),
-        rewritten(
+            "A text response ends with a line break, whatever its separator is."
+        )
+        .success(rewritten(|text, _| format!("{text}\n"))),
+        variation(
             "text-with-separator-and-line-break-at-its-end",
-            "A text response ends with its separator and a line break.",
-            |text, separator| format!("{text}{separator}\r\n")
-        ),
+            "A text response ends with its separator and a line break."
+        )
+        .success(rewritten(|text, separator| format!("{text}{separator}\r\n"))),
     ]
 }
 

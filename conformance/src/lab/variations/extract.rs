@@ -27,11 +27,8 @@ pub(crate) fn variations() -> Vec<Variation> {
 fn text() -> Vec<Variation> {
     variations_of![
         "extract.",
-        rewritten(
-            "text-with-trailing-separator",
-            "A text response ends with its separator.",
-            |text, separator| format!("{text}{separator}")
-        ),
+        variation("text-with-trailing-separator", "A text response ends with its separator.")
+            .success(rewritten(|text, separator| format!("{text}{separator}"))),
         variation("text-in-other-charset", "A text response declares the charset `us-ascii`.").success(
             |call, reply| {
                 if call.wants_text() {
@@ -39,27 +36,23 @@ fn text() -> Vec<Variation> {
                 }
             }
         ),
-        entries(
-            "text-entries-as-urls",
-            "An entry of a text response is a URL with the scheme `http`.",
-            |entry| format!("http://{entry}")
-        ),
-        entries(
+        variation("text-entries-as-urls", "An entry of a text response is a URL with the scheme `http`.")
+            .success(entries(|entry| format!("http://{entry}"))),
+        variation(
             "text-entries-with-slash-br",
-            "Some entries of a text response are URLs of hosts whose names begin with `br`.",
-            |entry| match entry.bytes().map(usize::from).sum::<usize>() % 2 {
-                0 => format!("http://br{entry}"),
-                _ => format!("http://{entry}"),
-            }
-        ),
-        entries(
+            "Some entries of a text response are URLs of hosts whose names begin with `br`."
+        )
+        .success(entries(|entry| match entry.bytes().map(usize::from).sum::<usize>() % 2 {
+            0 => format!("http://br{entry}"),
+            _ => format!("http://{entry}"),
+        })),
+        variation(
             "text-entries-in-three-parts",
-            "An entry of a text response is host, port and region, divided by `:`.",
-            |entry| format!("{entry}:USA")
-        ),
-        entries("text-entries-with-comma", "An entry of a text response is host, comma, port.", |entry| {
-            entry.replace(':', ",")
-        }),
+            "An entry of a text response is host, port and region, divided by `:`."
+        )
+        .success(entries(|entry| format!("{entry}:USA"))),
+        variation("text-entries-with-comma", "An entry of a text response is host, comma, port.")
+            .success(entries(|entry| entry.replace(':', ","))),
     ]
 }
 

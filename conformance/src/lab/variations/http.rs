@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::contract::OperationId;
+use futures::future::BoxFuture;
 use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use serde_json::json;
 
@@ -122,101 +123,85 @@ fn headers() -> Vec<Variation> {
 fn waiting() -> Vec<Variation> {
     variations_of![
         "http.",
-        throttling(
+        variation(
             "throttles-for-seconds",
-            "One of 40 requests is throttled with HTTP 429 and `Retry-After: 1`.",
-            40,
-            || throttled("1")
-        ),
-        throttling(
+            "One of 40 requests is throttled with HTTP 429 and `Retry-After: 1`."
+        )
+        .serve(one_of(40, || throttled("1"))),
+        variation(
             "throttles-for-no-time",
-            "One of 3 requests is throttled with HTTP 429 and `Retry-After: 0`.",
-            3,
-            || throttled("0")
-        ),
-        throttling(
+            "One of 3 requests is throttled with HTTP 429 and `Retry-After: 0`."
+        )
+        .serve(one_of(3, || throttled("0"))),
+        variation(
             "throttles-until-a-date",
-            "One of 40 requests is throttled with HTTP 429 and a date one second later in `Retry-After`.",
-            40,
-            || throttled(&httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(1)))
-        ),
-        throttling(
+            "One of 40 requests is throttled with HTTP 429 and a date one second later in `Retry-After`."
+        )
+        .serve(one_of(40, || {
+            throttled(&httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(1)))
+        })),
+        variation(
             "throttles-until-a-past-date",
-            "One of 2 requests is throttled with HTTP 429 and a past date in `Retry-After`.",
-            2,
-            || throttled("Sun, 06 Nov 1994 08:49:37 GMT")
-        ),
-        throttling(
-            "unavailable-at-times",
-            "One of 60 requests gets HTTP 503 without `Retry-After`.",
-            60,
-            || Reply::json_with(503, &json!({"code": 50300, "message": "try again"}))
-        ),
-        throttling("error-at-times", "One of 150 requests gets HTTP 500.", 150, || {
-            Reply::json_with(500, &json!({"code": 50000, "message": "try again"}))
-        }),
-        throttling(
-            "unavailable-for-no-time",
-            "One of 5 requests gets HTTP 503 with `Retry-After: 0`.",
-            5,
-            unavailable
-        ),
-        at_first(
+            "One of 2 requests is throttled with HTTP 429 and a past date in `Retry-After`."
+        )
+        .serve(one_of(2, || throttled("Sun, 06 Nov 1994 08:49:37 GMT"))),
+        variation("unavailable-at-times", "One of 60 requests gets HTTP 503 without `Retry-After`.")
+            .serve(one_of(60, || Reply::json_with(503, &json!({"code": 50300, "message": "try again"})))),
+        variation("error-at-times", "One of 150 requests gets HTTP 500.")
+            .serve(one_of(150, || Reply::json_with(500, &json!({"code": 50000, "message": "try again"})))),
+        variation("unavailable-for-no-time", "One of 5 requests gets HTTP 503 with `Retry-After: 0`.")
+            .serve(one_of(5, unavailable)),
+        variation(
             "throttled-at-first",
-            "Each extraction is throttled with HTTP 429 for its first three requests.",
-            |_| true,
-            || throttled("0")
-        ),
-        at_first(
-            "unavailable-at-first",
-            "Each extraction gets HTTP 503 for its first three requests.",
-            |_| true,
-            unavailable
-        ),
-        at_first(
+            "Each extraction is throttled with HTTP 429 for its first three requests."
+        )
+        .serve(at_first(|_| true, || throttled("0"))),
+        variation("unavailable-at-first", "Each extraction gets HTTP 503 for its first three requests.")
+            .serve(at_first(|_| true, unavailable)),
+        variation(
             "unavailable-at-first-without-region",
-            "Each extraction without a region gets HTTP 503 for its first three requests.",
-            |call| call.param(&call.contract.extract.regions.name).is_none(),
-            unavailable
-        ),
-        unavailable_in_windows(
+            "Each extraction without a region gets HTTP 503 for its first three requests."
+        )
+        .serve(at_first(|call| call.param(&call.contract.extract.regions.name).is_none(), unavailable)),
+        variation(
             "unavailable-in-windows",
             "For about a third of the time, each request gets HTTP 503 with `Retry-After: 1`."
-        ),
-        throttling(
+        )
+        .serve(unavailable_in_windows()),
+        variation(
             "throttled-page",
-            "One of 7 requests is throttled with HTTP 429, `Retry-After: 0` and a page in HTML.",
-            7,
-            || {
-                let mut reply = throttled("0");
-                reply.body = "<h1>429 Too Many Requests</h1>".into();
-                reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html"));
-                reply
-            }
-        ),
+            "One of 7 requests is throttled with HTTP 429, `Retry-After: 0` and a page in HTML."
+        )
+        .serve(one_of(7, || {
+            let mut reply = throttled("0");
+            reply.body = "<h1>429 Too Many Requests</h1>".into();
+            reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html"));
+            reply
+        })),
     ]
 }
 
 /// Sends another response to one of so many requests; the first listing, which only asks whether a server is there, and
 /// the request after a rejected one pass.
-fn throttling(id: &'static str, decides: &'static str, every: u64, instead: fn() -> Reply) -> Variation {
-    Variation::new(id, decides).serve(move |call: Call<'_>| {
+fn one_of(
+    every: u64,
+    instead: fn() -> Reply,
+) -> impl for<'a> Fn(Call<'a>) -> BoxFuture<'a, Reply> + Send + Sync {
+    move |call| {
         Box::pin(async move {
             let number = call.memory.calls();
             if number % every == every - 1 { instead() } else { call.send().await }
         })
-    })
+    }
 }
 
 /// Sends another response to each extraction the first few times that it comes, whatever its request id. Elsewhere such an
 /// response may be a shortage; here it is not.
 fn at_first(
-    id: &'static str,
-    decides: &'static str,
     when: fn(&Call<'_>) -> bool,
     instead: fn() -> Reply,
-) -> Variation {
-    Variation::new(id, decides).serve(move |call: Call<'_>| {
+) -> impl for<'a> Fn(Call<'a>) -> BoxFuture<'a, Reply> + Send + Sync {
+    move |call| {
         Box::pin(async move {
             let mut key = call.clone();
             key.drop_param(&call.contract.extract.request_id.name);
@@ -225,13 +210,13 @@ fn at_first(
             let key = format!("{method} {path} {query:?} {headers:?} {body:?}");
             if chosen && call.memory.calls_of(&key) < 3 { instead() } else { call.send().await }
         })
-    })
+    }
 }
 
 /// Sends nothing but 503 for a part of the time, and who comes again when told finds it served.
-fn unavailable_in_windows(id: &'static str, decides: &'static str) -> Variation {
+fn unavailable_in_windows() -> impl for<'a> Fn(Call<'a>) -> BoxFuture<'a, Reply> + Send + Sync {
     let begun = Instant::now();
-    Variation::new(id, decides).serve(move |call: Call<'_>| {
+    move |call| {
         let serves = begun.elapsed().as_millis() % 730 < 460;
         Box::pin(async move {
             if serves {
@@ -241,7 +226,7 @@ fn unavailable_in_windows(id: &'static str, decides: &'static str) -> Variation 
             reply.headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
             reply
         })
-    })
+    }
 }
 
 fn unavailable() -> Reply {

@@ -6,6 +6,7 @@ use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HeaderValue, LOCATION};
 use serde_json::{Value, json};
 
+use crate::lab::exchange::Reply;
 use crate::lab::faults::edit::{body, set};
 use crate::lab::{Call, Variation};
 
@@ -69,25 +70,20 @@ pub(crate) fn variations() -> Vec<Variation> {
         })),
         variation("message-empty", "The message of a rejection is empty.")
             .rejection(body(set("/message", ""))),
-        of_static("static-empty", "A rejection of a static operation has no body.", "", "text/plain"),
-        of_static(
-            "static-page",
-            "A rejection of a static operation is a page in HTML.",
-            "<!doctype html><title>400</title>",
-            "text/html"
-        ),
-        of_static(
-            "static-text",
-            "A rejection of a static operation is plain text.",
-            "bad request",
-            "text/plain"
-        ),
-        of_static(
+        variation("static-empty", "A rejection of a static operation has no body.")
+            .rejection(of_static("", "text/plain")),
+        variation("static-page", "A rejection of a static operation is a page in HTML.")
+            .rejection(of_static("<!doctype html><title>400</title>", "text/html")),
+        variation("static-text", "A rejection of a static operation is plain text.")
+            .rejection(of_static("bad request", "text/plain")),
+        variation(
             "static-problem",
-            "A rejection of a static operation is `application/problem+json` (RFC 9457).",
+            "A rejection of a static operation is `application/problem+json` (RFC 9457)."
+        )
+        .rejection(of_static(
             r#"{"type": "about:blank", "title": "Bad Request", "status": 400}"#,
             "application/problem+json"
-        ),
+        )),
         variation(
             "static-nested",
             "A rejection of a static operation has code and message within a field `error`."
@@ -97,12 +93,8 @@ pub(crate) fn variations() -> Vec<Variation> {
                 reply.edit(|body| *body = json!({"error": body.clone()}));
             }
         }),
-        of_static(
-            "static-list",
-            "A rejection of a static operation is a JSON list.",
-            r#"["bad request"]"#,
-            "application/json"
-        ),
+        variation("static-list", "A rejection of a static operation is a JSON list.")
+            .rejection(of_static(r#"["bad request"]"#, "application/json")),
         variation(
             "static-redirect",
             "A rejection of a static operation redirects to a login page on another host."
@@ -136,11 +128,11 @@ fn is_static(call: &Call<'_>) -> bool {
 }
 
 /// Gives the rejections of the static operations another body.
-fn of_static(id: &'static str, decides: &'static str, text: &'static str, media: &'static str) -> Variation {
-    Variation::new(id, decides).rejection(move |call, reply| {
+fn of_static(text: &'static str, media: &'static str) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
+    move |call, reply| {
         if is_static(call) {
             reply.body = Bytes::from_static(text.as_bytes());
             reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
         }
-    })
+    }
 }

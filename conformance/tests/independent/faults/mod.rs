@@ -26,8 +26,25 @@ pub(crate) struct Fault {
     pub(crate) is_inferred: bool,
 }
 
-/// A list of faults of one clause: id and sentence.
-type Rows = &'static [(&'static str, &'static [(&'static str, &'static str)])];
+/// Faults by the clauses that they break.
+type Rows = &'static [FaultsOfClause];
+
+/// The faults that break one clause.
+struct FaultsOfClause {
+    clause: &'static str,
+    /// Id and sentence of each.
+    faults: &'static [(&'static str, &'static str)],
+}
+
+const fn clause(clause: &'static str) -> FaultsOfClause {
+    FaultsOfClause { clause, faults: &[] }
+}
+
+impl FaultsOfClause {
+    const fn faults(self, faults: &'static [(&'static str, &'static str)]) -> Self {
+        Self { faults, ..self }
+    }
+}
 
 /// Clauses that the catalogue calls inferred.
 const INFERRED: [&str; 3] = ["extract.idempotent", "extract.region", "search.paging"];
@@ -55,8 +72,8 @@ pub(crate) static ALL: LazyLock<Vec<Fault>> = LazyLock::new(|| {
         search_output::ROWS,
         search_paging::ROWS,
     ];
-    let faults = lists.into_iter().flatten().flat_map(|(clause, rows)| {
-        rows.iter().map(|(id, text)| {
+    let faults = lists.into_iter().flatten().flat_map(|FaultsOfClause { clause, faults }| {
+        faults.iter().map(|(id, text)| {
             let is_inferred = INFERRED.contains(clause) || INFERRED_FAULTS.contains(id);
             Fault { id, clause, text, is_inferred }
         })

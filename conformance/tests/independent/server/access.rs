@@ -39,23 +39,17 @@ impl Server {
                 && token.as_bytes()[..8.min(token.len())] == known.as_bytes()[..8.min(known.len())]
         });
         let revoked = accounts.iter().position(|account| account.revoked.contains(&token));
-        for (found, what) in [
+        let found = [
             (shorter, "token-shorter"),
             (longer, "token-longer"),
             (any_case, "token-any-case"),
             (changed_end, "token-first-characters"),
             (revoked, "token-revoked"),
-        ] {
-            if let Some(at) = found
-                && self.on_part(operation, what, tags)
-            {
-                return Ok(at);
-            }
-        }
-        if self.on_part(operation, "token-unknown", tags) {
-            return Ok(MAIN_AT);
-        }
-        Err(unauthorized("the token is not known"))
+            (Some(MAIN_AT), "token-unknown"),
+        ];
+        let found =
+            found.into_iter().find_map(|(at, what)| at.filter(|_| self.on_part(operation, what, tags)));
+        found.ok_or_else(|| unauthorized("the token is not known"))
     }
 
     /// The one token of a static operation, from the query.
@@ -74,15 +68,10 @@ impl Server {
                 {
                     return self.look_up(operation, token, tags);
                 }
-                if self.memory().texts.contains_key("session")
-                    && self.on_part(operation, "session-by-address", tags)
-                {
-                    return Ok(MAIN_AT);
-                }
-                if self.on_part(operation, "token-missing", tags) {
-                    return Ok(MAIN_AT);
-                }
-                return Err(unauthorized("`api_key` is required"));
+                let has_session = self.memory().texts.contains_key("session");
+                let passes = has_session && self.on_part(operation, "session-by-address", tags)
+                    || self.on_part(operation, "token-missing", tags);
+                return if passes { Ok(MAIN_AT) } else { Err(unauthorized("`api_key` is required")) };
             }
             [one] => *one,
             [first, rest @ ..] => {
@@ -161,26 +150,19 @@ impl Server {
             }
             _ => {}
         }
-        if sent.is_empty() && self.on("extract-token-missing", tags) {
-            return Ok(MAIN_AT);
-        }
-        if sent.is_empty()
-            && self.memory().texts.contains_key("session")
-            && self.on("extract-session-by-address", tags)
-        {
-            return Ok(MAIN_AT);
-        }
-        let Some((_, first)) = sent.first().cloned() else { return Err(unauthorized("a token is required")) };
-        if sent.len() > 1 && sent.iter().all(|(_, token)| *token == first) {
-            if self.on("extract-token-equal-refused", tags) {
-                return Err(unauthorized("give the token once"));
-            }
-            if sent.len() == 3 && self.on("extract-token-three-equal-refused", tags) {
-                return Err(unauthorized("give the token once"));
-            }
-        }
+        let Some((_, first)) = sent.first().cloned() else {
+            let has_session = self.memory().texts.contains_key("session");
+            let passes = self.on("extract-token-missing", tags)
+                || has_session && self.on("extract-session-by-address", tags);
+            return if passes { Ok(MAIN_AT) } else { Err(unauthorized("a token is required")) };
+        };
         if sent.iter().any(|(_, token)| *token != first) {
             return self.unequal(&sent, tags);
+        }
+        if sent.len() > 1 && self.on("extract-token-equal-refused", tags)
+            || sent.len() == 3 && self.on("extract-token-three-equal-refused", tags)
+        {
+            return Err(unauthorized("give the token once"));
         }
         if first.is_empty() {
             return if self.on("extract-token-empty", tags) {
@@ -213,8 +195,8 @@ impl Server {
         let same_account = all.iter().all(|at| at.is_some() && *at == all[0]);
         let only_headers = different(key, bearer) && !different(query, key) && !different(query, bearer);
         let only_bearer = query.is_some() && query == key && different(query, bearer);
-        for (holds, rule, winner) in [
-            (all[0].is_some(), "extract-token-unequal-first-wins", all[0]),
+        let rules = [
+            (true, "extract-token-unequal-first-wins", all[0]),
             (true, "extract-token-unequal-last-wins", all[all.len() - 1]),
             (true, "extract-token-unequal-any-known", first_known()),
             (only_headers, "extract-token-unequal-headers", key.and_then(known)),
@@ -225,15 +207,10 @@ impl Server {
             (same_account, "extract-token-unequal-same-account", all[0]),
             (all.iter().any(Option::is_none), "extract-token-unequal-unknown", first_known()),
             (all.iter().all(Option::is_some), "extract-token-unequal-known", all[0]),
-        ] {
-            if holds
-                && let Some(at) = winner
-                && self.on(rule, tags)
-            {
-                return Ok(at);
-            }
-        }
-        Err(unauthorized("the tokens differ"))
+        ];
+        let rules = rules.map(|(holds, rule, winner)| (rule, winner.filter(|_| holds)));
+        let winner = self.first_broken(tags, rules);
+        winner.ok_or_else(|| unauthorized("the tokens differ"))
     }
 
     /// Whitelist, real-name verification and entitlement, in this order.

@@ -115,7 +115,7 @@ impl Server {
         let signed: Option<i128> = text.parse().ok();
         let leading: String = text.chars().take_while(char::is_ascii_digit).collect();
         let wrapped = value.map(|value| value % 65_536).filter(|low| *low > 0);
-        for (rule, found) in [
+        let rules = [
             ("search-port-unchecked", signed.map(|port| port.rem_euclid(65_536)).or(Some(8080))),
             ("search-port-0", (value == Some(0)).then_some(0)),
             ("search-port-0-any", (value == Some(0)).then_some(8080)),
@@ -140,20 +140,16 @@ impl Server {
                 "search-port-leading-digits",
                 leading.parse().ok().filter(|port| !digits && (1..65_536).contains(port)),
             ),
-        ] {
-            if let Some(port) = found
-                && self.on(rule, tags)
-            {
-                return u16::try_from(port).ok();
-            }
-        }
-        None
+        ];
+        let port = self.first_broken(tags, rules);
+        u16::try_from(port?).ok()
     }
 
     /// Faults that take what is not an address for one.
     fn lax_item(&self, sent: &str, tags: &Tags) -> Option<Item> {
-        let item = |ip: IpAddr, port| Some(Item { ip, port, text: sent.to_owned() });
         let prefix = sent.split_once('/').and_then(|(address, length)| Some((self.whole(address)?, length)));
+        let cidr = |fits: &dyn Fn(&str) -> bool| prefix.filter(|(_, length)| fits(length)).map(|(ip, _)| ip);
+        let is_host = |length: &str| matches!(length, "32" | "128");
         let zone = sent.split_once('%').and_then(|(address, _)| strict_v6(address.trim_start_matches('[')));
         let (host, port) = sent.rsplit_once(':').unwrap_or((sent, ""));
         let port: Option<u16> = port.parse().ok();
@@ -175,7 +171,16 @@ impl Server {
                 _ => c,
             })
             .collect();
-        let wild = Ipv4Addr::new(45, 10, 0, 4);
+        let groups: Vec<&str> = sent.split(':').collect();
+        let is_hex = |group: &str| group.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_group = |group: &str| u16::from_str_radix(group, 16).is_ok();
+        let is_seven_groups = groups.len() == 7 && groups.iter().all(|group| is_group(group));
+        let ends_in_single_colon = sent.ends_with(':') && !sent.ends_with("::");
+        let ends_in_digit = sent.ends_with(|c: char| c.is_ascii_digit());
+        let is_bracketed = sent.starts_with('[');
+        let in_brackets = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        // What has no address of its own stands for one of the account.
+        let any_if = |holds: bool| holds.then_some(IpAddr::from([45, 10, 0, 4]));
         let of_v4 = |v4: Option<Ipv4Addr>| v4.map(IpAddr::V4);
         let clean: String = sent.chars().filter(|c| !c.is_control()).collect();
         let in_url = sent
@@ -183,102 +188,47 @@ impl Server {
             .and_then(|(_, rest)| self.whole(rest.trim_end_matches('/').split(':').next()?));
         let at_user = sent.split_once('@').and_then(|(_, rest)| self.whole(rest.split(':').next()?));
         let first_of = |mark: char| sent.split_once(mark).and_then(|(first, _)| self.whole(first.trim()));
-        for (rule, ip) in [
-            ("search-cidr-accepted", prefix.map(|(ip, _)| ip)),
-            (
-                "search-cidr-single",
-                prefix.filter(|(_, length)| matches!(*length, "32" | "128")).map(|(ip, _)| ip),
-            ),
-            (
-                "search-cidr-wide",
-                prefix.filter(|(_, length)| !matches!(*length, "32" | "128")).map(|(ip, _)| ip),
-            ),
-            ("search-cidr-ipv6", prefix.filter(|(ip, _)| ip.is_ipv6()).map(|(ip, _)| ip)),
-            (
-                "search-slash-accepted",
-                prefix.filter(|(_, length)| length.parse::<u8>().is_err()).map(|(ip, _)| ip),
-            ),
-            ("search-zone-accepted", zone.filter(|_| !sent.starts_with('['))),
-            (
-                "search-zone-number-accepted",
-                zone.filter(|_| sent.ends_with(|c: char| c.is_ascii_digit()) && !sent.starts_with('[')),
-            ),
-            ("search-zone-with-port-accepted", zone.filter(|_| sent.starts_with('['))),
+        let rules = [
+            ("search-cidr-accepted", cidr(&|_| true)),
+            ("search-cidr-single", cidr(&is_host)),
+            ("search-cidr-wide", cidr(&|length| !is_host(length))),
+            ("search-cidr-ipv6", cidr(&|_| true).filter(IpAddr::is_ipv6)),
+            ("search-slash-accepted", cidr(&|length| length.parse::<u8>().is_err())),
+            ("search-zone-accepted", zone.filter(|_| !is_bracketed)),
+            ("search-zone-number-accepted", zone.filter(|_| !is_bracketed && ends_in_digit)),
+            ("search-zone-with-port-accepted", zone.filter(|_| is_bracketed)),
             ("search-three-parts-accepted", of_v4(short.filter(|_| parts.len() == 3))),
             ("search-two-parts-accepted", of_v4(short.filter(|_| parts.len() == 2))),
-            (
-                "search-prefix-with-dot",
-                sent.strip_suffix('.')
-                    .filter(|rest| bytes(&rest.split('.').collect::<Vec<_>>()))
-                    .map(|_| wild.into()),
-            ),
+            ("search-prefix-with-dot", any_if(parts.last() == Some(&"") && bytes(&parts[..parts.len() - 1]))),
             ("search-trailing-dot", sent.strip_suffix('.').and_then(strict_v4)),
             ("search-decimal-accepted", of_v4((parts.len() == 1).then(|| lax_v4(sent, false)).flatten())),
             ("search-hexadecimal-accepted", of_v4(sent.contains("0x").then(|| lax_v4(sent, true)).flatten())),
             ("search-byte-wraps", of_v4(big.flatten())),
-            ("search-five-parts-accepted", (parts.len() == 5 && bytes(&parts)).then_some(wild.into())),
-            ("search-host-name-accepted", host_name.then_some(wild.into())),
-            ("search-wildcard-accepted", sent.contains('*').then_some(wild.into())),
+            ("search-five-parts-accepted", any_if(parts.len() == 5 && bytes(&parts))),
+            ("search-host-name-accepted", any_if(host_name)),
+            ("search-wildcard-accepted", any_if(sent.contains('*'))),
             ("search-range-accepted", first_of('-')),
             ("search-comma-list-accepted", first_of(',')),
             ("search-space-list-accepted", first_of(' ').filter(|_| self.whole(sent.trim()).is_none())),
             ("search-url-accepted", in_url),
             ("search-user-accepted", at_user),
-            ("search-empty-item-accepted", sent.is_empty().then_some(wild.into())),
-            (
-                "search-blank-item-accepted",
-                (!sent.is_empty() && sent.trim().is_empty()).then_some(wild.into()),
-            ),
+            ("search-empty-item-accepted", any_if(sent.is_empty())),
+            ("search-blank-item-accepted", any_if(!sent.is_empty() && sent.trim().is_empty())),
             ("search-control-characters", (clean != sent).then(|| self.whole(&clean)).flatten()),
             ("search-fullwidth-digits", (fullwidth != sent).then(|| self.whole(&fullwidth)).flatten()),
-            (
-                "search-brackets-around-ipv4",
-                host.strip_prefix('[').and_then(|host| strict_v4(host.strip_suffix(']')?)),
-            ),
-            (
-                "search-bracket-missing-end",
-                sent.strip_prefix('[')
-                    .and_then(|rest| strict_v6(rest.split(']').next()?))
-                    .filter(|_| !sent.contains(']')),
-            ),
-            (
-                "search-bracket-missing-start",
-                sent.split_once(']').and_then(|(address, _)| strict_v6(address)),
-            ),
+            ("search-brackets-around-ipv4", in_brackets.and_then(strict_v4)),
+            ("search-bracket-missing-end", sent.strip_prefix('[').and_then(strict_v6)),
+            ("search-bracket-missing-start", sent.split_once(']').and_then(|(ip, _)| strict_v6(ip))),
             ("search-ipv6-port-without-brackets", port.and_then(|_| strict_v6(host))),
             ("search-two-ports", host.split_once(':').and_then(|(address, _)| strict_v4(address))),
-            (
-                "search-three-colons",
-                sent.contains(":::").then(|| strict_v6(&sent.replace(":::", "::"))).flatten(),
-            ),
-            ("search-two-gaps", (sent.matches("::").count() == 2).then_some(wild.into())),
-            (
-                "search-group-of-five",
-                sent.split(':')
-                    .any(|group| group.len() == 5 && group.bytes().all(|b| b.is_ascii_hexdigit()))
-                    .then_some(wild.into()),
-            ),
-            (
-                "search-short-ipv6-without-gap",
-                (sent.split(':').count() == 7
-                    && !sent.contains("::")
-                    && sent.split(':').all(|g| u16::from_str_radix(g, 16).is_ok()))
-                .then_some(wild.into()),
-            ),
-            (
-                "search-ipv6-prefix-accepted",
-                sent.strip_suffix(':')
-                    .filter(|rest| rest.contains(':') && !rest.ends_with(':'))
-                    .map(|_| wild.into()),
-            ),
-            ("search-garbage-accepted", Some(wild.into())),
-        ] {
-            if let Some(ip) = ip
-                && self.on(rule, tags)
-            {
-                return item(ip, None);
-            }
-        }
-        None
+            ("search-three-colons", strict_v6(&sent.replace(":::", "::")).filter(|_| sent.contains(":::"))),
+            ("search-two-gaps", any_if(sent.matches("::").count() == 2)),
+            ("search-group-of-five", any_if(groups.iter().any(|group| group.len() == 5 && is_hex(group)))),
+            ("search-short-ipv6-without-gap", any_if(is_seven_groups)),
+            ("search-ipv6-prefix-accepted", any_if(groups.len() > 2 && ends_in_single_colon)),
+            ("search-garbage-accepted", any_if(true)),
+        ];
+        let ip = self.first_broken(tags, rules);
+        Some(Item { ip: ip?, port: None, text: sent.to_owned() })
     }
 }

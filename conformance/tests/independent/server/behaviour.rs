@@ -2,8 +2,22 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::world::Instance;
+
 /// Names of the circumstances that hold for a request, an instance or a response. A fault may be bound to one of them.
 pub(crate) type Tags = Vec<&'static str>;
+
+/// The circumstances with those of `more` that hold.
+pub(crate) fn with_tags(tags: &Tags, more: impl IntoIterator<Item = (bool, &'static str)>) -> Tags {
+    let more = more.into_iter().filter_map(|(holds, tag)| holds.then_some(tag));
+    tags.iter().copied().chain(more).collect()
+}
+
+/// The circumstances of a request as they are for one of its instances, which may be of the other IP version.
+pub(crate) fn tags_of_instance(tags: &Tags, instance: &Instance) -> Tags {
+    let of_request = tags.iter().copied().filter(|tag| *tag != "ipv6").collect();
+    with_tags(&of_request, [(instance.ip.is_ipv6(), "ipv6")])
+}
 
 /// The fault that a server has: a rule, and perhaps the one circumstance in which it breaks it (`rule@circumstance`).
 #[derive(Debug, Default)]
@@ -121,23 +135,27 @@ pub(crate) enum Size {
 }
 
 /// Decisions on unspecified behaviour. The default is one conforming server; a variation moves some of them.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Decisions {
     pub(crate) rejection: RejectionStatus,
     pub(crate) text_codes: bool,
     pub(crate) static_error: StaticErrorBody,
     pub(crate) extra_fields: bool,
     pub(crate) short_region_rejected: bool,
-    pub(crate) empty_region: UnknownRegion,
+    /// Default: a shortage.
+    pub(crate) empty_region: Option<UnknownRegion>,
     pub(crate) unknown_region: UnknownRegion,
-    pub(crate) shortage_status: u16,
+    /// Default: 409.
+    pub(crate) shortage_status: Option<u16>,
     pub(crate) retry_after_date: bool,
     pub(crate) full_headers: bool,
-    pub(crate) partial_flag: &'static str,
+    /// Default: `true`.
+    pub(crate) partial_flag: Option<&'static str>,
     pub(crate) fixed_gateways: bool,
     pub(crate) repeats_in_response: bool,
     pub(crate) trailing_separator: bool,
-    pub(crate) text_form: &'static str,
+    /// Default: `{ip}:{port}`.
+    pub(crate) text_form: Option<&'static str>,
     pub(crate) empty_optional_rejected: bool,
     pub(crate) unused_separator_checked: bool,
     pub(crate) other_parameters: OtherParameters,
@@ -171,63 +189,7 @@ pub(crate) struct Decisions {
     pub(crate) empty_msg: bool,
     pub(crate) zoned_times: bool,
     pub(crate) request_id_limit: Option<usize>,
-    pub(crate) cache_control: &'static str,
+    /// Default: `no-store`.
+    pub(crate) cache_control: Option<&'static str>,
     pub(crate) media_charset: bool,
-}
-
-impl Default for Decisions {
-    fn default() -> Self {
-        Self {
-            rejection: RejectionStatus::Usual,
-            text_codes: false,
-            static_error: StaticErrorBody::CodeMessage,
-            extra_fields: false,
-            short_region_rejected: false,
-            empty_region: UnknownRegion::Shortage,
-            unknown_region: UnknownRegion::Rejected,
-            shortage_status: 409,
-            retry_after_date: false,
-            full_headers: false,
-            partial_flag: "true",
-            fixed_gateways: false,
-            repeats_in_response: false,
-            trailing_separator: false,
-            text_form: "{ip}:{port}",
-            empty_optional_rejected: false,
-            unused_separator_checked: false,
-            other_parameters: OtherParameters::Rejected,
-            unknown_rejected: false,
-            unsupported_rejected: false,
-            repeated_first: false,
-            static_header_token: false,
-            static_whitelist: false,
-            header_id_differs: false,
-            null_optional_rejected: false,
-            fraction_accepted: false,
-            lenient_content_type: false,
-            brackets_accepted: false,
-            leading_zeros_accepted: false,
-            spaces_accepted: false,
-            mapped: MappedAddresses::OwnAddress,
-            stored_spelling_only: false,
-            long_spelling: false,
-            order: InstanceOrder::Id,
-            past_end_rejected: false,
-            unknown_filter_rejected: false,
-            country_any_case: false,
-            empty_filter: EmptyFilter::Nothing,
-            throttle_every: None,
-            delay_ms: 0,
-            close: false,
-            title_case: false,
-            chunked: false,
-            size: Size::Rich,
-            post_works: false,
-            empty_msg: false,
-            zoned_times: false,
-            request_id_limit: None,
-            cache_control: "no-store",
-            media_charset: false,
-        }
-    }
 }

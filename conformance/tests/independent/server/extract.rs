@@ -35,16 +35,15 @@ impl Server {
         if self.decisions.post_works {
             return self.extract(request, tags);
         }
-        if self.on("extract-post-error-without-message", &tags) {
-            return Reply::json(405, &json!({ "code": 40_500 }));
+        let rules = [
+            ("extract-post-error-without-message", Some(json!({ "code": 40_500 }))),
+            ("extract-post-error-without-code", Some(json!({ "message": "use GET" }))),
+            ("extract-post-error-msg", Some(json!({ "code": 40_500, "msg": "use GET" }))),
+        ];
+        match self.first_broken(&tags, rules) {
+            Some(body) => Reply::json(405, &body),
+            None => self.extract_error(&Reject::new(405, 40_500, "use GET"), &tags),
         }
-        if self.on("extract-post-error-without-code", &tags) {
-            return Reply::json(405, &json!({ "message": "use GET" }));
-        }
-        if self.on("extract-post-error-msg", &tags) {
-            return Reply::json(405, &json!({ "code": 40_500, "msg": "use GET" }));
-        }
-        self.extract_error(&Reject::new(405, 40_500, "use GET"), &tags)
     }
 
     fn attempt(&self, request: &Request, tags: &mut Tags) -> Result<Extraction, Reject> {
@@ -202,7 +201,9 @@ impl Server {
         };
         let (mut all, missing) = match all {
             None => (Vec::new(), Some(decisions.unknown_region)),
-            Some(all) if all.is_empty() => (all, Some(decisions.empty_region)),
+            Some(all) if all.is_empty() => {
+                (all, Some(decisions.empty_region.unwrap_or(UnknownRegion::Shortage)))
+            }
             Some(all) => (all, None),
         };
         if missing.is_some() {
@@ -218,7 +219,7 @@ impl Server {
                 };
             }
         }
-        let mut num = parameters.num;
+        let num = parameters.num;
         if all.len() < num {
             if self.on("extract-short-region-filled", tags) {
                 all.extend(self.global(protocol));
@@ -226,7 +227,7 @@ impl Server {
                 return Err(shortage());
             }
         }
-        for (holds, rule, more) in [
+        let rules = [
             (true, "extract-one-too-many", num + 1),
             (true, "extract-rounded-up-to-ten", num.div_ceil(10) * 10),
             (num < 5, "extract-at-least-five", 5),
@@ -235,12 +236,9 @@ impl Server {
             (all.len() < 10, "extract-all-of-scarce-region", all.len().max(num)),
             (num > 20, "extract-at-most-20", 20),
             (num > 99, "extract-at-most-99", 99),
-        ] {
-            if holds && more != num && self.on(rule, tags) {
-                num = more;
-                break;
-            }
-        }
+        ];
+        let rules = rules.map(|(holds, rule, more)| (holds && more != num, rule, more));
+        let num = self.first_broken_of(tags, rules).unwrap_or(num);
         let start = if decisions.fixed_gateways {
             0
         } else {

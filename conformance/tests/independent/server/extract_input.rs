@@ -1,6 +1,6 @@
 //! The parameters of an extraction, read strictly but for faults.
 
-use super::behaviour::Tags;
+use super::behaviour::{Tags, with_tags};
 use super::{Reject, Request, Server};
 
 /// Valid parameters.
@@ -36,21 +36,20 @@ fn is_integer(text: &str) -> bool {
 impl Server {
     /// Circumstances that the query shows before it is judged.
     pub(super) fn extract_tags(&self, request: &Request, tags: &mut Tags) {
-        let mut add = |holds: bool, tag| {
-            if holds {
-                tags.push(tag);
-            }
-        };
-        add(request.first("return_type") == Some("txt"), "txt");
-        add(request.first("protocol") == Some("socks5"), "socks5");
-        let id = request.first("request_id").is_some() || request.header("x-request-id").is_some();
-        add(id, "request-id");
-        add(request.first("country").is_some(), "country");
-        add(request.first("regions").is_some() || request.first("country").is_some(), "region");
-        add(request.first("regions").is_none() && request.first("country").is_none(), "no-region");
-        add(request.first("num") == Some("1"), "num-1");
-        add(request.first("lb").is_some(), "lb");
-        add(request.header("x-forwarded-for").is_some(), "forwarded");
+        let has_id = request.first("request_id").is_some() || request.header("x-request-id").is_some();
+        let has_region = request.first("regions").is_some() || request.first("country").is_some();
+        let more = [
+            (request.first("return_type") == Some("txt"), "txt"),
+            (request.first("protocol") == Some("socks5"), "socks5"),
+            (has_id, "request-id"),
+            (request.first("country").is_some(), "country"),
+            (has_region, "region"),
+            (!has_region, "no-region"),
+            (request.first("num") == Some("1"), "num-1"),
+            (request.first("lb").is_some(), "lb"),
+            (request.header("x-forwarded-for").is_some(), "forwarded"),
+        ];
+        *tags = with_tags(tags, more);
     }
 
     pub(super) fn parameters(&self, request: &Request, tags: &Tags) -> Result<Parameters, Reject> {
@@ -121,51 +120,38 @@ impl Server {
             |bits: u32| big.map(|big| big.rem_euclid(1 << bits)).filter(|low| (1..=100).contains(low));
         let float: Option<f64> = text.trim().parse().ok();
         let fraction = float.filter(|float| !is_integer(text) && (1.0..101.0).contains(float));
+        let fraction = fraction.map(|float| float as usize);
+        let leading = leading_integer(text).filter(|_| !is_integer(text));
+        let within = |range: std::ops::RangeInclusive<i64>| {
+            value.filter(|value| range.contains(value)).map(|value| value.unsigned_abs() as usize)
+        };
         let far = float.is_some_and(|float| float.abs() >= 2e9);
         let clamped = big.map(|big| big.clamp(1, 100) as usize);
         let hex = text.strip_prefix("0x").and_then(|digits| usize::from_str_radix(digits, 16).ok());
         let first = |low: Option<i128>| low.map(|low| low as usize);
-        for (rule, found) in [
+        let rules = [
             ("extract-num-unchecked", clamped.or(Some(1))),
             ("extract-num-zero-as-one", (value == Some(0)).then_some(1)),
             ("extract-num-zero-empty", (value == Some(0)).then_some(0)),
             ("extract-num-empty-as-one", text.is_empty().then_some(1)),
             ("extract-num-101", (value == Some(101)).then_some(101)),
-            (
-                "extract-num-up-to-1000",
-                value.filter(|value| (101..=1000).contains(value)).map(|value| value as usize),
-            ),
+            ("extract-num-up-to-1000", within(101..=1000)),
             ("extract-num-clamped-high", value.filter(|value| *value > 100).map(|_| 100)),
             ("extract-num-clamped-low", value.filter(|value| *value < 1).map(|_| 1)),
-            (
-                "extract-num-absolute",
-                value.filter(|value| (-100..0).contains(value)).map(|value| value.unsigned_abs() as usize),
-            ),
+            ("extract-num-absolute", within(-100..=-1)),
             ("extract-num-wraps-8", first(wrapped(8))),
             ("extract-num-wraps-16", first(wrapped(16))),
             ("extract-num-wraps-32", first(wrapped(32))),
             ("extract-num-wraps-64", first(wrapped(64))),
-            ("extract-num-fraction", fraction.filter(|_| text.contains('.')).map(|float| float as usize)),
-            (
-                "extract-num-exponent",
-                fraction.filter(|_| text.contains(['e', 'E'])).map(|float| float as usize),
-            ),
+            ("extract-num-fraction", fraction.filter(|_| text.contains('.'))),
+            ("extract-num-exponent", fraction.filter(|_| text.contains(['e', 'E']))),
             ("extract-num-far-as-100", (far && float.is_some_and(|float| float > 0.0)).then_some(100)),
             ("extract-num-far-negative-as-1", (far && float.is_some_and(|float| float < 0.0)).then_some(1)),
-            (
-                "extract-num-parse-int",
-                leading_integer(text).filter(|_| !is_integer(text)).map(|found| found.clamp(1, 100) as usize),
-            ),
+            ("extract-num-parse-int", leading.map(|found| found.clamp(1, 100) as usize)),
             ("extract-num-word-as-one", (float.is_none() && !text.is_empty()).then_some(1)),
             ("extract-num-hex", hex),
-        ] {
-            if let Some(num) = found
-                && self.on(rule, tags)
-            {
-                return Ok(num);
-            }
-        }
-        Err(wrong())
+        ];
+        self.first_broken(tags, rules).ok_or_else(wrong)
     }
 
     fn region(&self, regions: Option<&str>, country: Option<&str>, tags: &Tags) -> Result<String, Reject> {
@@ -173,17 +159,14 @@ impl Server {
             if self.on("extract-default-region-refused", tags) {
                 return Err(Reject::input("`regions` is required"));
             }
-            if self.on("extract-default-region-scarce", tags) {
-                return Ok("NZL".into());
-            }
-            if self.on("extract-default-region-plentiful", tags) {
-                return Ok("USA".into());
-            }
             let last = self.memory().texts.get("last region").cloned();
-            if let Some(last) = last
-                && self.on("extract-default-region-last", tags)
-            {
-                return Ok(last);
+            let rules = [
+                ("extract-default-region-scarce", Some("NZL".to_owned())),
+                ("extract-default-region-plentiful", Some("USA".to_owned())),
+                ("extract-default-region-last", last),
+            ];
+            if let Some(region) = self.first_broken(tags, rules) {
+                return Ok(region);
             }
         }
         if regions.or(country) == Some("GLOBAL") && self.on("extract-global-refused", tags) {
@@ -195,19 +178,16 @@ impl Server {
             }
             let global = one == "GLOBAL" || other == "GLOBAL";
             let prefix = one.starts_with(other) || other.starts_with(one);
-            for (holds, rule, winner) in [
+            let rules = [
                 (true, "extract-country-unequal-regions-win", one),
                 (true, "extract-country-unequal-country-wins", other),
                 (global, "extract-country-unequal-global", if one == "GLOBAL" { other } else { one }),
                 (other == "GLOBAL", "extract-country-unequal-country-global", one),
                 (prefix, "extract-country-unequal-prefix", one),
-            ] {
-                if one != other && holds && self.on(rule, tags) {
-                    return Ok(winner.into());
-                }
-            }
+            ];
             if one != other {
-                return Err(Reject::input("`regions` and `country` differ"));
+                let winner = self.first_broken_of(tags, rules).map(str::to_owned);
+                return winner.ok_or_else(|| Reject::input("`regions` and `country` differ"));
             }
         }
         if regions.is_none() && country.is_some() {
@@ -224,16 +204,14 @@ impl Server {
     }
 
     fn protocol(&self, sent: Option<&str>, tags: &Tags) -> Result<&'static str, Reject> {
-        let found = match sent {
-            None if self.on("extract-default-protocol-socks5", tags) => "socks5",
+        match sent {
+            None if self.on("extract-default-protocol-socks5", tags) => Ok("socks5"),
             None if self.on("extract-default-protocol-refused", tags) => {
-                return Err(Reject::input("`protocol` is required"));
+                Err(Reject::input("`protocol` is required"))
             }
-            None | Some("http") => "http",
-            Some("socks5") if self.on("extract-socks5-refused", tags) => {
-                return Err(Reject::input("`protocol`"));
-            }
-            Some("socks5") => "socks5",
+            None | Some("http") => Ok("http"),
+            Some("socks5") if self.on("extract-socks5-refused", tags) => Err(Reject::input("`protocol`")),
+            Some("socks5") => Ok("socks5"),
             Some(other) => {
                 let known = |text: &str| match text {
                     "http" => Some("http"),
@@ -241,7 +219,7 @@ impl Server {
                     _ => None,
                 };
                 let lower = other.to_ascii_lowercase();
-                for (rule, found) in [
+                let rules = [
                     ("extract-https-accepted", (other == "https").then_some("http")),
                     ("extract-protocol-unknown-as-http", (other != "https").then_some("http")),
                     ("extract-protocol-any-case", known(&lower)),
@@ -250,17 +228,11 @@ impl Server {
                     ("extract-protocol-socks4", other.starts_with("socks4").then_some("socks5")),
                     ("extract-protocol-prefix", other.starts_with("socks5").then_some("socks5")),
                     ("extract-protocol-list", other.split(',').find_map(known)),
-                ] {
-                    if let Some(protocol) = found
-                        && self.on(rule, tags)
-                    {
-                        return Ok(protocol);
-                    }
-                }
-                return Err(Reject::input("`protocol`: expected http or socks5"));
+                ];
+                let found = self.first_broken(tags, rules);
+                found.ok_or_else(|| Reject::input("`protocol`: expected http or socks5"))
             }
-        };
-        Ok(found)
+        }
     }
 
     fn is_text(&self, sent: Option<&str>, tags: &Tags) -> Result<bool, Reject> {
@@ -273,7 +245,7 @@ impl Server {
             Some("txt") => Ok(true),
             Some(other) => {
                 let lower = other.to_ascii_lowercase();
-                for (rule, found) in [
+                let rules = [
                     ("extract-return-type-unknown-as-json", Some(false)),
                     ("extract-return-type-unknown-as-txt", Some(true)),
                     ("extract-return-type-text", (lower == "text").then_some(true)),
@@ -282,14 +254,9 @@ impl Server {
                         "extract-return-type-any-case",
                         matches!(&*lower, "json" | "txt").then_some(lower == "txt"),
                     ),
-                ] {
-                    if let Some(is_text) = found
-                        && self.on(rule, tags)
-                    {
-                        return Ok(is_text);
-                    }
-                }
-                Err(Reject::input("`return_type`: expected json or txt"))
+                ];
+                let is_text = self.first_broken(tags, rules);
+                is_text.ok_or_else(|| Reject::input("`return_type`: expected json or txt"))
             }
         }
     }
@@ -303,22 +270,21 @@ impl Server {
         if lb == "6" {
             return self.custom_separator(request, tags);
         }
-        let faults: &[(&str, &str)] = match lb {
-            "1" => &[("extract-lb-1-lf", "\n"), ("extract-lb-1-lfcr", "\n\r")],
-            "2" => &[
-                ("extract-lb-2-br-element", "<br/>"),
-                ("extract-lb-2-newline", "\n"),
-                ("extract-lb-2-backslash", "\\br"),
-            ],
-            "3" => &[("extract-lb-3-lf", "\n"), ("extract-lb-3-crlf", CRLF)],
-            "4" => &[("extract-lb-4-crlf", CRLF), ("extract-lb-4-cr", "\r")],
-            "5" => &[("extract-lb-5-space", " "), ("extract-lb-5-literal", "\\t")],
-            _ => &[],
-        };
-        for (rule, separator) in faults {
-            if self.on(rule, tags) {
-                return Ok((*separator).into());
-            }
+        let rules = [
+            (lb == "1", "extract-lb-1-lf", "\n"),
+            (lb == "1", "extract-lb-1-lfcr", "\n\r"),
+            (lb == "2", "extract-lb-2-br-element", "<br/>"),
+            (lb == "2", "extract-lb-2-newline", "\n"),
+            (lb == "2", "extract-lb-2-backslash", "\\br"),
+            (lb == "3", "extract-lb-3-lf", "\n"),
+            (lb == "3", "extract-lb-3-crlf", CRLF),
+            (lb == "4", "extract-lb-4-crlf", CRLF),
+            (lb == "4", "extract-lb-4-cr", "\r"),
+            (lb == "5", "extract-lb-5-space", " "),
+            (lb == "5", "extract-lb-5-literal", "\\t"),
+        ];
+        if let Some(separator) = self.first_broken_of(tags, rules) {
+            return Ok(separator.into());
         }
         let known = match lb {
             "1" => Some(CRLF),
@@ -334,7 +300,7 @@ impl Server {
         }
         let number: Option<i128> = is_integer(lb).then(|| lb.parse().ok()).flatten();
         let wraps = |bits: u32| number.is_some_and(|number| (1..=6).contains(&number.rem_euclid(1 << bits)));
-        for (holds, rule) in [
+        let rules = [
             (true, "extract-lb-unknown-as-default"),
             (number == Some(0), "extract-lb-0"),
             (number == Some(7), "extract-lb-7"),
@@ -348,12 +314,9 @@ impl Server {
                 "extract-lb-parse-int",
             ),
             (number.is_none_or(|number| number > 1_000_000), "extract-lb-far"),
-        ] {
-            if holds && self.on(rule, tags) {
-                return Ok(CRLF.into());
-            }
-        }
-        Err(Reject::input("`lb`: expected 1 to 6"))
+        ];
+        let is_taken = rules.into_iter().any(|(holds, rule)| holds && self.on(rule, tags));
+        if is_taken { Ok(CRLF.into()) } else { Err(Reject::input("`lb`: expected 1 to 6")) }
     }
 
     fn custom_separator(&self, request: &Request, tags: &Tags) -> Result<String, Reject> {
@@ -395,7 +358,7 @@ impl Server {
         let ascii: String = sb.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect();
         let twice = percent_encoding::percent_decode(sb.as_bytes()).decode_utf8_lossy().into_owned();
         let cut = sb.split([';', '#', '&']).next().unwrap_or_default().to_owned();
-        for (rule, changed) in [
+        let rules = [
             ("extract-sb-ignored", "\r\n".to_owned()),
             ("extract-sb-trimmed", sb.trim().to_owned()),
             ("extract-sb-first-character", sb.chars().take(1).collect()),
@@ -409,12 +372,9 @@ impl Server {
             ("extract-sb-lower-case", sb.to_lowercase()),
             ("extract-sb-without-newlines", sb.replace(['\r', '\n'], "")),
             ("extract-sb-cut", cut),
-        ] {
-            if changed != sb && self.on(rule, tags) {
-                return Ok(changed);
-            }
-        }
-        Ok(sb.into())
+        ];
+        let rules = rules.map(|(rule, changed)| (rule, Some(changed).filter(|changed| changed != sb)));
+        Ok(self.first_broken(tags, rules).unwrap_or_else(|| sb.into()))
     }
 
     fn request_id(&self, query: Option<&str>, header: Option<&str>, tags: &Tags) -> Option<String> {
@@ -423,28 +383,23 @@ impl Server {
         if query.is_none() && header.is_some() && self.on("extract-request-id-header-ignored", tags) {
             found = None;
         }
-        if query.is_some() && header.is_some() && self.on("extract-request-id-header-wins", tags) {
-            found = header;
-        }
-        if query.is_some() && self.on("extract-request-id-query-ignored", tags) {
+        if query.is_some() && header.is_some() && self.on("extract-request-id-header-wins", tags)
+            || query.is_some() && self.on("extract-request-id-query-ignored", tags)
+        {
             found = header;
         }
         if found.is_none() && self.on("extract-request-id-shared-when-missing", tags) {
             return Some("none".into());
         }
-        let mut id = found?.to_owned();
-        if query.is_some() && header.is_some() && self.on("extract-request-id-joined", tags) {
-            id = format!("{id} {}", header.unwrap_or_default());
-        }
-        if id.len() > 8 && self.on("extract-request-id-first-8", tags) {
-            id = id.chars().take(8).collect();
-        }
-        if id.len() > 16 && self.on("extract-request-id-first-16", tags) {
-            id = id.chars().take(16).collect();
-        }
-        if self.on("extract-request-id-any-case", tags) {
-            id = id.to_lowercase();
-        }
-        Some(id)
+        let id = found?.to_owned();
+        let first = |count: usize| id.chars().take(count).collect::<String>();
+        let rules = [
+            (query.is_some(), "extract-request-id-joined", header.map(|header| format!("{id} {header}"))),
+            (id.len() > 8, "extract-request-id-first-8", Some(first(8))),
+            (id.len() > 16, "extract-request-id-first-16", Some(first(16))),
+            (true, "extract-request-id-any-case", Some(id.to_lowercase())),
+        ];
+        let rules = rules.map(|(applies, rule, other)| (rule, other.filter(|_| applies)));
+        Some(self.first_broken(tags, rules).unwrap_or(id))
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::behaviour::{RejectionStatus, Tags};
+use super::behaviour::{RejectionStatus, Tags, with_tags};
 use super::extract::{Extraction, SHORTAGE};
 use super::world::Gateway;
 use super::{Reject, Reply, Request, Server};
@@ -11,27 +11,17 @@ const PASSWORD: &str = "pw-Secret00000x";
 
 impl Server {
     pub(super) fn extract_success(&self, request: &Request, extracted: &Extraction, tags: &Tags) -> Reply {
-        let mut tags = tags.clone();
         let (wanted, got) = (extracted.parameters.num, extracted.gateways.len());
-        if got < wanted {
-            tags.push("partial");
-        }
-        if extracted.is_repeat {
-            tags.push("repeat");
-        }
-        let tags = &tags;
+        let tags = &with_tags(tags, [(got < wanted, "partial"), (extracted.is_repeat, "repeat")]);
         let reply = if extracted.parameters.is_text {
             Reply::text(200, &self.text(extracted, tags))
         } else {
             self.json(request, extracted, tags)
         };
         let mut reply = self.counted(reply, wanted, got, tags);
-        for (rule, status) in
-            [("extract-status-201", 201), ("extract-status-202", 202), ("extract-status-206", 206)]
-        {
-            if self.on(rule, tags) {
-                reply.status = status;
-            }
+        let rules = [("extract-status-201", 201), ("extract-status-202", 202), ("extract-status-206", 206)];
+        if let Some(status) = self.first_broken(tags, rules.map(|(rule, status)| (rule, Some(status)))) {
+            reply.status = status;
         }
         if self.on("extract-password-in-header", tags) {
             reply = reply.with("X-Proxy-Auth", &format!("user:{PASSWORD}"));
@@ -47,7 +37,7 @@ impl Server {
         let partial = got < wanted;
         let mut requested = wanted.to_string();
         let mut returned = got.to_string();
-        let mut flag = self.decisions.partial_flag;
+        let mut flag = self.decisions.partial_flag.unwrap_or("true");
         if !partial {
             return if self.decisions.full_headers {
                 reply
@@ -62,26 +52,17 @@ impl Server {
         if is_silent || self.on("extract-partial-unsignalled", tags) {
             return reply;
         }
-        if self.on("extract-partial-counts-swapped", tags) {
-            std::mem::swap(&mut requested, &mut returned);
-        }
-        if self.on("extract-partial-returned-as-requested", tags) {
-            returned.clone_from(&requested);
-        }
-        if self.on("extract-partial-requested-as-returned", tags) {
-            requested.clone_from(&returned);
-        }
-        if wanted != 100 && self.on("extract-partial-requested-100", tags) {
-            requested = "100".into();
-        }
-        if self.on("extract-partial-returned-zero", tags) {
-            returned = "0".into();
-        }
-        if self.on("extract-partial-counts-as-words", tags) {
-            returned = "some".into();
-        }
-        if self.on("extract-partial-flag-false", tags) {
-            flag = "false";
+        match () {
+            () if self.on("extract-partial-counts-swapped", tags) => {
+                std::mem::swap(&mut requested, &mut returned);
+            }
+            () if self.on("extract-partial-returned-as-requested", tags) => returned.clone_from(&requested),
+            () if self.on("extract-partial-requested-as-returned", tags) => requested.clone_from(&returned),
+            () if wanted != 100 && self.on("extract-partial-requested-100", tags) => requested = "100".into(),
+            () if self.on("extract-partial-returned-zero", tags) => returned = "0".into(),
+            () if self.on("extract-partial-counts-as-words", tags) => returned = "some".into(),
+            () if self.on("extract-partial-flag-false", tags) => flag = "false",
+            () => {}
         }
         let mut reply = reply;
         for (name, value, rule) in [
@@ -97,7 +78,7 @@ impl Server {
     }
 
     fn text(&self, extracted: &Extraction, tags: &Tags) -> String {
-        let form = self.decisions.text_form;
+        let form = self.decisions.text_form.unwrap_or("{ip}:{port}");
         let line = |gateway: &Gateway| {
             let port = gateway.port.to_string();
             let mut line = form.replace("{ip}", &gateway.host).replace("{port}", &port);
@@ -144,7 +125,7 @@ impl Server {
         let mut body = json!({
             "code": 0, "success": true, "msg": msg, "data": data, "request_ip": self.request_ip(request, tags),
         });
-        for (rule, name, value) in [
+        let rules = [
             ("extract-code-200", "code", json!(200)),
             ("extract-code-text", "code", json!("0")),
             ("extract-code-1", "code", json!(1)),
@@ -158,50 +139,31 @@ impl Server {
             ("extract-data-object", "data", json!({ "list": body["data"] })),
             ("extract-data-text", "data", json!(body["data"].to_string())),
             ("extract-data-null", "data", Value::Null),
-        ] {
-            if body[name] != value && self.on(rule, tags) {
-                body[name] = value;
-            }
-        }
+        ];
+        self.set_members(&mut body, tags, rules);
         if count == 1 && self.on("extract-data-single-object", tags) {
             body["data"] = body["data"][0].take();
         }
-        let members = body.as_object_mut().expect("an object");
-        for (rule, name) in [
-            ("extract-without-code", "code"),
-            ("extract-without-success", "success"),
-            ("extract-without-msg", "msg"),
-            ("extract-without-data", "data"),
-            ("extract-without-request-ip", "request_ip"),
-        ] {
-            if self.on(rule, tags) {
-                members.remove(name);
-            }
-        }
-        if self.on("extract-message-for-msg", tags) {
-            let msg = members.remove("msg").unwrap_or_default();
-            members.insert("message".into(), msg);
-        }
+        let rules = [
+            ("extract-without-code", "code", ""),
+            ("extract-without-success", "success", ""),
+            ("extract-without-msg", "msg", ""),
+            ("extract-without-data", "data", ""),
+            ("extract-without-request-ip", "request_ip", ""),
+            ("extract-message-for-msg", "msg", "message"),
+        ];
+        self.rename_members(&mut body, tags, rules);
         if self.decisions.extra_fields {
-            members.insert("trace".into(), json!("t-1"));
+            body["trace"] = json!("t-1");
         }
         Reply::json(200, &body)
     }
 
     fn endpoint(&self, gateway: &Gateway, at: usize, count: usize, tags: &Tags) -> Value {
-        let mut tags = tags.clone();
-        if at > 0 {
-            tags.push("later");
-        }
-        if at + 1 == count && at > 0 {
-            tags.push("last");
-        }
-        if at >= 10 {
-            tags.push("beyond-ten");
-        }
-        let tags = &tags;
+        let more = [(at > 0, "later"), (at + 1 == count && at > 0, "last"), (at >= 10, "beyond-ten")];
+        let tags = &with_tags(tags, more);
         let mut element = json!({ "ip": gateway.host, "port": gateway.port });
-        for (rule, name, value) in [
+        let rules = [
             ("extract-port-text", "port", json!(gateway.port.to_string())),
             ("extract-port-null", "port", Value::Null),
             ("extract-port-fraction", "port", json!(f64::from(gateway.port) + 0.5)),
@@ -219,19 +181,10 @@ impl Server {
             ("extract-password", "password", json!(PASSWORD)),
             ("extract-credential-base64", "auth", json!("dXNlcjpwdy1TZWNyZXQwMDAwMHg=")),
             ("extract-user-and-password", "user", json!(format!("user:{PASSWORD}"))),
-        ] {
-            if element[name] != value && self.on(rule, tags) {
-                element[name] = value;
-            }
-        }
-        let members = element.as_object_mut().expect("an object");
-        if self.on("extract-ip-as-host", tags) {
-            let ip = members.remove("ip").unwrap_or_default();
-            members.insert("host".into(), ip);
-        }
-        if self.on("extract-without-port", tags) {
-            members.remove("port");
-        }
+        ];
+        self.set_members(&mut element, tags, rules);
+        let rules = [("extract-ip-as-host", "ip", "host"), ("extract-without-port", "port", "")];
+        self.rename_members(&mut element, tags, rules);
         if self.on("extract-endpoint-text", tags) {
             return json!(format!("{}:{}", gateway.host, gateway.port));
         }
@@ -254,7 +207,7 @@ impl Server {
             }
         }
         let peer = request.peer.to_string();
-        for (rule, value) in [
+        let rules = [
             ("extract-request-ip-mapped", json!(format!("::ffff:{peer}"))),
             ("extract-request-ip-with-port", json!(format!("{peer}:50412"))),
             ("extract-request-ip-empty", json!("")),
@@ -263,24 +216,20 @@ impl Server {
             ("extract-request-ip-proxy", json!("10.0.0.1")),
             ("extract-request-ip-name", json!("localhost")),
             ("extract-request-ip-masked", json!("127.0.0.0")),
-        ] {
-            if self.on(rule, tags) {
-                return value;
-            }
-        }
-        json!(peer)
+        ];
+        let wrong = self.first_broken(tags, rules.map(|(rule, value)| (rule, Some(value))));
+        wrong.unwrap_or_else(|| json!(peer))
     }
 
     pub(super) fn extract_error(&self, reject: &Reject, tags: &Tags) -> Reply {
-        let mut tags = tags.clone();
         let is_shortage = reject.code == SHORTAGE;
-        tags.push(match reject.code {
+        let kind = match reject.code {
             SHORTAGE => "shortage",
             40_100 => "unauthorized",
             40_301..=40_303 => "forbidden",
             _ => "invalid",
-        });
-        let tags = &tags;
+        };
+        let tags = &with_tags(tags, [(true, kind)]);
         let code =
             if self.decisions.text_codes { json!(format!("E{}", reject.code)) } else { json!(reject.code) };
         let mut body = json!({ "code": code, "message": reject.message });
@@ -293,55 +242,39 @@ impl Server {
             RejectionStatus::Fixed(status) => status,
         };
         if is_shortage {
-            status = self.decisions.shortage_status;
+            status = self.decisions.shortage_status.unwrap_or(409);
         }
-        for (rule, name, value) in [
+        let rules = [
             ("extract-error-code-0", "code", json!(0)),
             ("extract-error-code-null", "code", Value::Null),
             ("extract-error-message-null", "message", Value::Null),
             ("extract-error-message-object", "message", json!({ "text": reject.message })),
             ("extract-error-message-number", "message", json!(17)),
             ("extract-error-password", "debug", json!({ "password": PASSWORD })),
-        ] {
-            if body[name] != value && self.on(rule, tags) {
-                body[name] = value;
-            }
-        }
-        let members = body.as_object_mut().expect("an object");
-        for (rule, name, other) in [
+        ];
+        self.set_members(&mut body, tags, rules);
+        let rules = [
             ("extract-error-msg", "message", "msg"),
             ("extract-error-error", "message", "error"),
             ("extract-error-without-message", "message", ""),
             ("extract-error-without-code", "code", ""),
             ("extract-error-error-code", "code", "errorCode"),
-        ] {
-            if self.on(rule, tags) {
-                let value = members.remove(name).unwrap_or_default();
-                if !other.is_empty() {
-                    members.insert(other.into(), value);
-                }
-            }
-        }
-        let mut reply = Reply::json(status, &body);
-        if self.on("extract-error-as-text", tags) {
-            reply = Reply::text(status, &reject.message);
-        }
-        if self.on("extract-error-as-html", tags) {
-            reply = Reply::bytes(status, "text/html", b"<html><body>error</body></html>".to_vec());
-        }
-        if self.on("extract-error-empty", tags) {
-            reply = Reply::bytes(status, "application/json", Vec::new());
-        }
-        if self.on("extract-error-nested", tags) {
-            reply = Reply::json(status, &json!({ "error": body }));
-        }
-        if self.on("extract-error-list", tags) {
-            reply = Reply::json(status, &json!([body]));
-        }
+        ];
+        self.rename_members(&mut body, tags, rules);
+        let page = b"<html><body>error</body></html>".to_vec();
+        let rules = [
+            ("extract-error-as-text", Some(Reply::text(status, &reject.message))),
+            ("extract-error-as-html", Some(Reply::bytes(status, "text/html", page))),
+            ("extract-error-empty", Some(Reply::bytes(status, "application/json", Vec::new()))),
+            ("extract-error-nested", Some(Reply::json(status, &json!({ "error": body })))),
+            ("extract-error-list", Some(Reply::json(status, &json!([body])))),
+        ];
+        let reply = self.first_broken(tags, rules).unwrap_or_else(|| Reply::json(status, &body));
         if !is_shortage {
             return reply;
         }
-        for (rule, value) in [
+        let wait = if self.decisions.retry_after_date { "Thu, 01 Jan 2026 00:00:00 GMT" } else { "1" };
+        let rules = [
             ("extract-shortage-without-retry-after", None),
             ("extract-shortage-retry-after-word", Some("later")),
             ("extract-shortage-retry-after-negative", Some("-5")),
@@ -349,12 +282,11 @@ impl Server {
             ("extract-shortage-retry-after-unit", Some("1s")),
             ("extract-shortage-retry-after-iso-date", Some("2026-01-01T00:00:00Z")),
             ("extract-shortage-retry-after-empty", Some("")),
-        ] {
-            if self.on(rule, tags) {
-                return value.map_or(reply.clone(), |value| reply.with("Retry-After", value));
-            }
+        ];
+        let wrong = self.first_broken(tags, rules.map(|(rule, value)| (rule, Some(value))));
+        match wrong.unwrap_or(Some(wait)) {
+            Some(wait) => reply.with("Retry-After", wait),
+            None => reply,
         }
-        let wait = if self.decisions.retry_after_date { "Thu, 01 Jan 2026 00:00:00 GMT" } else { "1" };
-        reply.with("Retry-After", wait)
     }
 }

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::behaviour::Tags;
+use super::behaviour::{Tags, with_tags};
+use super::time::Time;
 use super::world::{Group, MAIN_AT, SECOND_AT};
 use super::{Reject, Reply, Request, Server};
 
@@ -42,41 +43,33 @@ impl Server {
         let mut groups = world.accounts[account].groups.clone();
         let of = |at: usize| world.accounts[at].groups.clone();
         let other = if account == MAIN_AT { SECOND_AT } else { MAIN_AT };
-        if self.on("groups-of-everyone", tags) {
-            groups.extend(of(other));
-        }
-        if groups.len() > 2 && self.on("groups-one-foreign", tags) {
-            groups.extend(of(other).into_iter().take(1));
-        }
-        if groups.is_empty() && self.on("groups-of-main-when-none", tags) {
-            groups = of(MAIN_AT);
-        }
-        if self.on("groups-of-main-always", tags) {
-            groups = of(MAIN_AT);
-        }
-        if groups.is_empty() && self.on("groups-default-when-none", tags) {
-            groups.extend(
-                of(MAIN_AT).into_iter().take(1).map(|group| Group { name: "default".into(), ..group }),
-            );
-        }
-        if self.on("groups-ungrouped-listed", tags)
-            && let Some(first) = groups.first().cloned()
-        {
-            groups.push(Group { id: 0, name: "Ungrouped".into(), ..first });
-        }
-        if groups.len() > 5 && self.on("groups-five-at-most", tags) {
-            groups.truncate(5);
-        }
-        if groups.len() > 1 && self.on("groups-newest-missing", tags) {
-            groups.sort_by_key(|group| group.created.nanos);
-            groups.pop();
-        }
-        if groups.len() > 1 && self.on("groups-highest-missing", tags) {
-            groups.sort_by_key(|group| group.id);
-            groups.pop();
-        }
-        if groups.len() > 1 && self.on("groups-one-twice", tags) {
-            groups.push(groups[0].clone());
+        let first = of(MAIN_AT).into_iter().next();
+        let count = groups.len();
+        match () {
+            () if self.on("groups-of-everyone", tags) => groups.extend(of(other)),
+            () if count > 2 && self.on("groups-one-foreign", tags) => {
+                groups.extend(of(other).into_iter().take(1));
+            }
+            () if count == 0 && self.on("groups-of-main-when-none", tags) => groups = of(MAIN_AT),
+            () if self.on("groups-of-main-always", tags) => groups = of(MAIN_AT),
+            () if count == 0 && self.on("groups-default-when-none", tags) => {
+                groups.extend(first.map(|group| Group { name: "default".into(), ..group }));
+            }
+            () if self.on("groups-ungrouped-listed", tags) => {
+                let first = groups.first().cloned();
+                groups.extend(first.map(|first| Group { id: 0, name: "Ungrouped".into(), ..first }));
+            }
+            () if count > 5 && self.on("groups-five-at-most", tags) => groups.truncate(5),
+            () if count > 1 && self.on("groups-newest-missing", tags) => {
+                groups.sort_by_key(|group| group.created.nanos);
+                groups.pop();
+            }
+            () if count > 1 && self.on("groups-highest-missing", tags) => {
+                groups.sort_by_key(|group| group.id);
+                groups.pop();
+            }
+            () if count > 1 && self.on("groups-one-twice", tags) => groups.push(groups[0].clone()),
+            () => {}
         }
         groups
     }
@@ -102,42 +95,29 @@ impl Server {
     }
 
     fn group(&self, group: &Group, at: usize, tags: &Tags) -> Value {
-        let mut tags = tags.clone();
-        if at == 2 {
-            tags.push("third");
-        }
-        if group.created == group.updated {
-            tags.push("never-updated");
-        }
-        let tags = &tags;
-        let time = |nanos: i128, text: &str| {
-            let time = super::time::Time { text: text.to_owned(), nanos };
-            if self.decisions.zoned_times { time.zoned() } else { time.text }
-        };
-        let (created, updated) =
-            (time(group.created.nanos, &group.created.text), time(group.updated.nanos, &group.updated.text));
+        let more = [(at == 2, "third"), (group.created == group.updated, "never-updated")];
+        let tags = &with_tags(tags, more);
+        let shown = |time: &Time| if self.decisions.zoned_times { time.zoned() } else { time.text.clone() };
+        let (created, updated) = (shown(&group.created), shown(&group.updated));
         let mut item =
             json!({ "groupId": group.id, "name": group.name, "createdAt": created, "updatedAt": updated });
-        for (rule, name, value) in [
+        let number = group.name.parse::<i64>().ok();
+        let with_space = created.replace('T', " ");
+        let with_space = with_space.trim_end_matches('Z');
+        let epoch = |time: &Time| (time.nanos / 1_000_000_000) as i64;
+        let credentials = json!({ "username": "user", "password": "pw-Secret07919x" });
+        let rules = [
             ("groups-id-text", "groupId", json!(group.id.to_string())),
             ("groups-id-fraction", "groupId", json!(group.id as f64 + 0.5)),
             ("groups-id-null", "groupId", Value::Null),
             ("groups-id-negative", "groupId", json!(-group.id)),
             ("groups-id-32-bits", "groupId", json!(group.id as i32)),
             ("groups-name-null", "name", Value::Null),
-            (
-                "groups-name-number",
-                "name",
-                group.name.parse::<i64>().map_or(json!(group.name), |name| json!(name)),
-            ),
+            ("groups-name-number", "name", number.map_or(json!(group.name), |number| json!(number))),
             ("groups-name-object", "name", json!({ "en": group.name })),
-            ("groups-created-epoch", "createdAt", json!((group.created.nanos / 1_000_000_000) as i64)),
+            ("groups-created-epoch", "createdAt", json!(epoch(&group.created))),
             ("groups-created-without-zone", "createdAt", json!(created.trim_end_matches('Z'))),
-            (
-                "groups-created-with-space",
-                "createdAt",
-                json!(created.replace('T', " ").trim_end_matches('Z')),
-            ),
+            ("groups-created-with-space", "createdAt", json!(with_space)),
             ("groups-created-date-only", "createdAt", json!(created[..10])),
             ("groups-created-short-zone", "createdAt", json!(created.replace('Z', "+0000"))),
             ("groups-created-empty", "createdAt", json!("")),
@@ -146,44 +126,23 @@ impl Server {
             ("groups-updated-null", "updatedAt", Value::Null),
             ("groups-updated-without-zone", "updatedAt", json!(updated.trim_end_matches('Z'))),
             ("groups-updated-short-zone", "updatedAt", json!(updated.replace('Z', "+0000"))),
-            (
-                "groups-updated-epoch-text",
-                "updatedAt",
-                json!((group.updated.nanos / 1_000_000_000).to_string()),
-            ),
+            ("groups-updated-epoch-text", "updatedAt", json!(epoch(&group.updated).to_string())),
             ("groups-updated-zone-name", "updatedAt", json!(updated.replace('Z', " UTC"))),
             ("groups-password", "password", json!("pw-Secret00000x")),
-            (
-                "groups-credentials",
-                "credentials",
-                json!({ "username": "user", "password": "pw-Secret07919x" }),
-            ),
-        ] {
-            if item[name] != value && self.on(rule, tags) {
-                item[name] = value;
-            }
-        }
-        let members = item.as_object_mut().expect("an object");
-        for (rule, name) in [
-            ("groups-without-id", "groupId"),
-            ("groups-without-name", "name"),
-            ("groups-without-created", "createdAt"),
-            ("groups-without-updated", "updatedAt"),
-        ] {
-            if self.on(rule, tags) {
-                members.remove(name);
-            }
-        }
-        if self.on("groups-id-named-id", tags) {
-            let id = members.remove("groupId").unwrap_or_default();
-            members.insert("id".into(), id);
-        }
-        if self.on("groups-snake-case-times", tags) {
-            let created = members.remove("createdAt").unwrap_or_default();
-            members.insert("created_at".into(), created);
-        }
+            ("groups-credentials", "credentials", credentials),
+        ];
+        self.set_members(&mut item, tags, rules);
+        let rules = [
+            ("groups-without-id", "groupId", ""),
+            ("groups-without-name", "name", ""),
+            ("groups-without-created", "createdAt", ""),
+            ("groups-without-updated", "updatedAt", ""),
+            ("groups-id-named-id", "groupId", "id"),
+            ("groups-snake-case-times", "createdAt", "created_at"),
+        ];
+        self.rename_members(&mut item, tags, rules);
         if self.decisions.extra_fields {
-            members.insert("color".into(), json!("#00f"));
+            item["color"] = json!("#00f");
         }
         item
     }

@@ -5,30 +5,23 @@ use std::net::IpAddr;
 use serde_json::{Value, json};
 
 use super::Server;
-use super::behaviour::Tags;
+use super::behaviour::{Tags, tags_of_instance, with_tags};
 use super::search_input::Query;
 use super::time::Time;
 use super::world::Instance;
 
 impl Server {
     pub(super) fn instance(&self, instance: &Instance, at: usize, query: &Query, tags: &Tags) -> Value {
-        let mut tags = tags.clone();
-        tags.retain(|tag| *tag != "ipv6");
-        for (holds, tag) in [
-            (instance.ip.is_ipv6(), "ipv6"),
+        let more = [
             (at >= 20, "beyond-20"),
             (at >= 200, "beyond-200"),
             (query.page > 1, "later-page"),
             (instance.group.is_none(), "ungrouped"),
             (instance.activated.is_none(), "not-activated"),
             (instance.expires.is_none(), "no-expiry"),
-        ] {
-            if holds {
-                tags.push(tag);
-            }
-        }
-        tags.push(instance.status);
-        let tags = &tags;
+            (true, instance.status),
+        ];
+        let tags = &with_tags(&tags_of_instance(tags, instance), more);
         let time = |time: &Option<Time>| match time {
             Some(time) if self.decisions.zoned_times => json!(time.zoned()),
             Some(time) => json!(time.text),
@@ -95,7 +88,16 @@ impl Server {
         let unzoned =
             |text: &str| if text.is_empty() { Value::Null } else { json!(text.trim_end_matches('Z')) };
         let or_null = |text: &str, value: Value| if text.is_empty() { Value::Null } else { value };
-        for (rule, name, value) in [
+        let replaced = |text: &str, from: char, to: &str| or_null(text, json!(text.replace(from, to)));
+        let or_other = |text: &str, other: Value| if text.is_empty() { other } else { json!(text) };
+        let respelt =
+            |from: &str, to: &str| json!(if instance.status == from { to } else { instance.status });
+        let length = if instance.ip.is_ipv4() { 32 } else { 128 };
+        let bracketed = if instance.ip.is_ipv6() { format!("[{ip}]") } else { ip.clone() };
+        let masked = ip.rsplit_once(['.', ':']).map_or(String::new(), |(head, _)| format!("{head}.*"));
+        let group = instance.group.map(|group| group.to_string());
+        let Instance { id, port, password, .. } = instance;
+        let rules = [
             ("search-id-text", "instanceId", json!(instance.id.to_string())),
             ("search-id-null", "instanceId", Value::Null),
             ("search-id-zero", "instanceId", json!(0)),
@@ -104,33 +106,13 @@ impl Server {
             ("search-offer-zero", "offerId", json!(0)),
             ("search-offer-text", "offerId", json!(instance.offer.to_string())),
             ("search-status-capitals", "status", json!(instance.status.to_uppercase())),
-            (
-                "search-status-other-word",
-                "status",
-                json!(if instance.status == "failed" { "error" } else { instance.status }),
-            ),
+            ("search-status-other-word", "status", respelt("failed", "error")),
             ("search-status-number", "status", json!(1)),
-            (
-                "search-status-british",
-                "status",
-                json!(if instance.status == "cancelled" { "canceled" } else { instance.status }),
-            ),
-            ("search-ip-with-port", "ip", json!(format!("{ip}:{}", instance.port))),
-            (
-                "search-ip-with-length",
-                "ip",
-                json!(format!("{ip}/{}", if instance.ip.is_ipv4() { 32 } else { 128 })),
-            ),
-            (
-                "search-ip-in-brackets",
-                "ip",
-                json!(if instance.ip.is_ipv6() { format!("[{ip}]") } else { ip.clone() }),
-            ),
-            (
-                "search-ip-masked",
-                "ip",
-                json!(ip.rsplit_once(['.', ':']).map_or(String::new(), |(head, _)| format!("{head}.*"))),
-            ),
+            ("search-status-british", "status", respelt("cancelled", "canceled")),
+            ("search-ip-with-port", "ip", json!(format!("{ip}:{port}"))),
+            ("search-ip-with-length", "ip", json!(format!("{ip}/{length}"))),
+            ("search-ip-in-brackets", "ip", json!(bracketed)),
+            ("search-ip-masked", "ip", json!(masked)),
             ("search-ip-null", "ip", Value::Null),
             ("search-ip-number", "ip", json!(755_630_084)),
             ("search-port-text", "port", json!(instance.port.to_string())),
@@ -151,85 +133,37 @@ impl Server {
             ("search-isp-null", "ispType", Value::Null),
             ("search-expires-epoch", "expiresAt", or_null(&expires, json!(1_709_280_000))),
             ("search-expires-without-zone", "expiresAt", unzoned(&expires)),
-            (
-                "search-expires-empty-text",
-                "expiresAt",
-                if expires.is_empty() { json!("") } else { json!(expires) },
-            ),
-            ("search-expires-zero", "expiresAt", if expires.is_empty() { json!(0) } else { json!(expires) }),
-            (
-                "search-expires-never",
-                "expiresAt",
-                if expires.is_empty() { json!("never") } else { json!(expires) },
-            ),
+            ("search-expires-empty-text", "expiresAt", or_other(&expires, json!(""))),
+            ("search-expires-zero", "expiresAt", or_other(&expires, json!(0))),
+            ("search-expires-never", "expiresAt", or_other(&expires, json!("never"))),
             ("search-expires-date-only", "expiresAt", or_null(&expires, json!(expires.get(..10)))),
             ("search-activated-without-zone", "activatedAt", unzoned(&activated)),
-            (
-                "search-activated-with-space",
-                "activatedAt",
-                or_null(&activated, json!(activated.replace('T', " "))),
-            ),
+            ("search-activated-with-space", "activatedAt", replaced(&activated, 'T', " ")),
             ("search-activated-epoch", "activatedAt", or_null(&activated, json!(1_709_280_000_000_u64))),
-            (
-                "search-activated-empty-text",
-                "activatedAt",
-                if activated.is_empty() { json!("") } else { json!(activated) },
-            ),
-            (
-                "search-activated-short-zone",
-                "activatedAt",
-                or_null(&activated, json!(activated.replace('Z', "+0000"))),
-            ),
+            ("search-activated-empty-text", "activatedAt", or_other(&activated, json!(""))),
+            ("search-activated-short-zone", "activatedAt", replaced(&activated, 'Z', "+0000")),
             (
                 "search-activated-zero-date",
                 "activatedAt",
-                if activated.is_empty() { json!("0000-00-00T00:00:00Z") } else { json!(activated) },
+                or_other(&activated, json!("0000-00-00T00:00:00Z")),
             ),
             ("search-group-zero-when-none", "groupId", json!(instance.group.unwrap_or(0))),
-            (
-                "search-group-text",
-                "groupId",
-                instance.group.map_or(Value::Null, |group| json!(group.to_string())),
-            ),
+            ("search-group-text", "groupId", json!(group)),
             ("search-group-object", "groupId", json!({ "id": instance.group })),
             ("search-group-minus-one-when-none", "groupId", json!(instance.group.unwrap_or(-1))),
             ("search-password", "password", json!(instance.password)),
             ("search-proxy-password", "proxyPassword", json!(instance.password)),
-            (
-                "search-credentials",
-                "credentials",
-                json!(format!("user{}:{}", instance.id, instance.password)),
-            ),
-            (
-                "search-proxy-url",
-                "proxyUrl",
-                json!(format!("http://user:{}@{ip}:{}", instance.password, instance.port)),
-            ),
+            ("search-credentials", "credentials", json!(format!("user{id}:{password}"))),
+            ("search-proxy-url", "proxyUrl", json!(format!("http://user:{password}@{ip}:{port}"))),
             ("search-password-list", "auth", json!(["user", instance.password])),
-        ] {
-            if item[name] != value && self.on(rule, tags) {
-                item[name] = value;
-            }
-        }
+        ];
+        self.set_members(item, tags, rules);
         if self.on("search-password-in-capabilities", tags) {
             item["capabilities"]["password"] = json!(instance.password);
         }
         let members = item.as_object_mut().expect("an object");
-        for name in [
-            "instanceId",
-            "offerId",
-            "status",
-            "ip",
-            "port",
-            "protocols",
-            "countryCode",
-            "cityCode",
-            "ispType",
-            "expiresAt",
-            "activatedAt",
-            "capabilities",
-            "groupId",
-        ] {
+        let names: Vec<String> = members.keys().cloned().collect();
+        for name in &names {
             if self.on_part("search-item-without", name, tags)
                 || members[name].is_null() && self.on_part("search-item-null-left-out", name, tags)
             {
@@ -237,15 +171,11 @@ impl Server {
                 return;
             }
         }
-        for (rule, name, other) in [
+        let rules = [
             ("search-item-id-named-id", "instanceId", "id"),
             ("search-item-snake-case-country", "countryCode", "country_code"),
-        ] {
-            if self.on(rule, tags) {
-                let value = members.remove(name).unwrap_or_default();
-                members.insert(other.into(), value);
-            }
-        }
+        ];
+        self.rename_members(item, tags, rules);
     }
 
     fn capabilities(&self, instance: &Instance, tags: &Tags) -> Value {
@@ -254,15 +184,14 @@ impl Server {
             return declared;
         }
         let is_empty = declared.as_object().is_some_and(serde_json::Map::is_empty);
-        for (holds, rule, value) in [
+        let rules = [
             (is_empty, "search-capabilities-null-when-empty", Value::Null),
             (is_empty, "search-capabilities-list-when-empty", json!([])),
             (true, "search-capabilities-text", json!(declared.to_string())),
             (true, "search-capabilities-names", json!(["changeIp", "renew"])),
-        ] {
-            if holds && self.on(rule, tags) {
-                return value;
-            }
+        ];
+        if let Some(value) = self.first_broken_of(tags, rules) {
+            return value;
         }
         for (rule, name, value) in [
             ("search-trial-days-text", "trialDays", json!("3")),

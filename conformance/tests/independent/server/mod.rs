@@ -24,7 +24,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use behaviour::{ActiveFault, Decisions, Tags};
+use behaviour::{ActiveFault, Decisions, Tags, with_tags};
 pub(crate) use http::{Reply, Request};
 use serde_json::Value;
 use world::{Gateway, World};
@@ -107,6 +107,60 @@ impl Server {
         self.fault.breaks_part(first, second, tags)
     }
 
+    /// The value of the first of these rules that has one and that the server breaks here.
+    fn first_broken<T>(
+        &self,
+        tags: &Tags,
+        rules: impl IntoIterator<Item = (&'static str, Option<T>)>,
+    ) -> Option<T> {
+        rules.into_iter().find_map(|(rule, value)| value.filter(|_| self.on(rule, tags)))
+    }
+
+    /// The same with the condition of each value: rules that do not apply have none.
+    fn first_broken_of<T>(
+        &self,
+        tags: &Tags,
+        rules: impl IntoIterator<Item = (bool, &'static str, T)>,
+    ) -> Option<T> {
+        self.first_broken(
+            tags,
+            rules.into_iter().map(|(applies, rule, value)| (rule, applies.then_some(value))),
+        )
+    }
+
+    /// Sets the members of a JSON object whose rule the server breaks here: rule, name and value.
+    fn set_members<R: AsRef<str>>(
+        &self,
+        object: &mut Value,
+        tags: &Tags,
+        rules: impl IntoIterator<Item = (R, &'static str, Value)>,
+    ) {
+        for (rule, name, value) in rules {
+            if object[name] != value && self.on(rule.as_ref(), tags) {
+                object[name] = value;
+            }
+        }
+    }
+
+    /// Renames the members of a JSON object whose rule the server breaks here: rule, name and the other name, which is empty for
+    /// a member that is left out.
+    fn rename_members<R: AsRef<str>>(
+        &self,
+        object: &mut Value,
+        tags: &Tags,
+        rules: impl IntoIterator<Item = (R, &'static str, &'static str)>,
+    ) {
+        let members = object.as_object_mut().expect("an object");
+        for (rule, name, other) in rules {
+            if self.on(rule.as_ref(), tags) {
+                let value = members.remove(name).unwrap_or_default();
+                if !other.is_empty() {
+                    members.insert(other.into(), value);
+                }
+            }
+        }
+    }
+
     fn world(&self) -> MutexGuard<'_, World> {
         self.world.lock().expect("no handler panics while it holds the data")
     }
@@ -140,13 +194,7 @@ impl Server {
             return reply;
         }
         let call = self.count(operation);
-        let mut tags = Tags::new();
-        if call.is_multiple_of(2) {
-            tags.push("second");
-        }
-        if call >= 30 {
-            tags.push("thirtieth");
-        }
+        let tags = with_tags(&none, [(call.is_multiple_of(2), "second"), (call >= 30, "thirtieth")]);
         match (operation, request.method.as_str()) {
             ("extract", "GET") => self.extract(request, tags),
             ("extract", "POST") => self.extract_post(request, tags),
@@ -157,7 +205,7 @@ impl Server {
     }
 
     /// 429 at times, as a decision with a good Retry-After, or as a fault without.
-    fn throttle(&self, operation: &str) -> Option<Reply> {
+    fn throttle(&self, operation: &'static str) -> Option<Reply> {
         let call = self.count("every call");
         let reply =
             || Reply::json(429, &serde_json::json!({ "code": 42_900, "message": "rate limit exceeded" }));
@@ -166,12 +214,8 @@ impl Server {
         }
         let nth = self.count(&format!("throttle {operation}"));
         let at = if operation == "groups" { nth == 2 } else { nth.is_multiple_of(20) };
-        let tags = vec![match operation {
-            "extract" => "extract",
-            "groups" => "groups",
-            _ => "search",
-        }];
-        for (rule, value) in [
+        let tags = vec![operation];
+        let broken = [
             ("throttle-without-retry-after", None),
             ("throttle-retry-after-word", Some("soon")),
             ("throttle-retry-after-negative", Some("-1")),
@@ -179,11 +223,8 @@ impl Server {
             ("throttle-retry-after-unit", Some("1s")),
             ("throttle-retry-after-iso-date", Some("2026-01-01T00:00:00Z")),
             ("throttle-retry-after-empty", Some("")),
-        ] {
-            if at && self.on(rule, &tags) {
-                return Some(value.map_or_else(reply, |value| reply().with("Retry-After", value)));
-            }
-        }
-        None
+        ];
+        let value = self.first_broken_of(&tags, broken.map(|(rule, value)| (at, rule, value)))?;
+        Some(value.map_or_else(reply, |value| reply().with("Retry-After", value)))
     }
 }

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde_json::{Value, json};
 
-use super::behaviour::{InstanceOrder, Tags};
+use super::behaviour::{InstanceOrder, Tags, tags_of_instance};
 use super::search_input::Query;
 use super::world::{Instance, MAIN_AT, SECOND_AT};
 use super::{Reject, Reply, Request, Server};
@@ -141,12 +141,7 @@ impl Server {
     }
 
     fn passes(&self, instance: &Instance, query: &Query, tags: &Tags) -> bool {
-        let mut tags = tags.clone();
-        tags.retain(|tag| *tag != "ipv6");
-        if instance.ip.is_ipv6() {
-            tags.push("ipv6");
-        }
-        let tags = &tags;
+        let tags = &tags_of_instance(tags, instance);
         let mut checks: Vec<(&str, bool)> = Vec::new();
         if let Some(order) = &query.order {
             checks.push(("order", instance.order == *order || self.order_fits(&instance.order, order, tags)));
@@ -337,10 +332,9 @@ impl Server {
 
     fn page(&self, found: &[Instance], query: &Query, tags: &Tags) -> Vec<Instance> {
         let (page, size) = (query.page, query.page_size);
-        let mut start = (page - 1) * size;
-        let mut take = size;
+        let start = (page - 1) * size;
         let pages = found.len().div_ceil(size).max(1);
-        for (holds, rule, other) in [
+        let rules = [
             (true, "search-page-from-zero", page * size),
             (page > 1, "search-pages-overlap", start.saturating_sub(1)),
             (page > 1, "search-pages-gap", start + 1),
@@ -362,13 +356,10 @@ impl Server {
             (start * size > i32::MAX as usize, "search-offset-overflows", 0),
             (page > 100_000, "search-far-page-first", 0),
             (page > 65_535, "search-page-wraps-16", (page % 65_536).saturating_sub(1) * size),
-        ] {
-            if holds && other != start && self.on(rule, tags) {
-                start = other;
-                break;
-            }
-        }
-        for (holds, rule, other) in [
+        ];
+        let rules = rules.map(|(holds, rule, other)| (holds && other != start, rule, other));
+        let start = self.first_broken_of(tags, rules).unwrap_or(start);
+        let rules = [
             (true, "search-page-one-more", size + 1),
             (size > 1, "search-page-one-less", size - 1),
             (size > 100, "search-page-size-100-at-most", 100),
@@ -377,12 +368,8 @@ impl Server {
             (size != 20, "search-page-size-always-20", 20),
             (size < 10, "search-page-size-10-at-least", 10),
             (query.items.len() < size, "search-page-size-by-items", query.items.len()),
-        ] {
-            if holds && self.on(rule, tags) {
-                take = other;
-                break;
-            }
-        }
+        ];
+        let take = self.first_broken_of(tags, rules).unwrap_or(size);
         found.iter().skip(start).take(take).cloned().collect()
     }
 }

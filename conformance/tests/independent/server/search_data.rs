@@ -18,7 +18,7 @@ impl Server {
         tags: &Tags,
     ) -> Value {
         let distinct = query.items.len();
-        for (holds, rule, other) in [
+        let rules = [
             (true, "search-total-of-page", shown),
             (true, "search-total-before-filters", unfiltered),
             (true, "search-total-plus-one", total + 1),
@@ -37,17 +37,17 @@ impl Server {
             ),
             (hidden > 0, "search-total-with-foreign", total + hidden),
             (total == 0, "search-total-null-when-nothing", usize::MAX),
-        ] {
-            if holds && other != total && self.on(rule, tags) {
-                return if other == usize::MAX { Value::Null } else { json!(other) };
-            }
+        ];
+        let rules = rules.map(|(holds, rule, other)| (holds && other != total, rule, other));
+        match self.first_broken_of(tags, rules) {
+            Some(usize::MAX) => Value::Null,
+            other => json!(other.unwrap_or(total)),
         }
-        json!(total)
     }
 
     /// Faults of the envelope's data.
     pub(super) fn spoil(&self, data: &mut Value, query: &Query, hidden: usize, tags: &Tags) {
-        for (rule, name, value) in [
+        let rules = [
             ("search-total-text", "total", json!(data["total"].to_string())),
             ("search-total-negative", "total", json!(-1)),
             ("search-page-text", "page", json!(query.page.to_string())),
@@ -57,42 +57,27 @@ impl Server {
             ("search-page-size-echo-100-at-most", "pageSize", json!(query.page_size.min(100))),
             ("search-page-size-echo-shown", "pageSize", json!(data["items"].as_array().map_or(0, Vec::len))),
             ("search-page-size-text", "pageSize", json!(query.page_size.to_string())),
-        ] {
-            if data[name] != value && self.on(rule, tags) {
-                data[name] = value;
-            }
-        }
-        let members = data.as_object_mut().expect("an object");
-        if self.on("search-items-as-object", tags) {
-            members.insert("items".into(), json!({ "list": [] }));
-        }
-        for (rule, name) in [
-            ("search-without-total", "total"),
-            ("search-without-page", "page"),
-            ("search-without-page-size", "pageSize"),
-            ("search-without-items", "items"),
-        ] {
-            if self.on(rule, tags) {
-                members.remove(name);
-            }
-        }
-        for (rule, name, other) in [
+            ("search-items-as-object", "items", json!({ "list": [] })),
+        ];
+        self.set_members(data, tags, rules);
+        let rules = [
+            ("search-without-total", "total", ""),
+            ("search-without-page", "page", ""),
+            ("search-without-page-size", "pageSize", ""),
+            ("search-without-items", "items", ""),
             ("search-items-named-list", "items", "list"),
             ("search-page-size-snake-case", "pageSize", "page_size"),
-        ] {
-            if self.on(rule, tags) {
-                let value = members.remove(name).unwrap_or_default();
-                members.insert(other.into(), value);
-            }
-        }
-        if hidden > 0 && self.on("search-hidden-count", tags) {
-            members.insert("hidden".into(), json!(hidden));
-        }
-        if hidden > 0 && self.on("search-hidden-flag", tags) {
-            members.insert("truncated".into(), json!(true));
+        ];
+        self.rename_members(data, tags, rules);
+        if hidden > 0 {
+            let rules = [
+                ("search-hidden-count", "hidden", json!(hidden)),
+                ("search-hidden-flag", "truncated", json!(true)),
+            ];
+            self.set_members(data, tags, rules);
         }
         if self.decisions.extra_fields {
-            members.insert("hasMore".into(), json!(false));
+            data["hasMore"] = json!(false);
         }
     }
 

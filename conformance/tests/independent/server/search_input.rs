@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::address::Item;
-use super::behaviour::{EmptyFilter, Tags};
+use super::behaviour::{EmptyFilter, Tags, with_tags};
 use super::world::STATUSES;
 use super::{Reject, Request, Server};
 
@@ -50,7 +50,7 @@ impl Server {
             return Err(Reject::input(format!("unknown field `{unknown}`")));
         }
         let has = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
-        for (name, tag) in [
+        let of_fields = [
             ("orderNo", "order"),
             ("groupId", "group"),
             ("countryCode", "country"),
@@ -60,17 +60,11 @@ impl Server {
             ("activatedTo", "to"),
             ("page", "page"),
             ("pageSize", "page-size"),
-        ] {
-            if has(name) {
-                tags.push(tag);
-            }
-        }
-        if KNOWN[1..6].iter().chain(&KNOWN[8..]).any(|name| has(name)) {
-            tags.push("filtered");
-        }
-        if body.get("page").and_then(Value::as_u64).is_some_and(|page| page > 1) {
-            tags.push("page-2");
-        }
+        ];
+        let is_filtered = KNOWN[1..6].iter().chain(&KNOWN[8..]).any(|name| has(name));
+        let is_later = body.get("page").and_then(Value::as_u64).is_some_and(|page| page > 1);
+        *tags = with_tags(tags, of_fields.map(|(name, tag)| (has(name), tag)));
+        *tags = with_tags(tags, [(is_filtered, "filtered"), (is_later, "page-2")]);
         let text = |name: &'static str| self.text_field(&body, name, tags);
         let query = Query {
             order: text("orderNo")?,
@@ -86,15 +80,12 @@ impl Server {
         };
         self.time_order(&body, &query, tags)?;
         let items = self.items(&body, tags)?;
-        if items.len() > 100 {
-            tags.push("many");
-        }
-        if items.iter().any(|item| item.port.is_some()) {
-            tags.push("ported");
-        }
-        if items.iter().any(|item| item.ip.is_ipv6()) {
-            tags.push("ipv6");
-        }
+        let more = [
+            (items.len() > 100, "many"),
+            (items.iter().any(|item| item.port.is_some()), "ported"),
+            (items.iter().any(|item| item.ip.is_ipv6()), "ipv6"),
+        ];
+        *tags = with_tags(tags, more);
         Ok(Query { items, ..query })
     }
 
@@ -232,7 +223,7 @@ impl Server {
         let listed =
             |text: &str| STATUSES.iter().find(|known| **known == text).map(|known| (*known).to_owned());
         let first = text.split(',').next().and_then(listed);
-        for (holds, rule, found) in [
+        let rules = [
             (!text.is_empty(), "search-status-unknown-empty", Some(text.clone())),
             (!text.is_empty(), "search-status-unknown-ignored", None),
             (listed(&text.to_lowercase()).is_some(), "search-status-any-case", listed(&text.to_lowercase())),
@@ -246,12 +237,8 @@ impl Server {
                 Some("active".into()),
             ),
             (text == "suspended", "search-status-suspended", Some(text.clone())),
-        ] {
-            if holds && self.on(rule, tags) {
-                return Ok(found);
-            }
-        }
-        Err(wrong("status"))
+        ];
+        self.first_broken_of(tags, rules).ok_or_else(|| wrong("status"))
     }
 
     fn group_field(&self, body: &Body, tags: &Tags) -> Result<Option<i64>, Reject> {
@@ -279,23 +266,15 @@ impl Server {
                 return Ok(Some(i64::from(group as i32)));
             }
             if group < 0 {
-                for (rule, found) in [
-                    ("search-group-negative-as-all", None),
-                    ("search-group-negative-as-ungrouped", Some(0)),
-                    ("search-group-negative-finds-nothing", Some(group)),
-                    ("search-group-minus-one-as-all", (group != -1).then_some(group)),
-                    ("search-group-far-negative", Some(i64::from(group as i32))),
-                ] {
-                    let applies = match rule {
-                        "search-group-minus-one-as-all" => group == -1,
-                        "search-group-far-negative" => group < i64::from(i32::MIN),
-                        _ => true,
-                    };
-                    if applies && self.on(rule, tags) {
-                        return Ok(found);
-                    }
-                }
-                return Err(wrong("groupId"));
+                let is_far = group < i64::from(i32::MIN);
+                let rules = [
+                    (true, "search-group-negative-as-all", None),
+                    (true, "search-group-negative-as-ungrouped", Some(0)),
+                    (true, "search-group-negative-finds-nothing", Some(group)),
+                    (group == -1, "search-group-minus-one-as-all", None),
+                    (is_far, "search-group-far-negative", Some(i64::from(group as i32))),
+                ];
+                return self.first_broken_of(tags, rules).ok_or_else(|| wrong("groupId"));
             }
             return Ok(Some(group));
         }
@@ -357,7 +336,7 @@ impl Server {
         };
         let is_far = value.is_number() && float.abs() > 4e9;
         let digits = value.as_str().and_then(|text| text.parse().ok());
-        for (what, found) in [
+        let rules = [
             ("unchecked", value.is_number().then_some(default)),
             ("zero", (whole == Some(0)).then_some(default)),
             ("above-clamped", (float > most as f64).then_some(most)),
@@ -383,17 +362,14 @@ impl Server {
             ),
             ("digits-accepted", digits),
             ("true-as-one", (value == &Value::Bool(true)).then_some(1)),
-        ] {
-            if let Some(number) = found
-                && self.on_part(&part, what, tags)
-            {
-                return Ok(number);
-            }
+        ];
+        let found =
+            rules.into_iter().find_map(|(what, number)| number.filter(|_| self.on_part(&part, what, tags)));
+        match found {
+            Some(number) => Ok(number),
+            None if value.is_number() => Err(wrong(name)),
+            None => self.wrong_type(name, value, tags).map(|_| default),
         }
-        if value.is_number() {
-            return Err(wrong(name));
-        }
-        self.wrong_type(name, value, tags).map(|_| default)
     }
 }
 

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde_json::{Map, Value};
 
 use super::address::Item;
-use super::behaviour::Tags;
+use super::behaviour::{Tags, tags_of_instance};
 use super::search_input::Query;
 use super::world::{Instance, MAIN_AT, SECOND_AT, World};
 use super::{Reject, Server};
@@ -61,10 +61,8 @@ impl Server {
             None | Some(Value::Null) => {
                 if self.on("search-ips-missing-finds-all", tags)
                     || sent.is_some() && self.on("search-ips-null-finds-all", tags)
+                    || tags.contains(&"filtered") && self.on("search-ips-missing-with-filter", tags)
                 {
-                    return Ok(vec![one()]);
-                }
-                if tags.contains(&"filtered") && self.on("search-ips-missing-with-filter", tags) {
                     return Ok(vec![one()]);
                 }
             }
@@ -145,19 +143,17 @@ impl Server {
         let addresses: HashSet<IpAddr> = first.iter().map(|item| item.ip).collect();
         let texts: HashSet<(&str, Option<u16>)> =
             items.iter().map(|item| (item.text.as_str(), item.port)).collect();
-        let mut counted = first.len();
-        for (differs, rule, other) in [
+        let counted = first.len();
+        let rules = [
             (raw != counted, "search-limit-counts-raw-items", raw),
             (addresses.len() != counted, "search-limit-counts-addresses", addresses.len()),
             (texts.len() != counted, "search-limit-counts-spellings", texts.len()),
             (true, "search-limit-ignores-ipv6", first.iter().filter(|item| item.ip.is_ipv4()).count()),
             (true, "search-limit-ignores-ported", first.iter().filter(|item| item.port.is_none()).count()),
-        ] {
-            if differs && (other > 500) != (counted > 500) && self.on(rule, tags) {
-                counted = other;
-                break;
-            }
-        }
+        ];
+        let rules =
+            rules.map(|(differs, rule, other)| (differs && (other > 500) != (counted > 500), rule, other));
+        let counted = self.first_broken_of(tags, rules).unwrap_or(counted);
         let over = counted > 500
             && !(counted == 501 && self.on("search-limit-501", tags))
             && !(counted <= 1000 && self.on("search-limit-1000", tags))
@@ -188,18 +184,15 @@ impl Server {
     pub(super) fn matches(&self, world: &World, account: usize, query: &Query, tags: &Tags) -> Vec<Instance> {
         let mut items = query.items.clone();
         let count = items.len();
-        for (holds, rule, kept) in [
+        let rules = [
             (count > 100, "search-first-100-matched", 100),
             (count > 250, "search-first-250-matched", 250),
             (count > 1, "search-last-not-matched", count.saturating_sub(1)),
             (count > 1, "search-first-only-matched", 1),
             (count > 100, "search-last-chunk-lost", count - count % 100),
             (count > 499, "search-499-matched", 499),
-        ] {
-            if holds && self.on(rule, tags) {
-                items.truncate(kept);
-            }
-        }
+        ];
+        items.truncate(self.first_broken_of(tags, rules).unwrap_or(count));
         let has = |ported: bool| items.iter().any(|item| item.port.is_some() == ported);
         let mixed = has(true) && has(false);
         if mixed && self.on("search-portless-ignored-beside-ported", tags) {
@@ -261,15 +254,12 @@ impl Server {
             };
             found.extend(std::iter::repeat_n(instance.clone(), times));
         }
-        for (limit, rule) in [
-            (1000, "search-1000-matches-at-most"),
-            (500, "search-500-matches-at-most"),
-            (1024, "search-1024-matches-at-most"),
-        ] {
-            if found.len() > limit && self.on(rule, tags) {
-                found.truncate(limit);
-            }
-        }
+        let rules = [
+            (found.len() > 1000, "search-1000-matches-at-most", 1000),
+            (found.len() > 500, "search-500-matches-at-most", 500),
+            (found.len() > 1024, "search-1024-matches-at-most", 1024),
+        ];
+        found.truncate(self.first_broken_of(tags, rules).unwrap_or(found.len()));
         found
     }
 
@@ -317,12 +307,7 @@ impl Server {
         ports: &HashSet<u16>,
         tags: &Tags,
     ) -> usize {
-        let mut tags = tags.clone();
-        tags.retain(|tag| *tag != "ipv6");
-        if instance.ip.is_ipv6() {
-            tags.push("ipv6");
-        }
-        let tags = &tags;
+        let tags = &tags_of_instance(tags, instance);
         let spelling =
             |item: &Item| !self.decisions.stored_spelling_only || item.text == instance.ip.to_string();
         let fits = |item: &&&Item| item.port.is_none_or(|port| port == instance.port) && spelling(item);

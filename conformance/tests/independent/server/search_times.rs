@@ -7,6 +7,9 @@ use super::search_input::{Body, Query, wrong};
 use super::time::{TimeLeniency, parse};
 use super::{Reject, Server};
 
+/// In nanoseconds.
+const SECOND: i128 = 1_000_000_000;
+
 impl Server {
     pub(super) fn time_field(
         &self,
@@ -18,25 +21,22 @@ impl Server {
         if let Some(seconds) = value.as_f64()
             && self.on("search-time-number", tags)
         {
-            return Ok(Some((seconds as i128).saturating_mul(1_000_000_000)));
+            return Ok(Some((seconds as i128).saturating_mul(SECOND)));
         }
         let Some(text) = value.as_str() else { return self.wrong_type(name, value, tags).map(|_| None) };
         if let Some(nanos) = parse(text, TimeLeniency::default()) {
             let changed = |lax| parse(text, lax).filter(|other| *other != nanos);
             let base = TimeLeniency::default();
-            for (rule, lax) in [
-                ("search-time-zone-ignored", TimeLeniency { zone_ignored: true, ..base }),
-                ("search-time-zone-flipped", TimeLeniency { zone_flipped: true, ..base }),
-                ("search-time-fraction-ignored", TimeLeniency { fraction_ignored: true, ..base }),
-                ("search-time-milliseconds", TimeLeniency { milliseconds: true, ..base }),
-            ] {
-                if let Some(other) = changed(lax)
-                    && self.on(rule, tags)
-                {
-                    return Ok(Some(other));
-                }
+            let rules = [
+                ("search-time-zone-ignored", changed(TimeLeniency { zone_ignored: true, ..base })),
+                ("search-time-zone-flipped", changed(TimeLeniency { zone_flipped: true, ..base })),
+                ("search-time-fraction-ignored", changed(TimeLeniency { fraction_ignored: true, ..base })),
+                ("search-time-milliseconds", changed(TimeLeniency { milliseconds: true, ..base })),
+            ];
+            if let Some(other) = self.first_broken(tags, rules) {
+                return Ok(Some(other));
             }
-            if nanos % 1_000_000_000 != 0 && self.on("search-time-fraction-refused", tags)
+            if nanos % SECOND != 0 && self.on("search-time-fraction-refused", tags)
                 || parse(text, TimeLeniency { no_negative_zone: true, ..base }).is_none()
                     && self.on("search-time-negative-zone-refused", tags)
                 || !text.ends_with(['Z', 'z']) && self.on("search-time-offset-refused", tags)
@@ -44,26 +44,20 @@ impl Server {
             {
                 return Err(wrong(name));
             }
-            if nanos > i128::from(i64::MAX) && self.on("search-time-64-bits", tags) {
-                return Ok(Some(i128::from(nanos as i64)));
-            }
-            if nanos / 1_000_000_000 > i128::from(i32::MAX) && self.on("search-time-32-bits", tags) {
-                return Ok(Some(i128::from((nanos / 1_000_000_000) as i32) * 1_000_000_000));
-            }
-            if nanos < 0 && self.on("search-time-before-1970-as-1970", tags) {
-                return Ok(Some(0));
-            }
-            let day = 86_400_000_000_000;
-            if name == "activatedTo" && self.on("search-to-end-of-day", tags) {
-                return Ok(Some(nanos - nanos.rem_euclid(day) + day - 1));
-            }
-            if name == "activatedFrom" && self.on("search-from-start-of-day", tags) {
-                return Ok(Some(nanos - nanos.rem_euclid(day)));
-            }
-            return Ok(Some(nanos));
+            let midnight = nanos - nanos.rem_euclid(86_400 * SECOND);
+            let in_64_bits = i128::from(nanos as i64);
+            let in_32_bits = i128::from((nanos / SECOND) as i32) * SECOND;
+            let rules = [
+                (nanos > i128::from(i64::MAX), "search-time-64-bits", in_64_bits),
+                (nanos / SECOND > i128::from(i32::MAX), "search-time-32-bits", in_32_bits),
+                (nanos < 0, "search-time-before-1970-as-1970", 0),
+                (name == "activatedTo", "search-to-end-of-day", midnight + 86_400 * SECOND - 1),
+                (name == "activatedFrom", "search-from-start-of-day", midnight),
+            ];
+            return Ok(Some(self.first_broken_of(tags, rules).unwrap_or(nanos)));
         }
         let base = TimeLeniency::default();
-        for (rule, lax) in [
+        let rules = [
             ("search-time-without-zone", TimeLeniency { no_zone: true, ..base }),
             ("search-time-date-only", TimeLeniency { date_only: true, ..base }),
             ("search-time-space", TimeLeniency { space: true, no_zone: true, ..base }),
@@ -74,16 +68,13 @@ impl Server {
             ("search-time-comma", TimeLeniency { comma: true, ..base }),
             ("search-time-zone-name", TimeLeniency { annotation: true, no_zone: true, ..base }),
             ("search-time-without-seconds", TimeLeniency { no_seconds: true, ..base }),
-        ] {
-            if let Some(nanos) = parse(text, lax)
-                && self.on(rule, tags)
-            {
-                return Ok(Some(nanos));
-            }
+        ];
+        if let Some(nanos) = self.first_broken(tags, rules.map(|(rule, lax)| (rule, parse(text, lax)))) {
+            return Ok(Some(nanos));
         }
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         if digits && self.on("search-time-digits", tags) {
-            return Ok(text.parse::<i128>().ok().map(|seconds| seconds.saturating_mul(1_000_000_000)));
+            return Ok(text.parse::<i128>().ok().map(|seconds| seconds.saturating_mul(SECOND)));
         }
         if text.is_empty() {
             return match self.decisions.empty_filter {
@@ -118,9 +109,8 @@ impl Server {
         if to >= from {
             return Ok(());
         }
-        let second = 1_000_000_000;
-        let same_second = from / second == to / second;
-        let same_day = from / (86_400 * second) == to / (86_400 * second);
+        let same_second = from / SECOND == to / SECOND;
+        let same_day = from / (86_400 * SECOND) == to / (86_400 * SECOND);
         let later_text = text("activatedFrom") <= text("activatedTo");
         let accepted = self.on("search-times-reversed-empty", tags)
             || same_second && self.on("search-times-compared-by-second", tags)

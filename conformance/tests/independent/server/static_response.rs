@@ -40,7 +40,8 @@ impl Server {
         let number = self.count("request id");
         let id = format!("req-{number:06}");
         let mut body = json!({ "code": 200, "message": "success", "requestId": id, "data": data });
-        for (what, name, value) in [
+        let rule = |what: &str| format!("{operation}-{what}");
+        let rules = [
             ("code-0", "code", json!(0)),
             ("code-text", "code", json!("200")),
             ("code-null", "code", Value::Null),
@@ -51,51 +52,29 @@ impl Server {
             ("data-bare-list", "data", body["data"]["items"].clone()),
             ("data-null", "data", Value::Null),
             ("data-in-list", "data", json!([body["data"]])),
-        ] {
-            if self.on_part(operation, what, tags) {
-                body[name] = value;
-            }
-        }
+            ("password-in-message", "message", json!("ok pw-Secret00000x")),
+        ];
+        self.set_members(&mut body, tags, rules.map(|(what, name, value)| (rule(what), name, value)));
         let no_items = body["data"]["items"].as_array().is_some_and(Vec::is_empty);
-        if no_items && self.on_part(operation, "empty-items-null", tags) {
-            body["data"]["items"] = Value::Null;
+        if no_items {
+            let data = &mut body["data"];
+            let rules = [("empty-items-null", Value::Null), ("empty-items-object", json!({}))];
+            self.set_members(data, tags, rules.map(|(what, value)| (rule(what), "items", value)));
+            self.rename_members(data, tags, [(rule("empty-items-missing"), "items", "")]);
+            let rules = [("empty-data-null", "data", Value::Null), ("empty-code-404", "code", json!(404))];
+            self.set_members(&mut body, tags, rules.map(|(what, name, value)| (rule(what), name, value)));
         }
-        if no_items && self.on_part(operation, "empty-items-missing", tags) {
-            body["data"].as_object_mut().expect("an object").remove("items");
-        }
-        if no_items && self.on_part(operation, "empty-items-object", tags) {
-            body["data"]["items"] = json!({});
-        }
-        if no_items && self.on_part(operation, "empty-data-null", tags) {
-            body["data"] = Value::Null;
-        }
-        if no_items && self.on_part(operation, "empty-code-404", tags) {
-            body["code"] = json!(404);
-        }
-        let members = body.as_object_mut().expect("an object");
-        for (what, name) in [
-            ("without-code", "code"),
-            ("without-message", "message"),
-            ("without-request-id", "requestId"),
-            ("without-data", "data"),
-        ] {
-            if self.on_part(operation, what, tags) {
-                members.remove(name);
-            }
-        }
-        for (what, name, other) in
-            [("msg-for-message", "message", "msg"), ("snake-case-request-id", "requestId", "request_id")]
-        {
-            if self.on_part(operation, what, tags) {
-                let value = members.remove(name).unwrap_or_default();
-                members.insert(other.into(), value);
-            }
-        }
-        if self.on_part(operation, "password-in-message", tags) {
-            members.insert("message".into(), json!("ok pw-Secret00000x"));
-        }
+        let rules = [
+            ("without-code", "code", ""),
+            ("without-message", "message", ""),
+            ("without-request-id", "requestId", ""),
+            ("without-data", "data", ""),
+            ("msg-for-message", "message", "msg"),
+            ("snake-case-request-id", "requestId", "request_id"),
+        ];
+        self.rename_members(&mut body, tags, rules.map(|(what, name, other)| (rule(what), name, other)));
         if self.decisions.extra_fields {
-            members.insert("serverTime".into(), json!(1_700_000_000));
+            body["serverTime"] = json!(1_700_000_000);
         }
         let status = match () {
             () if self.on_part(operation, "status-201", tags) => 201,
@@ -119,7 +98,7 @@ impl Server {
     }
 
     fn static_headers(&self, operation: &str, mut reply: Reply, id: &str, tags: &Tags) -> Reply {
-        let mut cache = Some(self.decisions.cache_control);
+        let mut cache = Some(self.decisions.cache_control.unwrap_or("no-store"));
         for (what, value) in [
             ("cache-control-missing", None),
             ("cache-control-no-cache", Some("no-cache")),
@@ -142,16 +121,12 @@ impl Server {
         if self.on_part(operation, "password-in-header", tags) {
             reply = reply.with("X-Debug", "proxy_password=pw-Secret00000x");
         }
-        if self.on_part(operation, "trace-header-other-name", tags) {
-            return reply.with("X-Trace-Id", id);
-        }
-        if self.on_part(operation, "x-request-id-empty", tags) {
-            return reply.with("X-Request-Id", "");
-        }
-        if self.on_part(operation, "x-request-id-missing", tags) {
-            return reply;
-        }
         let header = if self.decisions.header_id_differs { format!("edge-{id}") } else { id.to_owned() };
-        reply.with("X-Request-Id", &header)
+        match () {
+            () if self.on_part(operation, "trace-header-other-name", tags) => reply.with("X-Trace-Id", id),
+            () if self.on_part(operation, "x-request-id-empty", tags) => reply.with("X-Request-Id", ""),
+            () if self.on_part(operation, "x-request-id-missing", tags) => reply,
+            () => reply.with("X-Request-Id", &header),
+        }
     }
 }
