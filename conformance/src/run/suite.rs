@@ -8,7 +8,7 @@ mod rerun;
 
 pub(crate) use passive::concluded as concluded_passive;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use jiff::civil::Date;
@@ -42,6 +42,8 @@ pub struct Suite<'a> {
     redactor: Redactor,
     canaries: Canaries,
     stopper: Stopper,
+    /// Time in which cases were polled.
+    busy: Mutex<Duration>,
 }
 
 /// What the checks of a run share, apart from the target.
@@ -122,6 +124,7 @@ impl<'a> Suite<'a> {
             canaries: Canaries::new(&target.facts.canaries)?,
             meter,
             stopper: Stopper::default(),
+            busy: Mutex::default(),
             options,
         })
     }
