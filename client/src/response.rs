@@ -296,53 +296,42 @@ mod tests {
     #[test]
     fn a_success_needs_status_and_code() {
         assert!(classified("extract_proxies", 200, &[], r#"{"msg":"ok","code":0,"data":[]}"#).is_ok());
-        assert!(classified("list_static_groups", 200, &[], r#"{"code":200}"#).is_ok());
-        assert!(classified("list_static_groups", 200, &[], r#"{"code":"200"}"#).is_ok());
-        assert!(classified("list_static_groups", 200, &[], r#"{"code":200.0}"#).is_ok());
+        let listing = |status, body| classified("list_static_groups", status, &[], body);
+        for body in [r#"{"code":200}"#, r#"{"code":"200"}"#, r#"{"code":200.0}"#] {
+            assert!(listing(200, body).is_ok(), "{body}");
+        }
         for (status, body) in [(200, r#"{"code":0}"#), (500, r#"{"code":200}"#), (200, r#"{"code":"E1"}"#)] {
-            assert!(
-                matches!(classified("list_static_groups", status, &[], body), Err(Error::Rejected(_))),
-                "{status} {body}"
-            );
+            assert!(matches!(listing(status, body), Err(Error::Rejected(_))), "{status} {body}");
         }
     }
 
     #[test]
     fn a_text_is_a_success_and_a_json_object_instead_of_it_is_not() {
-        assert!(classified("extract_proxies_text", 200, &[], "gw.invalid:80").is_ok());
-        assert!(classified("extract_proxies_text", 200, &[], "").is_ok());
-        assert!(matches!(
-            classified("extract_proxies_text", 200, &[], r#"{"code":7}"#),
-            Err(Error::Rejected(_))
-        ));
-        assert!(matches!(
-            classified("extract_proxies_text", 200, &[], r#"{"code":0}"#),
-            Err(Error::UnexpectedResponse(_))
-        ));
-        assert!(matches!(
-            classified("extract_proxies_text", 200, &[], r#"{"error":1}"#),
-            Err(Error::UnexpectedResponse(_))
-        ));
+        let text = |body| classified("extract_proxies_text", 200, &[], body);
+        assert!(text("gw.invalid:80").is_ok() && text("").is_ok());
+        assert!(matches!(text(r#"{"code":7}"#), Err(Error::Rejected(_))));
+        for body in [r#"{"code":0}"#, r#"{"error":1}"#] {
+            assert!(matches!(text(body), Err(Error::UnexpectedResponse(_))), "{body}");
+        }
     }
 
     #[test]
     fn throttling_and_shortage_are_distinguished() {
         let wait = [("retry-after", "3")];
-        let throttled = classified("extract_proxies", 429, &wait, "<html>slow down</html>");
+        let waiting = |status, body| classified("extract_proxies", status, &wait, body);
+        let throttled = waiting(429, "<html>slow down</html>");
         assert!(matches!(&throttled, Err(Error::Throttled(rejection)) if rejection.retry_after.is_some()));
-        let short = classified("extract_proxies", 200, &wait, r#"{"code":7,"message":"none left"}"#);
+        let short = waiting(200, r#"{"code":7,"message":"none left"}"#);
         assert!(matches!(&short, Err(Error::Shortage(rejection)) if rejection.message == "none left"));
         for status in [200, 400, 404, 409, 422, 500, 503] {
-            let short =
-                classified("extract_proxies", status, &wait, r#"{"code":50301,"message":"none left"}"#);
+            let short = waiting(status, r#"{"code":50301,"message":"none left"}"#);
             assert!(matches!(short, Err(Error::Shortage(_))), "{status}");
         }
         for status in [401, 403] {
-            let rejected =
-                classified("extract_proxies", status, &wait, r#"{"code":7,"message":"no"}"#).err().unwrap();
+            let rejected = waiting(status, r#"{"code":7,"message":"no"}"#).err().unwrap();
             assert!(matches!(rejected, Error::Rejected(_)) && !rejected.is_retryable(), "{rejected:?}");
         }
-        let down = classified("extract_proxies", 503, &wait, "<html>down</html>");
+        let down = waiting(503, "<html>down</html>");
         assert!(matches!(&down, Err(Error::Rejected(rejection)) if rejection.retry_after.is_some()));
     }
 

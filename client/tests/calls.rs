@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use faulty::{CANARY, FaultyServer, Reply, no_groups, ok, one_gateway, reply};
+use faulty::{CANARY, FaultyServer, Reply, no_groups, ok, one_gateway, plain_text, reply};
 use sallyport_client::{Client, Error, Host, RetryBudget, RetryPolicy, Separator, TextEntry};
 
 const EMPTY_PAGE: &str =
@@ -37,10 +37,12 @@ async fn a_partial_result_tells_what_the_service_sent() {
     assert_eq!((text.is_partial, text.retry_after), (true, Some(Duration::from_secs(7))));
     assert_eq!(text.headers.x_proxy_partial.as_deref(), Some("Yes"));
 
-    let mixed = reply(200, &[], "a.invalid:1:user:pass\r\nb.invalid:2\r\nc.invalid:3:user:pass\r\n");
-    let text =
-        FaultyServer::start(vec![mixed]).await.client().extract_text(3, Separator::CrLf).await.unwrap();
-    assert_eq!((text.endpoints().count(), text.unparsed().count(), text.is_partial), (1, 2, false));
+    let mixed = "a.invalid:1:user:pass\r\nb.invalid:2\r\nc.invalid:3:user:pass\r\n";
+    let server = FaultyServer::start(vec![plain_text(mixed)]).await;
+    let text = server.client().extract_text(3, Separator::CrLf).await.unwrap();
+    assert_eq!((text.raw.as_str(), text.is_partial), (mixed, false));
+    assert_eq!(text.endpoints().count(), 1);
+    assert_eq!(text.unparsed().collect::<Vec<_>>(), ["a.invalid:1:user:pass", "c.invalid:3:user:pass"]);
     assert!(
         matches!(&text.entries[1], TextEntry::Endpoint(endpoint) if Some(endpoint) == text.endpoints().next())
     );
@@ -56,12 +58,18 @@ async fn a_partial_result_tells_what_the_service_sent() {
 
 #[tokio::test]
 async fn a_text_that_is_no_list_of_gateways_is_an_error() {
-    for text in ["error 50301: too few gateways", "your address 203.0.113.7, 4012: no\r\n", "50301"] {
-        let server = FaultyServer::start(vec![reply(200, &[("content-type", "text/plain")], text)]).await;
+    for text in [
+        "error 50301: too few gateways",
+        "your address 203.0.113.7, 4012: no\r\n",
+        "50301",
+        "error: token expired",
+    ] {
+        let server = FaultyServer::start(vec![plain_text(text)]).await;
         let error = server.client().extract_text(1, Separator::CrLf).await.unwrap_err();
         let Error::UnexpectedResponse(response) = &error else { panic!("{text}: {error:?}") };
         assert_eq!((response.excerpt.as_str(), server.requests().len()), (text, 1));
-        assert!(error.request_id().is_some(), "{error:?}");
+        assert!(response.status == 200 && error.request_id().is_some(), "{error:?}");
+        assert!(error.to_string().contains(text.trim_end()), "{error}");
     }
 }
 

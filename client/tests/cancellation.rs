@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use faulty::{CANARY, FaultyServer, Reply, ok, one_gateway, reply};
+use faulty::{CANARY, FaultyServer, Reply, ok, one_gateway, plain_text, reply};
 use futures_util::TryStreamExt;
 use sallyport_client::{
     Client, ClientBuilder, Error, Middleware, MiddlewareFuture, Next, RetryPolicy, Separator, bytes::Bytes,
@@ -165,7 +165,7 @@ impl Service {
                 return reply(503, &[], "");
             }
             let Reply::Raw(bytes) = success(request) else { unreachable!("it is bytes") };
-            Reply::Pieces(bytes.chunks(60).map(<[u8]>::to_vec).collect())
+            Reply::Pieces(bytes.chunks(60).map(<[u8]>::to_vec).collect(), Duration::from_millis(1))
         };
         let server = servers.block_on(FaultyServer::with(respond));
         Self { server, folder, setup, is_broken }
@@ -220,7 +220,7 @@ fn success(request: &str) -> Reply {
         return ok(&format!(r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[{group}]}}}}"#));
     }
     if line.contains("return_type=txt") {
-        return reply(200, &[("content-type", "text/plain")], "gw.invalid:80\n");
+        return plain_text("gw.invalid:80\n");
     }
     if line.contains("/proxy/extract") {
         return one_gateway();

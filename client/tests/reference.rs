@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use futures_util::TryStreamExt;
 use proptest::prelude::*;
 use sallyport_client::{
-    Address, Client, Error, GroupFilter, InstanceStatus, RetryPolicy, SearchPage, Separator,
+    Address, Client, Error, GroupFilter, Instance, InstanceStatus, RetryPolicy, Separator,
     contract::SearchStaticInstances as Limits,
 };
 use sallyport_server::{
@@ -42,11 +42,6 @@ impl Reference {
     fn addresses(&self) -> Vec<String> {
         self.sample.addresses.iter().map(ToString::to_string).collect()
     }
-}
-
-async fn ids(client: &Client, addresses: &[String]) -> BTreeSet<i64> {
-    let stream = client.search(addresses).in_batches().stream();
-    stream.map_ok(|instance| instance.instance_id).try_collect().await.unwrap()
 }
 
 #[tokio::test]
@@ -104,32 +99,6 @@ async fn groups_are_listed() {
     assert!(reference.client_of(&reference.sample.tokens.empty).groups().await.unwrap().is_empty());
 }
 
-#[tokio::test]
-async fn a_stream_in_batches_equals_the_searches_one_by_one() {
-    let reference = Reference::start().await;
-    let client = reference.client();
-    let addresses = reference.addresses();
-    assert!(
-        addresses.len() > Limits::IPS_MAX_DISTINCT,
-        "the sample is too small to need batches: {}",
-        addresses.len()
-    );
-    let mut single = BTreeSet::new();
-    for part in addresses.chunks(Limits::IPS_MAX_DISTINCT / 5) {
-        single.extend(ids(&client, part).await);
-    }
-    assert_eq!(ids(&client, &addresses).await, single);
-
-    let mut pages = client.search(&addresses).in_batches().page_size(300).pages();
-    let (mut count, mut number) = (0, 0);
-    while let Some(page) = pages.next().await.unwrap() {
-        number += 1;
-        count += page.items.len();
-        assert_eq!((page.page, page.total as usize), (number, single.len()));
-    }
-    assert_eq!(count, single.len());
-}
-
 /// The response without paging and batching: one small search after another.
 async fn brute_force(client: &Client, addresses: &[String]) -> Vec<i64> {
     let mut found = BTreeSet::new();
@@ -144,53 +113,44 @@ async fn brute_force(client: &Client, addresses: &[String]) -> Vec<i64> {
     found.into_iter().collect()
 }
 
+/// Compares the stream, the walk over all pages and each page alone with one another and with the brute-force result.
+async fn compare_walks(client: &Client, addresses: &[String], size: i64) -> Result<(), TestCaseError> {
+    let search = || client.search(addresses).in_batches().page_size(size);
+    let ids = |items: &[Instance]| items.iter().map(|instance| instance.instance_id).collect::<Vec<_>>();
+    let expected = brute_force(client, addresses).await;
+    let mut streamed = ids(&search().stream().try_collect::<Vec<_>>().await.unwrap());
+    streamed.sort_unstable();
+    prop_assert_eq!(&streamed, &expected, "nothing twice, nothing left out");
+    let (mut pages, mut paged, mut number) = (search().pages(), Vec::new(), 0);
+    while let Some(page) = pages.next().await.unwrap() {
+        number += 1;
+        let alone = search().page(number).await.unwrap();
+        prop_assert_eq!(ids(&page.items), ids(&alone.items));
+        prop_assert_eq!((page.page, page.page_size, page.total), (number, size, alone.total));
+        prop_assert_eq!((alone.page, alone.page_size), (number, size));
+        prop_assert_eq!(usize::try_from(page.total), Ok(expected.len()));
+        paged.extend(ids(&page.items));
+    }
+    paged.sort_unstable();
+    prop_assert_eq!(&paged, &expected, "pages neither overlap nor leave gaps");
+    Ok(())
+}
+
 #[test]
 fn paging_and_batching_equal_the_brute_force_result() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let reference = runtime.block_on(Reference::start());
     let (client, addresses) = (reference.client(), reference.addresses());
     let count = addresses.len();
+    assert!(count > Limits::IPS_MAX_DISTINCT, "the sample is too small to need batches: {count}");
+    for size in [300, 700] {
+        runtime.block_on(compare_walks(&client, &addresses, size)).unwrap();
+    }
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(10) };
     proptest!(config, |(from in 0..count, length in 1..=count, size in 120..=Limits::PAGE_SIZE_MAXIMUM)| {
         let part = &addresses[from..(from + length).min(count)];
-        let search = || client.search(part).in_batches().page_size(size);
-        runtime.block_on(async {
-            let expected = brute_force(&client, part).await;
-            let mut streamed: Vec<i64> =
-                search().stream().map_ok(|instance| instance.instance_id).try_collect().await.unwrap();
-            streamed.sort_unstable();
-            prop_assert_eq!(&streamed, &expected, "nothing twice, nothing left out");
-            let mut pages = search().pages();
-            let mut number = 0;
-            while let Some(page) = pages.next().await.unwrap() {
-                number += 1;
-                let alone = search().page(number).await.unwrap();
-                let ids = |page: &SearchPage| {
-                    page.items.iter().map(|instance| instance.instance_id).collect::<Vec<_>>()
-                };
-                prop_assert_eq!(ids(&page), ids(&alone));
-                prop_assert_eq!((page.page, page.page_size, page.total), (alone.page, alone.page_size, alone.total));
-                prop_assert_eq!(usize::try_from(page.total), Ok(expected.len()));
-            }
-            Ok(())
-        })?;
+        runtime.block_on(compare_walks(&client, part, size))?;
     });
-}
-
-#[tokio::test]
-async fn pages_of_batches_neither_overlap_nor_leave_gaps() {
-    let reference = Reference::start().await;
-    let client = reference.client();
-    let addresses = reference.addresses();
-    let all = ids(&client, &addresses).await;
-    let mut seen = Vec::new();
-    for number in 1..=u32::try_from(all.len().div_ceil(700)).unwrap() {
-        let page = client.search(&addresses).in_batches().page_size(700).page(number).await.unwrap();
-        assert_eq!((page.total as usize, page.page_size), (all.len(), 700));
-        seen.extend(page.items.into_iter().map(|instance| instance.instance_id));
-    }
-    assert_eq!(seen.len(), all.len());
-    assert_eq!(seen.into_iter().collect::<BTreeSet<_>>(), all);
 }
 
 #[tokio::test]

@@ -27,6 +27,7 @@ pub mod explore;
 mod grammar;
 pub mod lab;
 mod lock;
+mod names;
 pub mod observe;
 mod quantity;
 pub mod report;

@@ -24,10 +24,8 @@ pub(crate) enum Reply {
     Raw(Vec<u8>),
     /// Sends nothing and keeps the connection.
     Hang,
-    /// Sends these bytes one at a time, with this pause between them.
-    Drip(Vec<u8>, Duration),
-    /// Sends these pieces, with a moment between them, and closes.
-    Pieces(Vec<Vec<u8>>),
+    /// Sends these pieces, with this pause after each, and closes.
+    Pieces(Vec<Vec<u8>>, Duration),
     /// Sends a success head and then a body of this many bytes.
     Flood(usize),
 }
@@ -45,6 +43,11 @@ pub(crate) fn reply(status: u16, headers: &[(&str, &str)], body: &str) -> Reply 
 /// A JSON response under status 200.
 pub(crate) fn ok(body: &str) -> Reply {
     reply(200, &[("content-type", "application/json")], body)
+}
+
+/// A plain-text response under status 200.
+pub(crate) fn plain_text(body: &str) -> Reply {
+    reply(200, &[("content-type", "text/plain")], body)
 }
 
 /// A successful extraction of one gateway.
@@ -141,15 +144,7 @@ async fn serve(
             let mut end = [0];
             stream.read(&mut end).await.map(|_| ())
         }
-        Reply::Drip(bytes, pause) => drip(&mut stream, bytes, *pause).await,
-        Reply::Pieces(pieces) => {
-            let _ = stream.set_nodelay(true);
-            for piece in pieces {
-                let _ = stream.write_all(piece).await;
-                tokio::time::sleep(Duration::from_millis(1)).await;
-            }
-            Ok(())
-        }
+        Reply::Pieces(pieces, pause) => send_pieces(&mut stream, pieces, *pause).await,
         Reply::Flood(length) => flood(&mut stream, *length).await,
     };
 }
@@ -160,12 +155,9 @@ async fn read(stream: &mut TcpStream) -> Option<String> {
     loop {
         let text = String::from_utf8_lossy(&bytes);
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
-            let length = head
-                .lines()
-                .find_map(|line| {
-                    line.to_ascii_lowercase().strip_prefix("content-length: ").map(str::to_owned)
-                })
-                .map_or(0, |length| length.parse::<usize>().unwrap());
+            let head = head.to_ascii_lowercase();
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+            let length = length.map_or(0, |length| length.parse::<usize>().unwrap());
             if body.len() >= length {
                 return Some(text.into_owned());
             }
@@ -177,9 +169,10 @@ async fn read(stream: &mut TcpStream) -> Option<String> {
     }
 }
 
-async fn drip(stream: &mut TcpStream, bytes: &[u8], pause: Duration) -> std::io::Result<()> {
-    for byte in bytes {
-        stream.write_all(&[*byte]).await?;
+async fn send_pieces(stream: &mut TcpStream, pieces: &[Vec<u8>], pause: Duration) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    for piece in pieces {
+        stream.write_all(piece).await?;
         tokio::time::sleep(pause).await;
     }
     Ok(())

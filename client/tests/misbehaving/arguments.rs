@@ -1,6 +1,6 @@
 //! Arguments: what is valid is sent as it was given, everything else is not sent.
 
-use sallyport_client::contract::{ExtractProxies, SearchStaticInstances};
+use sallyport_client::contract::{ExtractProxies, SearchStaticInstances as Limits};
 use sallyport_client::{Address, Error, GroupFilter, Separator};
 
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 
 #[tokio::test]
 async fn a_request_id_over_the_limit_is_not_sent() {
-    const MAX: usize = sallyport_client::contract::ExtractProxies::REQUEST_ID_MAX_UTF8_BYTES;
+    const MAX: usize = ExtractProxies::REQUEST_ID_MAX_UTF8_BYTES;
     let server = FaultyServer::start(vec![one_gateway()]).await;
     for (id, is_sent) in
         [("x".repeat(MAX), true), ("x".repeat(MAX + 1), false), ("é".repeat(MAX / 2 + 1), false)]
@@ -67,9 +67,10 @@ async fn an_empty_request_id_is_replaced_by_a_new_one() {
 async fn invalid_arguments_are_not_sent() {
     let server = FaultyServer::start(vec![no_groups()]).await;
     let client = server.client();
-    let many = addresses(SearchStaticInstances::IPS_MAX_DISTINCT + 1);
-    let far = std::iter::repeat_n("192.0.2.1", SearchStaticInstances::IPS_MAX_ITEMS + 1);
+    let many = addresses(Limits::IPS_MAX_DISTINCT + 1);
+    let far = std::iter::repeat_n("192.0.2.1", Limits::IPS_MAX_ITEMS + 1);
     let long = "é".repeat(ExtractProxies::SB_MAX_UTF8_BYTES / 2 + 1);
+    let search = || client.search(["192.0.2.1"]);
     let (early, late) = ("2026-01-01T00:00:00Z".parse().unwrap(), "2026-01-02T00:00:00Z".parse().unwrap());
     let errors: Vec<(&str, Error)> = vec![
         ("extract.num-range", client.extract(0).await.unwrap_err()),
@@ -81,26 +82,15 @@ async fn invalid_arguments_are_not_sent() {
         ("search.ips-dedup-limit", client.search(&many).page(1).await.unwrap_err()),
         ("search.ips-item", client.search(["192.0.2.0/24"]).page(1).await.unwrap_err()),
         ("search.ips-port", client.search(["192.0.2.1:0"]).page(1).await.unwrap_err()),
-        ("search.group", client.search(["192.0.2.1"]).group(GroupFilter::Id(0)).page(1).await.unwrap_err()),
-        ("search.group", client.search(["192.0.2.1"]).group(GroupFilter::Id(-1)).page(1).await.unwrap_err()),
-        ("search.page", client.search(["192.0.2.1"]).page(0).await.unwrap_err()),
-        (
-            "search.page",
-            client.search(["192.0.2.1"]).page(SearchStaticInstances::PAGE_MAXIMUM + 1).await.unwrap_err(),
-        ),
-        (
-            "search.page-size",
-            client
-                .search(["192.0.2.1"])
-                .page_size(SearchStaticInstances::PAGE_SIZE_MAXIMUM + 1)
-                .page(1)
-                .await
-                .unwrap_err(),
-        ),
-        ("search.status", client.search(["192.0.2.1"]).status("gone".into()).page(1).await.unwrap_err()),
+        ("search.group", search().group(GroupFilter::Id(0)).page(1).await.unwrap_err()),
+        ("search.group", search().group(GroupFilter::Id(-1)).page(1).await.unwrap_err()),
+        ("search.page", search().page(0).await.unwrap_err()),
+        ("search.page", search().page(Limits::PAGE_MAXIMUM + 1).await.unwrap_err()),
+        ("search.page-size", search().page_size(Limits::PAGE_SIZE_MAXIMUM + 1).page(1).await.unwrap_err()),
+        ("search.status", search().status("gone".into()).page(1).await.unwrap_err()),
         (
             "search.activated-order",
-            client.search(["192.0.2.1"]).activated_from(late).activated_to(early).page(1).await.unwrap_err(),
+            search().activated_from(late).activated_to(early).page(1).await.unwrap_err(),
         ),
     ];
     for (clause, error) in errors {
@@ -114,8 +104,8 @@ async fn invalid_arguments_are_not_sent() {
 async fn the_error_for_too_many_addresses_names_in_batches() {
     let server = FaultyServer::start(vec![no_groups()]).await;
     let client = server.client();
-    let addresses = addresses(SearchStaticInstances::IPS_MAX_DISTINCT + 1);
-    let most = SearchStaticInstances::IPS_MAX_ITEMS;
+    let addresses = addresses(Limits::IPS_MAX_DISTINCT + 1);
+    let most = Limits::IPS_MAX_ITEMS;
     let duplicated: Vec<String> = addresses.iter().cycle().take(most + 1).cloned().collect();
     for addresses in [addresses, duplicated] {
         let error = client.search(&addresses).await.unwrap_err();

@@ -1,10 +1,19 @@
 //! Servers that misbehave: the right error, no hang, no second extraction.
+#![allow(clippy::unwrap_used, reason = "a server that cannot be set up fails its test")]
 
 mod arguments;
 #[path = "../faulty/mod.rs"]
 mod faulty;
 mod responses;
 mod retries;
+
+use faulty::{FaultyServer, Reply};
+use sallyport_client::Error;
+
+/// The error of a listing to which a server replies so.
+async fn listing_error(reply: Reply) -> Error {
+    FaultyServer::start(vec![reply]).await.client().groups().await.unwrap_err()
+}
 
 /// So many addresses to search for, all of them different.
 fn addresses(count: usize) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::TryStreamExt;
 
 use sallyport_client::{
-    BusinessCode, Error, InstanceStatus, Separator,
+    BusinessCode, Error, InstanceStatus, Separator, TextExtraction,
     bytes::Bytes,
     contract::SearchStaticInstances as Limits,
     http,
@@ -14,7 +14,8 @@ use sallyport_client::{
 
 use crate::{
     addresses,
-    faulty::{FaultyServer, Reply, items, ok, reply},
+    faulty::{FaultyServer, Reply, items, ok, plain_text, reply},
+    listing_error,
 };
 
 #[tokio::test]
@@ -56,16 +57,6 @@ async fn garbage_is_an_unexpected_response_with_status_headers_and_excerpt() {
 }
 
 #[tokio::test]
-async fn an_error_in_a_text_body_is_not_a_gateway() {
-    let server =
-        FaultyServer::start(vec![reply(200, &[("content-type", "text/plain")], "error: token expired")])
-            .await;
-    let error = server.client().extract_text(1, Separator::CrLf).await.unwrap_err();
-    assert!(matches!(&error, Error::UnexpectedResponse(response) if response.status == 200), "{error:?}");
-    assert!(error.to_string().contains("token expired") && error.request_id().is_some(), "{error}");
-}
-
-#[tokio::test]
 async fn what_is_new_or_odd_breaks_no_page() {
     let item = r#"{"instanceId":"9001","offerId":31,"status":"hibernating","ip":"203.0.113.7","port":"20001",
         "protocols":["http","quic"],"countryCode":"USA","cityCode":"NYC","ispType":9,"expiresAt":null,"activatedAt":null,
@@ -100,12 +91,11 @@ async fn odd_times_and_terms_break_no_page() {
 #[tokio::test]
 async fn a_rejection_of_any_length_stays_one() {
     let page = format!("<html>{}</html>", "down ".repeat(4 << 20));
-    let server = FaultyServer::start(vec![reply(503, &[("retry-after", "60")], &page)]).await;
-    let error = server.client().groups().await.unwrap_err();
-    assert!(
-        matches!(&error, Error::Rejected(rejection) if rejection.message.starts_with("<html>down")),
-        "{error:?}"
-    );
+    let error =
+        listing_error(reply(503, &[("content-type", "text/html"), ("retry-after", "60")], &page)).await;
+    let Error::Rejected(rejection) = &error else { panic!("{error:?}") };
+    assert!(rejection.status == 503 && rejection.message.starts_with("<html>down"), "{error:?}");
+    assert!(error.to_string().contains("<html>down"), "{error}");
     assert_eq!(error.retry_after(), Some(Duration::from_secs(60)));
 }
 
@@ -137,15 +127,6 @@ async fn what_the_generated_client_cannot_read_keeps_its_own_head() {
 }
 
 #[tokio::test]
-async fn other_layouts_of_a_text_lose_nothing() {
-    let body = "gw.invalid:80\r\ngw.invalid:81:user:pass\r\n";
-    let server = FaultyServer::start(vec![reply(200, &[("content-type", "text/plain")], body)]).await;
-    let text = server.client().extract_text(2, Separator::CrLf).await.unwrap();
-    assert_eq!((text.raw.as_str(), text.endpoints().count(), text.is_partial), (body, 1, false));
-    assert_eq!(text.unparsed().collect::<Vec<_>>(), ["gw.invalid:81:user:pass"]);
-}
-
-#[tokio::test]
 async fn gzip_that_was_not_requested_is_reported_and_not_shown() {
     // The head of RFC 1952 and the beginning of one stored block.
     let gzip = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1, 2, 0, 0xfd, 0xff, b'{', b'}'];
@@ -161,8 +142,7 @@ async fn gzip_that_was_not_requested_is_reported_and_not_shown() {
     // Without the header, and as a rejection.
     for (status, header) in [(200, ""), (404, ""), (404, "content-encoding: gzip\r\n")] {
         let head = format!("HTTP/1.1 {status} Some\r\n{header}content-length: {}\r\n\r\n", gzip.len());
-        let server = FaultyServer::start(vec![Reply::Raw([head.into_bytes(), gzip.clone()].concat())]).await;
-        let error = server.client().groups().await.unwrap_err().to_string();
+        let error = listing_error(Reply::Raw([head.into_bytes(), gzip.clone()].concat())).await.to_string();
         assert!(error.contains("gzip") && !error.contains(['\u{fffd}', '\u{1f}', '\\']), "{error}");
     }
 }
@@ -170,10 +150,14 @@ async fn gzip_that_was_not_requested_is_reported_and_not_shown() {
 #[tokio::test]
 async fn a_field_that_must_be_there_is_missed() {
     let item = r#"{"groupId":1,"name":"a","createdAt":"2026-01-04T09:30:00Z"}"#;
-    let server = FaultyServer::start(vec![items(item, 1)]).await;
-    let error = server.client().groups().await.unwrap_err();
+    let error = listing_error(items(item, 1)).await;
     assert!(matches!(error, Error::UnexpectedResponse(_)), "{error}");
     assert!(error.to_string().contains("updatedAt"), "{error}");
+}
+
+/// A text extraction of two gateways to which a server replies so.
+async fn extract(reply: Reply) -> Result<TextExtraction, Error> {
+    FaultyServer::start(vec![reply]).await.client().extract_text(2, Separator::CrLf).await
 }
 
 /// A text response whose end is the end of the connection.
@@ -199,15 +183,12 @@ async fn a_text_cut_short_yields_no_shortened_port() {
     }
     // With a declared length the text needs no separator at its end.
     let body = "a.invalid:80\r\nb.invalid:8080";
-    let server = FaultyServer::start(vec![reply(200, &[("content-type", "text/plain")], body)]).await;
-    assert_eq!(server.client().extract_text(2, Separator::CrLf).await.unwrap().endpoints().count(), 2);
+    assert_eq!(extract(plain_text(body)).await.unwrap().endpoints().count(), 2);
     // A rejection and a page stay what they are.
-    let server = FaultyServer::start(vec![text_without_length(r#"{"code":7,"message":"no"}"#)]).await;
-    let error = server.client().extract_text(1, Separator::CrLf).await.unwrap_err();
-    assert!(matches!(error, Error::Rejected(_)), "{error:?}");
-    let server = FaultyServer::start(vec![text_without_length("<html>8080</html>")]).await;
-    let error = server.client().extract_text(1, Separator::CrLf).await.unwrap_err();
-    assert!(matches!(error, Error::UnexpectedResponse(_)), "{error:?}");
+    let rejected = extract(text_without_length(r#"{"code":7,"message":"no"}"#)).await;
+    assert!(matches!(rejected, Err(Error::Rejected(_))), "{rejected:?}");
+    let page = extract(text_without_length("<html>8080</html>")).await;
+    assert!(matches!(page, Err(Error::UnexpectedResponse(_))), "{page:?}");
 }
 
 #[tokio::test]
@@ -257,9 +238,8 @@ async fn a_stream_needs_one_request_for_each_page() {
 
 #[tokio::test]
 async fn ids_of_request_and_trace_are_two() {
-    let server =
-        FaultyServer::start(vec![reply(400, &[("x-request-id", "t1")], r#"{"code":7,"message":"no"}"#)])
-            .await;
+    let rejected = reply(400, &[("x-request-id", "t1")], r#"{"code":7,"message":"no"}"#);
+    let server = FaultyServer::start(vec![rejected]).await;
     let error = server.client().extract(1).request_id("mine").await.unwrap_err();
     assert_eq!((error.request_id(), error.trace_id()), (Some("mine"), Some("t1")));
     assert!(error.to_string().ends_with("[request id mine] [trace id t1]"), "{error}");

@@ -62,7 +62,7 @@ pub fn observe(contract: &Contract, traffic: &Traffic, inferred: InferredClauses
         (&relation::FILTERS, Clause::SearchIntersection),
         (&relation::REPEATED, Clause::ExtractIdempotent),
     ] {
-        if compared.pairs.contains_key(check.id) {
+        if compared.checks.contains(check.id) {
             seen.insert(clause);
         }
         results.push(of_relation(contract, traffic, check, &compared, inferred));
@@ -145,7 +145,7 @@ fn of_relation(
 ) -> CheckResult {
     /// Maximum number of findings of one relation, because hundreds of pairs may violate it in the same way.
     const MAX_FINDINGS: usize = 20;
-    if !compared.pairs.contains_key(check.id) {
+    if !compared.checks.contains(check.id) {
         return CheckResult::not_run(check, Outcome::Skipped(NOT_SHOWN.to_owned()));
     }
     let mut result = CheckResult::not_run(check, Outcome::Passed);

@@ -85,10 +85,10 @@ pub(super) struct BrokenRelation {
     pub(super) exchanges: [usize; 2],
 }
 
-/// What was compared, by check, and what is broken.
+/// The checks that compared a pair of exchanges, and what is broken.
 #[derive(Default)]
 pub(super) struct RelationResults {
-    pub(super) pairs: BTreeMap<&'static str, usize>,
+    pub(super) checks: BTreeSet<&'static str>,
     pub(super) broken: Vec<BrokenRelation>,
 }
 
@@ -179,7 +179,7 @@ impl Search {
             if !is_narrower {
                 continue;
             }
-            *compared.pairs.entry(FILTERS.id).or_default() += 1;
+            compared.checks.insert(FILTERS.id);
             if narrow.total > wide.total {
                 compared.broken.push(BrokenRelation {
                     check: &FILTERS,
@@ -198,7 +198,7 @@ impl Search {
     }
 
     fn compare_pages(&self, after: &Self, compared: &mut RelationResults) {
-        *compared.pairs.entry(PAGES.id).or_default() += 1;
+        compared.checks.insert(PAGES.id);
         let Some(shared) = self.instances.intersection(&after.instances).next() else { return };
         compared.broken.push(BrokenRelation {
             check: &PAGES,
@@ -262,7 +262,7 @@ impl<'a> Extraction<'a> {
         if self.caller != after.caller || self.id != after.id || self.rest != after.rest {
             return;
         }
-        *compared.pairs.entry(REPEATED.id).or_default() += 1;
+        compared.checks.insert(REPEATED.id);
         if self.gateways != after.gateways {
             compared.broken.push(BrokenRelation {
                 check: &REPEATED,

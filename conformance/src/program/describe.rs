@@ -1,6 +1,5 @@
 use std::fmt::Write as _;
 
-use sallyport_conformance::config::nearest;
 use sallyport_conformance::contract::{Clause, OperationId};
 use sallyport_conformance::explain::Explanation;
 use sallyport_conformance::report::quantity;
@@ -8,36 +7,25 @@ use sallyport_conformance::{Check, Contract, Verdict, registry};
 
 use super::UsageError;
 use super::arguments::ListFormat;
-use super::output::print;
+use super::lab::unknown;
+use super::output::{print, print_list};
 
 /// `conformance list`.
 pub(crate) fn list(format: ListFormat) -> Result<Verdict, UsageError> {
-    let checks = registry();
-    let mut text = String::new();
-    match format {
-        ListFormat::Text => {
-            for check in checks {
-                let _ = writeln!(text, "{}  {}  [{}]", check.id, check.title, joined(check.clauses, ", "));
-            }
-        }
-        ListFormat::Json => {
-            let checks: Vec<_> = checks
-                .iter()
-                .map(|check| {
-                    serde_json::json!({
-                        "id": check.id,
-                        "title": check.title,
-                        "clauses": check.clauses,
-                        "operation": check.operation,
-                        "operationId": operation_of(check),
-                    })
-                })
-                .collect();
-            let _ = writeln!(text, "{}", serde_json::to_string_pretty(&checks)?);
-        }
-    }
-    print(&text);
-    Ok(Verdict::Conforms)
+    let object = |check: &&Check| {
+        serde_json::json!({
+            "id": check.id,
+            "title": check.title,
+            "clauses": check.clauses,
+            "operation": check.operation,
+            "operationId": operation_of(check),
+        })
+    };
+    let line = |check: &&Check| {
+        let clauses: Vec<&str> = check.clauses.iter().map(|clause| clause.id()).collect();
+        format!("{}  {}  [{}]\n", check.id, check.title, clauses.join(", "))
+    };
+    print_list(&registry(), format == ListFormat::Json, object, line)
 }
 
 /// The `operationId` of the operation whose requests a check sends or judges; none when it takes those of all. A check that was
@@ -47,10 +35,6 @@ fn operation_of(check: &Check) -> Option<&'static str> {
     let mut others = Contract::embedded().into_iter().flat_map(|contract| &contract.others);
     let other = others.find(|other| other.operation.id.prefix() == prefix);
     check.operation.or(other.map(|other| other.operation.id)).map(OperationId::document_id)
-}
-
-fn joined(clauses: &[Clause], separator: &str) -> String {
-    clauses.iter().map(|clause| clause.id()).collect::<Vec<_>>().join(separator)
 }
 
 /// `conformance explain`.
@@ -88,11 +72,7 @@ pub(crate) fn explain(id: &str) -> Result<Verdict, UsageError> {
             return Err(super::run::NO_EMBEDDED_SERVER.into());
         }
         let known: Vec<String> = clauses.chain(checks).chain(cases).collect();
-        let advice = match nearest(id, known.iter().map(String::as_str)) {
-            Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => lists.to_owned(),
-        };
-        return Err(format!("unknown clause, check or case `{id}`; {advice}").into());
+        return Err(unknown("clause, check or case", id, known.iter().map(String::as_str), lists));
     };
     let Explanation { clause, sample, checks } = Explanation::new(contract, clause);
     let mut text = format!(

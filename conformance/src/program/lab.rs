@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::UsageError;
 use super::arguments::ProxyArguments;
-use super::output::print;
+use super::output::{print, print_list};
 use super::run::with_target;
 use super::setup::Setup;
 use super::signals::Signals;
@@ -36,27 +36,14 @@ pub(crate) fn faults(glob: Option<&Glob>, clause: Option<&str>, json: bool) -> R
         glob.is_none_or(|glob| glob.matches(fault.id)) && clause.is_none_or(|clause| fault.clause() == clause)
     });
     expect_match(glob, faults.is_empty(), "fault", "search.paging/*")?;
-    if json {
-        let faults: Vec<_> = faults
-            .iter()
-            .map(|fault| {
-                json!({
-                    "id": fault.id,
-                    "clause": fault.clause(),
-                    "breaks": fault.breaks,
-                    "operations": names(&fault.operations()),
-                })
-            })
-            .collect();
-        print(&format!("{}\n", serde_json::to_string_pretty(&faults)?));
-        return Ok(Verdict::Conforms);
-    }
-    let mut text = String::new();
-    for fault in &faults {
-        let _ = writeln!(text, "{}  {}  [{}]", fault.id, fault.breaks, names(&fault.operations()).join(", "));
-    }
-    print(&text);
-    Ok(Verdict::Conforms)
+    let object = |fault: &Fault| {
+        let operations = names(&fault.operations());
+        json!({ "id": fault.id, "clause": fault.clause(), "breaks": fault.breaks, "operations": operations })
+    };
+    let line = |fault: &Fault| {
+        format!("{}  {}  [{}]\n", fault.id, fault.breaks, names(&fault.operations()).join(", "))
+    };
+    print_list(&faults, json, object, line)
 }
 
 /// `conformance variations`.
@@ -64,17 +51,9 @@ pub(crate) fn variations(glob: Option<&Glob>, json: bool) -> Result<Verdict, Usa
     let mut variations = lab::variations();
     variations.retain(|variation| glob.is_none_or(|glob| glob.matches(variation.id)));
     expect_match(glob, variations.is_empty(), "variation", "http.*")?;
-    if json {
-        let variations: Vec<_> = variations
-            .iter()
-            .map(|variation| json!({"id": variation.id, "decides": variation.decides}))
-            .collect();
-        print(&format!("{}\n", serde_json::to_string_pretty(&variations)?));
-        return Ok(Verdict::Conforms);
-    }
+    let object = |variation: &Variation| json!({ "id": variation.id, "decides": variation.decides });
     let line = |variation: &Variation| format!("{}  {}\n", variation.id, variation.decides);
-    print(&variations.iter().map(line).collect::<String>());
-    Ok(Verdict::Conforms)
+    print_list(&variations, json, object, line)
 }
 
 /// Rejects a pattern without a match.
@@ -97,16 +76,8 @@ pub(crate) async fn proxy(arguments: ProxyArguments) -> Result<Verdict, UsageErr
     // Before anything else, so that an early Ctrl-C ends it properly.
     let mut signals = Signals::listen()?;
     // Reject unknown ids before anything listens.
-    let faults = arguments
-        .fault
-        .iter()
-        .map(|id| named("fault", id, lab::faults(), |fault| fault.id))
-        .collect::<Result<Vec<_>, _>>()?;
-    let variations = arguments
-        .variation
-        .iter()
-        .map(|id| named("variation", id, lab::variations(), |variation| variation.id))
-        .collect::<Result<Vec<_>, _>>()?;
+    let faults = named("fault", &arguments.fault, lab::faults, |fault| fault.id)?;
+    let variations = named("variation", &arguments.variation, lab::variations, |variation| variation.id)?;
     let scenarios = match &arguments.scenario {
         Some(file) => Scenarios::read(file)?,
         None => Scenarios::default(),
@@ -140,47 +111,34 @@ async fn serve(
     }));
     let capitals = variations.iter().any(|variation| variation.capitals);
     let mut text = String::new();
+    let mut note = |label: &str, words: &str| _ = writeln!(text, "{label:>10} {words}");
     let mut lab = Lab::new(Backend::connected(contract, target, options)?).journal(&journal);
     for variation in variations {
-        let _ = writeln!(text, "{:>10} {}: {}", "variation", variation.id, variation.decides);
+        note("variation", &format!("{}: {}", variation.id, variation.decides));
         lab = lab.variation(variation);
     }
     for fault in faults {
-        let _ = writeln!(text, "{:>10} {}: {}", "fault", fault.id, fault.breaks);
+        note("fault", &format!("{}: {}", fault.id, fault.breaks));
         let lacks = fault.lacks(Setup::has_token(target), &target.facts);
         if !lacks.is_empty() {
-            let _ = writeln!(
-                text,
-                "{:>10} {} changes nothing without {}",
-                "warning",
-                fault.id,
-                lacks.join(" and ")
-            );
+            note("warning", &format!("{} changes nothing without {}", fault.id, lacks.join(" and ")));
         }
         lab = lab.fault(fault);
     }
     if arguments.pedantic {
         let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
-        let _ = writeln!(
-            text,
-            "{:>10} another variation for each request; --seed {seed} repeats them",
-            "pedantic"
-        );
+        note("pedantic", &format!("another variation for each request; --seed {seed} repeats them"));
         lab = lab.pedantic(seed);
     }
     for name in scenarios.names() {
-        let _ = writeln!(text, "{:>10} {}", "scenario", plain(&name));
+        note("scenario", &plain(&name));
     }
     if let Some(file) = &arguments.scenario
         && !scenarios.names().iter().any(|name| name == lab::DEFAULT)
     {
-        let _ = writeln!(
-            text,
-            "{:>10} {} has no scenario `{}`: requests without X-Lab-Scenario pass unchanged",
-            "warning",
-            plain(&file.display().to_string()),
-            lab::DEFAULT
-        );
+        let file = file.display().to_string();
+        let words = "requests without X-Lab-Scenario pass unchanged";
+        note("warning", &format!("{} has no scenario `{}`: {words}", plain(&file), lab::DEFAULT));
     }
     let upstream = lab.scenarios(&scenarios).into_upstream();
     let options = ProxyOptions { address: arguments.listen, capitals };
@@ -190,7 +148,7 @@ async fn serve(
     for (scenario, port) in &arguments.scenario_port {
         let opened = ports.open(scenario, *port).await;
         let base = opened.map_err(|error| format!("--scenario-port: `{}`: {error}", plain(scenario)))?;
-        let _ = writeln!(text, "{:>10} {} on {base}", "port", plain(scenario));
+        note("port", &format!("{} on {base}", plain(scenario)));
     }
     let options = ProxyOptions { address: arguments.control, capitals: false };
     let control = lab::Upstream::new(Control::new(&scenarios, &journal).ports(&ports));
@@ -238,16 +196,28 @@ fn line(entry: &Entry) -> String {
     text
 }
 
-/// The fault or variation with an id.
-fn named<T>(kind: &str, id: &str, mut all: Vec<T>, id_of: fn(&T) -> &str) -> Result<T, UsageError> {
-    match all.iter().position(|item| id_of(item) == id) {
-        Some(index) => Ok(all.swap_remove(index)),
-        None => Err(unknown(kind, id, all.iter().map(id_of), &format!("`conformance {kind}s` lists them"))),
-    }
+/// The faults or variations with these ids.
+fn named<T>(
+    kind: &str,
+    ids: &[String],
+    all: fn() -> Vec<T>,
+    id_of: fn(&T) -> &str,
+) -> Result<Vec<T>, UsageError> {
+    let named = |id: &String| {
+        let lists = format!("`conformance {kind}s` lists them");
+        let known = all().into_iter().find(|item| id_of(item) == id);
+        known.ok_or_else(|| unknown(kind, id, all().iter().map(id_of), &lists))
+    };
+    ids.iter().map(named).collect()
 }
 
 /// The error of an unknown id, with the nearest known one.
-fn unknown<'a>(kind: &str, id: &str, known: impl Iterator<Item = &'a str>, otherwise: &str) -> UsageError {
+pub(super) fn unknown<'a>(
+    kind: &str,
+    id: &str,
+    known: impl Iterator<Item = &'a str>,
+    otherwise: &str,
+) -> UsageError {
     let advice = match nearest(id, known) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None => otherwise.to_owned(),

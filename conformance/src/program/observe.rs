@@ -51,9 +51,9 @@ pub(crate) fn run(arguments: &ObserveArguments) -> Result<Verdict, UsageError> {
 
 /// What was read, and the clauses that it shows.
 fn summary(traffic: &Traffic, report: &Report, is_verbose: bool) -> String {
-    let exchanges = quantity(traffic.judged() as u64, "exchange");
-    let entries = if traffic.entries() == 1 { "entry" } else { "entries" };
-    let mut text = format!("\n{:>16} {exchanges} of {} {entries}\n", "judged", traffic.entries());
+    let exchanges = quantity(traffic.judged(), "exchange");
+    let entries = quantity(traffic.entries(), "entry");
+    let mut text = format!("\n{:>16} {exchanges} of {entries}\n", "judged");
     for LeftOut { reason, entries } in traffic.left_out() {
         text.push_str(&format!("{:>16} {entries}: {reason}\n", "left out"));
     }

@@ -2,11 +2,31 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
+use sallyport_conformance::Verdict;
 use sallyport_conformance::report::{Detail, Screen, Style};
+use serde_json::Value;
+
+use super::UsageError;
 
 /// Prints to standard output. A closed pipe is not an error. Untrusted text goes through [`report::plain`] first.
 pub(crate) fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+/// Prints items as a JSON array of objects, or a line for each.
+pub(crate) fn print_list<T>(
+    items: &[T],
+    as_json: bool,
+    object: impl Fn(&T) -> Value,
+    line: impl Fn(&T) -> String,
+) -> Result<Verdict, UsageError> {
+    if as_json {
+        let objects: Vec<Value> = items.iter().map(object).collect();
+        print(&format!("{}\n", serde_json::to_string_pretty(&objects)?));
+    } else {
+        print(&items.iter().map(line).collect::<String>());
+    }
+    Ok(Verdict::Conforms)
 }
 
 /// Where progress and summary go.

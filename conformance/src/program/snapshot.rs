@@ -63,8 +63,7 @@ pub(crate) async fn compare(
         }
         let _ = write!(text, "  {}\n{}", plain(&difference.case), indented(&difference.text));
     }
-    let count = differences.len();
-    let _ = writeln!(text, "\n{count} {} differ", if count == 1 { "case" } else { "cases" });
+    let _ = writeln!(text, "\n{} differ", quantity(differences.len(), "case"));
     print(&text);
     Ok(if differences.is_empty() { Verdict::Conforms } else { Verdict::Findings })
 }
@@ -84,15 +83,12 @@ async fn observed(arguments: &TargetArguments) -> Result<Result<Recording, Verdi
             }
             Ok(Ok(recording))
         }
-        Err(error @ RecordError::Unreachable(_)) => {
-            print(&format!("{}\n", plain(&error.to_string())));
-            Ok(Err(Verdict::Unreachable))
-        }
-        Err(error @ RecordError::Budget(_)) => {
-            print(&format!("{}\n", plain(&error.to_string())));
-            Ok(Err(Verdict::Incomplete))
-        }
         Err(RecordError::Setup(error)) => Err(error.into()),
+        Err(error) => {
+            print(&format!("{}\n", plain(&error.to_string())));
+            let is_unreachable = matches!(error, RecordError::Unreachable(_));
+            Ok(Err(if is_unreachable { Verdict::Unreachable } else { Verdict::Incomplete }))
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 use super::{comment, github, har, html, json, junit, markdown, prometheus, sarif};
+use crate::names::names;
 use crate::run::Report;
 
 /// A form in which a report is written to a file.
@@ -41,45 +42,24 @@ pub enum RenderError {
     Unsupported(&'static str),
 }
 
-impl Format {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::Html,
-        Self::Json,
-        Self::Junit,
-        Self::Sarif,
-        Self::Markdown,
-        Self::Comment,
-        Self::Github,
-        Self::Prometheus,
-        Self::Har,
-    ];
+names! {
+    Format {
+        Html => "html",
+        Json => "json",
+        Junit => "junit",
+        Sarif => "sarif",
+        Markdown => "md",
+        Comment => "comment",
+        Github => "github",
+        Prometheus => "prometheus",
+        Har => "har",
+    }
+}
 
+impl Format {
     /// Those that a report of a client can be written in. Here, because arguments name them in every build, also in one that cannot
     /// test clients.
     pub const OF_CLIENTS: [Self; 5] = [Self::Html, Self::Json, Self::Junit, Self::Sarif, Self::Markdown];
-
-    /// The name that arguments use.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Html => "html",
-            Self::Json => "json",
-            Self::Junit => "junit",
-            Self::Sarif => "sarif",
-            Self::Markdown => "md",
-            Self::Comment => "comment",
-            Self::Github => "github",
-            Self::Prometheus => "prometheus",
-            Self::Har => "har",
-        }
-    }
-
-    /// The format of that name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.name() == name)
-    }
 
     /// The report in this form.
     ///

@@ -34,10 +34,8 @@ pub fn github(report: &Report) -> String {
         let Some(first) = findings.iter().find(is_error).or(findings.first()) else { continue };
         let mut message = finding_text(result, first);
         if findings.len() > 1 {
-            message.push_str(&format!(
-                "\n{} of this check in the report",
-                quantity(findings.len() as u64, "finding")
-            ));
+            let count = quantity(findings.len(), "finding");
+            message.push_str(&format!("\n{count} of this check in the report"));
         }
         match result.outcome {
             // The tester knows of it and accepts it; the summary says so.

@@ -1,8 +1,7 @@
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use minijinja::value::Serde;
 use minijinja::{Environment, Value, context, escape_formatter};
-use serde::Serialize;
 
 use super::cause::{
     Cause, CheckFinding, UnresolvedChecks, causes, folded, headlines, unresolved, without_cause,
@@ -12,9 +11,7 @@ use super::terminal::{
     rests_on, run_again, suite_and_contract, throttled, verdict_words,
 };
 use super::{curl, plain_lines};
-use crate::check::{Evidence, Finding, Outcome};
-use crate::contract::Unspecified;
-use crate::detection::ClauseDetection;
+use crate::check::Outcome;
 use crate::run::{CheckResult, ClauseSummary, Report, Skips, Verdict};
 use crate::wire::RecordedExchange;
 
@@ -44,8 +41,8 @@ pub fn html(report: &Report) -> Result<String, minijinja::Error> {
         run_again => run_again(report),
         seconds => format!("{:.2}", report.elapsed_ms as f64 / 1000.0),
         causes => cause_views(report),
-        findings => Value::from(Serde(findings(report))),
-        operations => Value::from(Serde(operations(report))),
+        findings => findings(report),
+        operations => operations(report),
         unresolved => unresolved_views(report),
         skipped_cases => skipped_cases(report),
         observations => observations(report),
@@ -62,63 +59,13 @@ pub(crate) fn environment() -> Environment<'static> {
     environment
 }
 
-#[derive(Serialize)]
-struct FindingView<'a> {
-    check: &'a str,
-    title: &'a str,
-    why: &'a str,
-    inferred_from: Option<String>,
-    rests_on: Option<String>,
-    operation: &'a str,
-    word: &'static str,
-    outcome: &'static str,
-    reason: Option<&'a str>,
-    finding: &'a Finding,
-    exchanges: Vec<ExchangeView<'a>>,
-}
-
-#[derive(Serialize)]
-struct ExchangeView<'a> {
-    exchange: &'a RecordedExchange,
-    curl: String,
-}
-
-#[derive(Serialize)]
-struct OperationView<'a> {
-    name: &'a str,
-    clauses: Vec<ClauseView<'a>>,
-}
-
-#[derive(Serialize)]
-struct ClauseView<'a> {
-    clause: &'a ClauseSummary,
-    word: &'static str,
-    outcome: &'static str,
-    checks: Vec<CheckView<'a>>,
-    detection: Option<&'a ClauseDetection>,
-}
-
-#[derive(Serialize)]
-struct CheckView<'a> {
-    id: &'a str,
-    coverage: Option<String>,
-    title: &'a str,
-    word: &'static str,
-    outcome: &'static str,
-    reason: Option<&'a str>,
-    requests: usize,
-    elapsed_ms: u64,
-    evidence: &'a [Evidence],
-}
-
 fn cause_views(report: &Report) -> Vec<Value> {
-    let view = |finding: CheckFinding<'_>| Value::from(Serde(finding_view(report, finding)));
     let cause = |cause: Cause<'_>| {
         context! {
             headlines => headlines(cause.diagnosis),
             folded => folded(&cause),
-            first => view(cause.first),
-            others => cause.folded.iter().map(|found| view(*found)).collect::<Vec<_>>(),
+            first => finding_view(report, cause.first),
+            others => cause.folded.iter().map(|found| finding_view(report, *found)).collect::<Vec<_>>(),
         }
     };
     causes(report).into_iter().map(cause).collect()
@@ -131,74 +78,79 @@ fn skipped_cases(report: &Report) -> Vec<Value> {
 }
 
 /// The findings without a likely cause.
-fn findings(report: &Report) -> Vec<FindingView<'_>> {
+fn findings(report: &Report) -> Vec<Value> {
     let of_check = |(check, findings): (_, Vec<_>)| {
         findings.into_iter().map(move |finding| finding_view(report, (check, finding)))
     };
     without_cause(report).into_iter().flat_map(of_check).collect()
 }
 
-fn finding_view<'a>(report: &'a Report, (check, finding): CheckFinding<'a>) -> FindingView<'a> {
+fn finding_view(report: &Report, (check, finding): CheckFinding<'_>) -> Value {
     let cited = check.exchanges.iter().filter(|exchange| finding.exchanges.contains(&exchange.index));
-    let exchange = |exchange| ExchangeView { exchange, curl: curl::command(&report.target, exchange) };
-    FindingView {
-        check: check.id,
-        title: check.title,
-        why: check.why,
-        inferred_from: inferred_from(finding),
-        rests_on: (!finding.facts.is_empty()).then(|| rests_on(finding)),
-        operation: check.id.split('.').next().unwrap_or_default(),
-        word: check.outcome.name(),
-        outcome: class(&check.outcome),
-        reason: check.outcome.reason(),
-        finding,
-        exchanges: cited.map(exchange).collect(),
+    let exchange = |exchange: &RecordedExchange| {
+        context! { exchange => Value::from(Serde(exchange)), curl => curl::command(&report.target, exchange) }
+    };
+    context! {
+        check => check.id,
+        title => check.title,
+        why => check.why,
+        inferred_from => inferred_from(finding),
+        rests_on => (!finding.facts.is_empty()).then(|| rests_on(finding)),
+        word => check.outcome.name(),
+        outcome => class(&check.outcome),
+        reason => check.outcome.reason(),
+        finding => Value::from(Serde(finding)),
+        exchanges => cited.map(exchange).collect::<Vec<_>>(),
     }
 }
 
-fn operations(report: &Report) -> Vec<OperationView<'_>> {
-    let mut operations: Vec<OperationView<'_>> = Vec::new();
-    for clause in &report.clauses {
-        let name = clause.id.id().split('.').next().unwrap_or_default();
-        let cites = |check: &&CheckResult| check.clauses.contains(&clause.id);
-        let checks: Vec<CheckView<'_>> = report.checks.iter().filter(cites).map(check_view).collect();
-        let (word, outcome) = standing(clause, &checks);
-        let detection = report.detection.clauses.iter().find(|detection| detection.id == clause.id);
-        let view = ClauseView { clause, word, outcome, checks, detection };
-        match operations.last_mut().filter(|operation| operation.name == name) {
-            Some(operation) => operation.clauses.push(view),
-            None => operations.push(OperationView { name, clauses: vec![view] }),
-        }
+/// The clauses of each operation; they are sorted by id.
+fn operations(report: &Report) -> Vec<Value> {
+    let name = |clause: &ClauseSummary| clause.id.id().split('.').next().unwrap_or_default();
+    let operation = |clauses: &[ClauseSummary]| {
+        let views: Vec<Value> = clauses.iter().map(|clause| clause_view(report, clause)).collect();
+        context! { name => clauses.first().map(name), clauses => views }
+    };
+    report.clauses.chunk_by(|one, other| name(one) == name(other)).map(operation).collect()
+}
+
+fn clause_view(report: &Report, clause: &ClauseSummary) -> Value {
+    let cites = |check: &&CheckResult| check.clauses.contains(&clause.id);
+    let checks: Vec<&CheckResult> = report.checks.iter().filter(cites).collect();
+    let (word, outcome) = standing(clause, &checks);
+    let detection = report.detection.clauses.iter().find(|detection| detection.id == clause.id);
+    context! {
+        clause => Value::from(Serde(clause)),
+        word => word,
+        outcome => outcome,
+        checks => checks.into_iter().map(check_view).collect::<Vec<_>>(),
+        detection => Value::from(Serde(detection)),
     }
-    operations
 }
 
 /// How a clause stands: failed when a failed check says so, else by the weightiest outcome of its checks, in the words and
 /// classes of outcomes.
-fn standing(clause: &ClauseSummary, checks: &[CheckView<'_>]) -> (&'static str, &'static str) {
+fn standing(clause: &ClauseSummary, checks: &[&CheckResult]) -> (&'static str, &'static str) {
     if clause.failures > 0 {
         return ("failed", "failed");
     }
+    let outcomes = || checks.iter().map(|check| (check.outcome.name(), class(&check.outcome)));
     let weightiest = ["flaky", "expected-failure", "error", "inconclusive", "warning"].into_iter();
-    let found = weightiest.filter_map(|class| checks.iter().find(|check| check.outcome == class)).next();
-    match found {
-        Some(check) => (check.word, check.outcome),
-        None if clause.checked > 0 => ("passed", "passed"),
-        None => ("skipped", "skipped"),
-    }
+    let found = weightiest.filter_map(|class| outcomes().find(|outcome| outcome.1 == class)).next();
+    let without = if clause.checked > 0 { "passed" } else { "skipped" };
+    found.unwrap_or((without, without))
 }
 
-fn check_view(check: &CheckResult) -> CheckView<'_> {
-    CheckView {
-        id: check.id,
-        coverage: check.coverage(),
-        title: check.title,
-        word: check.outcome.name(),
-        outcome: class(&check.outcome),
-        reason: check.outcome.reason(),
-        requests: check.requests,
-        elapsed_ms: check.elapsed_ms,
-        evidence: &check.evidence,
+fn check_view(check: &CheckResult) -> Value {
+    context! {
+        id => check.id,
+        coverage => check.coverage(),
+        title => check.title,
+        word => check.outcome.name(),
+        outcome => class(&check.outcome),
+        reason => check.outcome.reason(),
+        requests => check.requests,
+        evidence => Value::from(Serde(&check.evidence)),
     }
 }
 
@@ -209,20 +161,15 @@ fn unresolved_views(report: &Report) -> Vec<Value> {
     unresolved(report).into_iter().map(view).collect()
 }
 
+/// What was observed, each once.
 fn observations(report: &Report) -> Vec<Value> {
-    let mut views: BTreeMap<(Unspecified, &str), Vec<&str>> = BTreeMap::new();
-    for check in &report.checks {
-        for observation in &check.observations {
-            let checks = views.entry((observation.unspecified, &observation.text)).or_default();
-            if !checks.contains(&check.id) {
-                checks.push(check.id);
-            }
-        }
-    }
-    let view = |((unspecified, text), checks): ((Unspecified, &str), Vec<&str>)| {
-        context! { unspecified => Value::from(Serde(unspecified)), text => text, checks => Value::from(Serde(checks)) }
-    };
-    views.into_iter().map(view).collect()
+    let observations = report.checks.iter().flat_map(|check| &check.observations);
+    let distinct: BTreeSet<_> =
+        observations.map(|observation| (observation.unspecified, observation.text.as_str())).collect();
+    distinct
+        .into_iter()
+        .map(|(unspecified, text)| context! { unspecified => Value::from(Serde(unspecified)), text => text })
+        .collect()
 }
 
 /// The class that colours an outcome.

@@ -21,60 +21,50 @@ use crate::run::{CheckResult, Coverage, Report, Verdict};
 pub fn junit(report: &Report) -> Result<String, SerializeError> {
     let mut document = Document::new("sallyport-conformance");
     document.set_time(Duration::from_millis(report.elapsed_ms));
-    let mut suites: Vec<TestSuite> = Vec::new();
-    for result in &report.checks {
-        let name = result.id.split('.').next().unwrap_or_default();
-        match suites.iter_mut().find(|suite| suite.name.as_str() == name) {
-            Some(suite) => {
-                suite.add_test_case(case(report, result));
-            }
-            None => {
-                let mut suite = TestSuite::new(name);
-                suite.add_property(("target", &*plain(&report.target)));
-                suite.add_property(("suite", &*suite_and_contract(report)));
-                suite.add_property(("profile", &*profile_and_budget(report)));
-                if let Some(implementation) = &report.implementation {
-                    suite.add_property(("implementation", &*plain(implementation)));
-                }
-                let Coverage { judged, clauses, .. } = &report.coverage;
-                suite.add_property(("clauses", &*format!("{judged} of {clauses} judged")));
-                suite.add_property(("detection", &*detected(&report.detection, "would have noticed")));
-                if let Some(throttled) = throttled(report) {
-                    suite.add_property(("throttled", &*throttled));
-                }
-                for line in report.diagnosis.iter().flat_map(headlines) {
-                    suite.add_property(("diagnosis", &*plain(&line)));
-                }
-                suite.add_test_case(case(report, result));
-                suites.push(suite);
-            }
+    let operation = |result: &CheckResult| result.id.split('.').next().unwrap_or_default();
+    // Checks are sorted by id.
+    for results in report.checks.chunk_by(|one, other| operation(one) == operation(other)) {
+        let mut suite = TestSuite::new(results.first().map(operation).unwrap_or_default());
+        suite.add_property(("target", &*plain(&report.target)));
+        suite.add_property(("suite", &*suite_and_contract(report)));
+        suite.add_property(("profile", &*profile_and_budget(report)));
+        if let Some(implementation) = &report.implementation {
+            suite.add_property(("implementation", &*plain(implementation)));
         }
+        let Coverage { judged, clauses, .. } = &report.coverage;
+        suite.add_property(("clauses", &*format!("{judged} of {clauses} judged")));
+        suite.add_property(("detection", &*detected(&report.detection, "would have noticed")));
+        if let Some(throttled) = throttled(report) {
+            suite.add_property(("throttled", &*throttled));
+        }
+        for line in report.diagnosis.iter().flat_map(headlines) {
+            suite.add_property(("diagnosis", &*plain(&line)));
+        }
+        suite.add_test_cases(results.iter().map(|result| case(report, result)));
+        document.add_test_suite(suite);
     }
+    let mut add_error = |name: &str, test: &str, kind: &str, reason: &str| {
+        let mut suite = TestSuite::new(name);
+        suite.add_test_case(TestCase::new(test, error(kind, reason)));
+        document.add_test_suite(suite);
+    };
     if let Some(reason) = &report.stopped {
-        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
         let kind = if report.verdict == Verdict::Unreachable { "unreachable" } else { "stopped" };
-        status.set_type(kind).set_message(plain(reason));
-        let mut suite = TestSuite::new("run");
-        suite.add_test_case(TestCase::new("the run was completed", status));
-        suites.push(suite);
+        add_error("run", "the run was completed", kind, reason);
     }
     if !report.unmet.is_empty() {
-        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-        status.set_type("not-shown").set_message(plain(&report.unmet.join("; ")));
-        let mut suite = TestSuite::new("gates");
-        suite.add_test_case(TestCase::new("all gates are met", status));
-        suites.push(suite);
+        add_error("gates", "all gates are met", "not-shown", &report.unmet.join("; "));
     }
-    document.add_test_suites(suites);
     document.to_string()
 }
 
+fn error(kind: &str, reason: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    status.set_type(kind).set_message(plain(reason));
+    status
+}
+
 fn case(report: &Report, result: &CheckResult) -> TestCase {
-    let error = |kind: &str, reason: &str| {
-        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-        status.set_type(kind).set_message(plain(reason));
-        status
-    };
     let details = || failures(&only(report, result), &Screen::PLAIN);
     let status = match &result.outcome {
         Outcome::Passed | Outcome::Warning => TestCaseStatus::success(),

@@ -73,7 +73,11 @@ impl Page {
             page.cut();
             heading(&mut page.text, result);
             for (number, finding) in findings.iter().enumerate() {
-                page.finding(report, result, finding, number > 0);
+                // The cut of the first one is before the heading.
+                if number > 0 {
+                    page.cut();
+                }
+                page.finding(report, result, finding);
             }
         }
         page.list("Without a result", reasons(report));
@@ -91,12 +95,29 @@ impl Page {
         self.cuts.push(Cut { at: text.len(), findings, is_folded });
     }
 
-    /// `can_cut` is false for the first finding below a heading, because the cut is before the heading.
-    fn finding(&mut self, report: &Report, result: &CheckResult, finding: &Finding, can_cut: bool) {
-        if can_cut {
-            self.cut();
+    fn finding(&mut self, report: &Report, result: &CheckResult, finding: &Finding) {
+        let text = &mut self.text;
+        let _ = writeln!(text, "> {} (`{}`)\n", escaped(&finding.requirement), finding.clause);
+        if let Some(inferred) = inferred_from(finding) {
+            let _ = writeln!(text, "- {}", escaped(&inferred));
         }
-        finding_text(&mut self.text, report, result, finding, self.max_command_bytes);
+        let _ = writeln!(text, "- expected: {}", escaped(&finding.expected));
+        let _ = writeln!(text, "- actual: {}", escaped(&finding.actual));
+        if !finding.facts.is_empty() {
+            let _ = writeln!(text, "- rests on: {}", escaped(&rests_on(finding)));
+        }
+        for exchange in result.exchanges.iter().filter(|exchange| finding.exchanges.contains(&exchange.index))
+        {
+            let command = curl::command(&report.target, exchange);
+            if command.len() > self.max_command_bytes {
+                let size = quantity(command.len(), "byte");
+                let _ = writeln!(text, "\nThe request takes {size}: the reports in other formats have it.");
+                continue;
+            }
+            let fence = fence(&command);
+            let _ = writeln!(text, "\n{fence}sh\n{command}\n{fence}");
+        }
+        text.push('\n');
         self.findings += 1;
     }
 
@@ -109,7 +130,7 @@ impl Page {
         }
         let (result, finding) = cause.first;
         heading(&mut self.text, result);
-        self.finding(report, result, finding, false);
+        self.finding(report, result, finding);
         let Some(folded) = folded(cause) else { return };
         self.cut();
         let _ = writeln!(self.text, "<details><summary>{}</summary>", escaped(&folded));
@@ -122,7 +143,7 @@ impl Page {
                 check = result.id;
             }
             self.text.push('\n');
-            self.finding(report, result, finding, false);
+            self.finding(report, result, finding);
         }
         self.text.push_str("</details>\n");
         self.is_folded = false;
@@ -202,20 +223,15 @@ fn head(report: &Report) -> String {
         quantity(usage.gateways, "gateway"),
         report.elapsed_ms as f64 / 1000.0
     );
-    for line in discovered(report) {
-        let _ = writeln!(text, "- discovered: {}", escaped(&line));
-    }
-    if let Some(line) = explored(report) {
-        let _ = writeln!(text, "- explored: {line}");
-    }
-    if let Some(line) = throttled(report) {
-        let _ = writeln!(text, "- throttled: {}", escaped(&line));
-    }
-    if let Some(line) = run_again(report) {
-        let _ = writeln!(text, "- run again: {}", escaped(&line));
-    }
-    if let Some(reason) = &report.stopped {
-        let _ = writeln!(text, "- stopped: {}", escaped(reason));
+    let labelled = |label: &'static str| move |line: String| (label, line);
+    let optional = discovered(report)
+        .map(labelled("discovered"))
+        .chain(explored(report).map(labelled("explored")))
+        .chain(throttled(report).map(labelled("throttled")))
+        .chain(run_again(report).map(labelled("run again")))
+        .chain(report.stopped.clone().map(labelled("stopped")));
+    for (label, line) in optional {
+        let _ = writeln!(text, "- {label}: {}", escaped(&line));
     }
     let broken = report.clauses.iter().filter(|clause| clause.failures > 0);
     let rows: Vec<String> = broken
@@ -253,38 +269,6 @@ fn heading(text: &mut String, result: &CheckResult) {
     let coverage = result.coverage().map(|cases| format!(", {cases}")).unwrap_or_default();
     let _ = writeln!(text, "\n### `{}` ({}{coverage})\n", result.id, result.outcome.name());
     let _ = writeln!(text, "{}\n", escaped(result.why));
-}
-
-fn finding_text(
-    text: &mut String,
-    report: &Report,
-    result: &CheckResult,
-    finding: &Finding,
-    max_command_bytes: usize,
-) {
-    let _ = writeln!(text, "> {} (`{}`)\n", escaped(&finding.requirement), finding.clause);
-    if let Some(inferred) = inferred_from(finding) {
-        let _ = writeln!(text, "- {}", escaped(&inferred));
-    }
-    let _ = writeln!(text, "- expected: {}", escaped(&finding.expected));
-    let _ = writeln!(text, "- actual: {}", escaped(&finding.actual));
-    if !finding.facts.is_empty() {
-        let _ = writeln!(text, "- rests on: {}", escaped(&rests_on(finding)));
-    }
-    for exchange in result.exchanges.iter().filter(|exchange| finding.exchanges.contains(&exchange.index)) {
-        let command = curl::command(&report.target, exchange);
-        if command.len() > max_command_bytes {
-            let _ = writeln!(
-                text,
-                "\nThe request takes {}: the reports in other formats have it.",
-                quantity(command.len(), "byte")
-            );
-            continue;
-        }
-        let fence = fence(&command);
-        let _ = writeln!(text, "\n{fence}sh\n{command}\n{fence}");
-    }
-    text.push('\n');
 }
 
 /// A line for each reason without a result.

@@ -1,11 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Write;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use super::terminal::{check_text, is_trouble};
 use super::{Detail, Screen, quantity};
 use crate::check::{Check, Outcome};
+use crate::lock::lock;
 use crate::run::{CheckResult, Observer};
 
 /// Writes a line for each finished check, and on a terminal a status line with the running checks.
@@ -61,15 +62,11 @@ impl<W: Write + Send> Progress<W> {
         let _ = write!(status, ": {}", state.running.join(", "));
         self.screen.clipped(&status)
     }
-
-    fn lock(&self) -> MutexGuard<'_, State<W>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl<W: Write + Send> Observer for Progress<W> {
     fn begun(&self, checks: &[&'static Check]) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.all = checks.len();
         let passive = checks.iter().filter(|check| check.is_passive()).count();
         let text = if self.screen.detail > Detail::Quiet {
@@ -81,7 +78,7 @@ impl<W: Write + Send> Observer for Progress<W> {
     }
 
     fn check_begun(&self, check: &'static Check) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.running.push(check.id);
         if self.live {
             self.write(&mut state, "");
@@ -89,7 +86,7 @@ impl<W: Write + Send> Observer for Progress<W> {
     }
 
     fn check_ended(&self, result: &CheckResult) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.ended.insert(result.id, result.outcome == Outcome::Failed);
         state.running.retain(|id| *id != result.id);
         // The summary folds skipped checks by their reason.

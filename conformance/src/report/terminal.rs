@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::cause::{Cause, causes, folded, headlines, without_cause};
+use super::cause::{Cause, CheckFinding, causes, folded, headlines, without_cause};
 use super::screen::Tone;
 use super::{Detail, Screen, curl, plain, quantity};
 use crate::check::{Evidence, Finding, Outcome};
@@ -50,7 +50,7 @@ pub fn failures(report: &Report, screen: &Screen) -> String {
         heading(&mut text, result, screen);
         let shown = if screen.detail == Detail::Verbose { usize::MAX } else { MAX_FINDINGS_PER_CHECK };
         for finding in findings.iter().take(shown) {
-            finding_text(&mut text, report, result, finding, screen);
+            text.push_str(&finding_text(report, (result, finding), screen));
         }
         let more = findings.len().saturating_sub(shown);
         if more > 0 {
@@ -66,9 +66,10 @@ pub fn failures(report: &Report, screen: &Screen) -> String {
 #[must_use]
 pub fn summary(report: &Report, screen: &Screen) -> String {
     let mut text = String::from("\n");
+    let mut add = |tone, label: &str, words: &str| text.push_str(&screen.labelled(tone, label, words));
     for clause in report.clauses.iter().filter(|clause| clause.failures > 0) {
         let words = format!("{}: {}", clause.id, quantity(clause.failures, "finding"));
-        text.push_str(&screen.labelled(Tone::Bad, "violated", &words));
+        add(Tone::Bad, "violated", &words);
     }
     for expectation in &report.expectations {
         let state = match expectation.state {
@@ -79,54 +80,46 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
             }
             ExpectationState::NotChecked => "was expected to fail, but none of its checks has a result",
         };
-        text.push_str(&screen.labelled(
-            Tone::Doubtful,
-            "expected",
-            &format!("{} {state}", expectation.clause),
-        ));
+        add(Tone::Doubtful, "expected", &format!("{} {state}", expectation.clause));
     }
     if screen.detail == Detail::Verbose {
         for result in &report.checks {
             for observation in &result.observations {
                 let words = format!("{}: {} ({})", observation.unspecified, observation.text, result.id);
-                text.push_str(&screen.labelled(Tone::Faint, "open", &words));
+                add(Tone::Faint, "open", &words);
             }
         }
     }
     if screen.detail > Detail::Quiet {
         for line in skipped(report, screen) {
-            text.push_str(&screen.labelled(Tone::Faint, "skipped", &line));
+            add(Tone::Faint, "skipped", &line);
         }
         let usage = report.usage;
         let counts = format!("{}: {}", report.totals.all(), counted(report.totals));
-        text.push_str(&screen.labelled(Tone::Faint, "checks", &counts));
+        add(Tone::Faint, "checks", &counts);
         if let Some(implementation) = &report.implementation {
-            text.push_str(&screen.labelled(Tone::Faint, "tested", implementation));
+            add(Tone::Faint, "tested", implementation);
         }
-        text.push_str(&screen.labelled(Tone::Faint, "suite", &suite_and_contract(report)));
-        text.push_str(&screen.labelled(Tone::Faint, "profile", &profile_and_budget(report)));
+        add(Tone::Faint, "suite", &suite_and_contract(report));
+        add(Tone::Faint, "profile", &profile_and_budget(report));
         for discovered in discovered(report) {
-            text.push_str(&screen.labelled(Tone::Faint, "discovered", &discovered));
+            add(Tone::Faint, "discovered", &discovered);
         }
         if let Some(explored) = explored(report) {
-            text.push_str(&screen.labelled(Tone::Faint, "explored", &explored));
+            add(Tone::Faint, "explored", &explored);
         }
         let clauses = format!("{} of {} judged", report.coverage.judged, report.coverage.clauses);
-        text.push_str(&screen.labelled(Tone::Faint, "clauses", &clauses));
+        add(Tone::Faint, "clauses", &clauses);
         // Reasons that leave no clause open stand among what was skipped.
         let open = |reason: &&NotJudged| !reason.clauses.is_empty();
         let reasons: Vec<_> = report.coverage.not_judged.iter().filter(open).map(reason_text).collect();
         let max = if screen.detail == Detail::Verbose { usize::MAX } else { MAX_REASONS };
         for line in folded_reasons(reasons, max) {
-            text.push_str(&screen.labelled(Tone::Faint, "not judged", &line));
+            add(Tone::Faint, "not judged", &line);
         }
-        text.push_str(&screen.labelled(
-            Tone::Faint,
-            "detection",
-            &detected(&report.detection, "would have noticed"),
-        ));
+        add(Tone::Faint, "detection", &detected(&report.detection, "would have noticed"));
         for unlock in not_noticed(report) {
-            text.push_str(&screen.labelled(Tone::Faint, "not noticed", &unlock));
+            add(Tone::Faint, "not noticed", &unlock);
         }
         let cost = format!(
             "{}, {}, {:.2} s ({:.2} s in checks)",
@@ -135,19 +128,19 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
             seconds(report.elapsed_ms),
             seconds(report.busy_ms)
         );
-        text.push_str(&screen.labelled(Tone::Faint, "cost", &cost));
+        add(Tone::Faint, "cost", &cost);
     }
     if let Some(line) = throttled(report) {
-        text.push_str(&screen.labelled(Tone::Doubtful, "throttled", &line));
+        add(Tone::Doubtful, "throttled", &line);
     }
     if let Some(line) = run_again(report) {
-        text.push_str(&screen.labelled(Tone::Doubtful, "run again", &line));
+        add(Tone::Doubtful, "run again", &line);
     }
     if let Some(reason) = &report.stopped {
-        text.push_str(&screen.labelled(Tone::Doubtful, "stopped", reason));
+        add(Tone::Doubtful, "stopped", reason);
     }
     for unmet in &report.unmet {
-        text.push_str(&screen.labelled(Tone::Doubtful, "gate not met", unmet));
+        add(Tone::Doubtful, "gate not met", unmet);
     }
     let (words, tone) = (verdict_words(report), verdict_tone(report));
     let _ = writeln!(text, "{:>16} {} {}", "verdict", plain(&report.target), screen.paint(tone, &words));
@@ -300,10 +293,8 @@ pub(super) fn explored(report: &Report) -> Option<String> {
 pub(super) fn run_again(report: &Report) -> Option<String> {
     let Rerun { checks, concluded } = report.run_again;
     (checks > 0).then(|| {
-        format!(
-            "{} run again at the end; {concluded} of them with a result now",
-            quantity(u64::try_from(checks).unwrap_or(u64::MAX), "inconclusive check")
-        )
+        let checks = quantity(checks, "inconclusive check");
+        format!("{checks} run again at the end; {concluded} of them with a result now")
     })
 }
 
@@ -394,19 +385,13 @@ fn cause_text(text: &mut String, report: &Report, cause: &Cause<'_>, screen: &Sc
     let folded = if screen.detail == Detail::Verbose { cause.folded.as_slice() } else { &[] };
     for (result, finding) in std::iter::once(&cause.first).chain(folded) {
         heading(text, result, screen);
-        finding_text(text, report, result, finding, screen);
+        text.push_str(&finding_text(report, (result, finding), screen));
     }
 }
 
-fn finding_text(
-    text: &mut String,
-    report: &Report,
-    result: &CheckResult,
-    finding: &Finding,
-    screen: &Screen,
-) {
+fn finding_text(report: &Report, (result, finding): CheckFinding<'_>, screen: &Screen) -> String {
     let quoted = format!("\u{201c}{}\u{201d} ({})", finding.requirement, finding.clause);
-    text.push_str(&screen.labelled(Tone::Faint, "Requirement", &quoted));
+    let mut text = screen.labelled(Tone::Faint, "Requirement", &quoted);
     if let Some(inferred) = inferred_from(finding) {
         text.push_str(&screen.labelled(Tone::Faint, "Inference", &inferred));
     }
@@ -416,25 +401,18 @@ fn finding_text(
         text.push_str(&screen.labelled(Tone::Faint, "Rests on", &rests_on(finding)));
     }
     for index in &finding.exchanges {
-        if let Some(exchange) = result.exchanges.iter().find(|exchange| exchange.index == *index) {
-            // Commands are copied, so they are not wrapped. A batch of hundreds of addresses would hide everything else.
-            let body = exchange.request_body.as_ref().map_or(0, String::len);
-            let long = body > MAX_BODY_BYTES && screen.detail != Detail::Verbose;
-            let command = if long {
-                let cut = RecordedExchange { request_body_cut: true, ..exchange.clone() };
-                format!(
-                    "{}: complete in the reports, or with conformance replay",
-                    curl::command(&report.target, &cut)
-                )
-            } else {
-                curl::command(&report.target, exchange)
-            };
-            let _ = writeln!(
-                text,
-                "{} {}",
-                screen.paint(Tone::Faint, &format!("{:>16}", "Reproduce")),
-                plain(&command)
-            );
+        let known = result.exchanges.iter().find(|exchange| exchange.index == *index);
+        let Some(exchange) = known else { continue };
+        // Commands are copied, so they are not wrapped. A batch of hundreds of addresses would hide everything else.
+        let body = exchange.request_body.as_ref().map_or(0, String::len);
+        let mut command = curl::command(&report.target, exchange);
+        if body > MAX_BODY_BYTES && screen.detail != Detail::Verbose {
+            let cut = RecordedExchange { request_body_cut: true, ..exchange.clone() };
+            command =
+                curl::command(&report.target, &cut) + ": complete in the reports, or with conformance replay";
         }
+        let label = screen.paint(Tone::Faint, &format!("{:>16}", "Reproduce"));
+        let _ = writeln!(text, "{label} {}", plain(&command));
     }
+    text
 }

@@ -70,7 +70,7 @@ pub(super) fn choose(
     allowance: Allowance<'_>,
     detect: Option<u8>,
 ) {
-    let candidates = Candidates::new(planned, matrix);
+    let candidates = Candidates::of(planned, matrix, |case| case.skipped.is_none());
     let enough = detect.map(|percent| (candidates.values.len() * usize::from(percent)).div_ceil(100));
     let taken = candidates.best(allowance.plannable(), enough);
     let skipped: Vec<_> = (0..candidates.all.len())
@@ -205,10 +205,6 @@ struct Offer {
 }
 
 impl<'a> Candidates<'a> {
-    fn new(planned: &'a [PlannedCheck], matrix: &Matrix) -> Self {
-        Self::of(planned, matrix, |case| case.skipped.is_none())
-    }
-
     /// Those of the planned cases for which `may` holds.
     fn of(planned: &'a [PlannedCheck], matrix: &Matrix, may: impl Fn(&PlannedCase) -> bool) -> Self {
         let judges: BTreeSet<&str> = planned.iter().map(|planned| planned.check.id).collect();

@@ -17,7 +17,7 @@ mod skips;
 mod stopper;
 mod suite;
 
-pub(crate) use preflight::preflight;
+pub(crate) use preflight::Preflight;
 pub(crate) use suite::concluded_passive;
 
 pub use crate::check::{CaseResult, LoggedExchange, RunLog};

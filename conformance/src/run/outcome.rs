@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::check::{CaseResult, Check, Evidence, Finding, Observation, Outcome, Severity};
 use crate::contract::{Catalogue, Clause, ClauseEntry, OperationId};
+use crate::names::names;
 use crate::wire::RecordedExchange;
 
 /// The result of one check.
@@ -105,25 +106,16 @@ pub enum Verdict {
     Incomplete,
 }
 
+names! {
+    Verdict {
+        Conforms => "conforms",
+        Findings => "findings",
+        Unreachable => "unreachable",
+        Incomplete => "incomplete",
+    }
+}
+
 impl Verdict {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Conforms, Self::Findings, Self::Unreachable, Self::Incomplete];
-
-    /// The name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Conforms => "conforms",
-            Self::Findings => "findings",
-            Self::Unreachable => "unreachable",
-            Self::Incomplete => "incomplete",
-        }
-    }
-
-    /// The verdict with that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|verdict| verdict.name() == name)
-    }
-
     /// Exit code of invalid usage or configuration; no run returns it.
     pub const USAGE: u8 = 2;
 

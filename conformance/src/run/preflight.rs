@@ -7,81 +7,141 @@ use crate::wire::{
     WireFailure,
 };
 
-/// Finds out whether the target responds, so that an unreachable one does not fail a hundred checks. Sends one request to each
-/// operation until one of them gets a response; a conforming target returns no gateway for any of them. Returns what is wrong.
-pub(crate) async fn preflight(contract: &Contract, target: &Target, wire: &Wire) -> Option<String> {
-    first_response(contract, target, wire).await.err().flatten()
+/// The first requests to a target, which find out whether it can be tested at all.
+pub(crate) struct Preflight<'a> {
+    pub(crate) contract: &'a Contract,
+    pub(crate) target: &'a Target,
+    pub(crate) wire: &'a Wire,
+    pub(crate) redactor: &'a Redactor,
 }
 
-/// Like [`preflight`], and finds out whether the target accepts any request of the account: without an accepted control request
-/// every check is inconclusive. Sends one request if it does, and at most four more. Returns what is wrong with the base URL or the
-/// token.
-pub(crate) async fn preflight_with_token(
-    contract: &Contract,
-    target: &Target,
-    wire: &Wire,
-    redactor: &Redactor,
-) -> Option<String> {
-    match first_response(contract, target, wire).await {
-        Err(problem) => problem,
-        Ok((request, exchange)) => {
-            let response = exchange.result.as_ref().ok()?;
-            if not_json(response).is_some() {
-                let statuses = all_bad(contract, target, wire, not_json).await?;
-                return Some(not_the_api(contract, target, &statuses));
-            }
-            if bare_server_error(response).is_some() {
-                return all_bad(contract, target, wire, bare_server_error).await.as_deref().map(service_down);
-            }
-            let operation = operation_of(contract, &request)?;
-            let own = rejection(contract, redactor, operation, exchange)?;
-            token_rejected(contract, target, wire, redactor, (operation, own)).await
-        }
+impl Preflight<'_> {
+    /// Finds out whether the target responds, so that an unreachable one does not fail a hundred checks. Sends one request to each
+    /// operation until one of them gets a response; a conforming target returns no gateway for any of them. Returns what is wrong.
+    pub(crate) async fn reach(&self) -> Option<String> {
+        self.first_response().await.err().flatten()
     }
-}
 
-/// The response to the first request that gets one, or what is wrong, if it is known.
-async fn first_response(
-    contract: &Contract,
-    target: &Target,
-    wire: &Wire,
-) -> Result<(Request, Exchange), Option<String>> {
-    let mut problem = None;
-    for request in first_requests(contract, target) {
-        // If the budget is used up, every check says so.
-        let Ok(exchange) = send(contract, wire, &request).await else { return Err(problem) };
-        match &exchange.result {
-            Ok(response) => match redirected(response) {
-                Some(redirected) => problem = Some(redirected),
-                None => return Ok((request, exchange)),
-            },
-            // The target responds, so the checks can judge it.
-            Err(failure) if failure.kind == FailureKind::TooLarge => return Err(None),
-            Err(failure) => {
-                let gone = failure.kind == FailureKind::Connect;
-                problem.get_or_insert_with(|| unreachable(failure));
-                if gone {
-                    break;
+    /// Like [`Preflight::reach`], and finds out whether the target accepts any request of the account: without an accepted control
+    /// request every check is inconclusive. Sends one request if it does, and at most four more. Returns what is wrong with the base
+    /// URL or the token.
+    pub(crate) async fn reach_with_token(&self) -> Option<String> {
+        let (request, exchange) = match self.first_response().await {
+            Err(problem) => return problem,
+            Ok(first) => first,
+        };
+        let response = exchange.result.as_ref().ok()?;
+        if not_json(response).is_some() {
+            let statuses = self.all_bad(not_json).await?;
+            return Some(not_the_api(self.contract, self.target, &statuses));
+        }
+        if bare_server_error(response).is_some() {
+            return self.all_bad(bare_server_error).await.as_deref().map(service_down);
+        }
+        let operation = operation_of(self.contract, &request)?;
+        let own = self.rejection(operation, exchange)?;
+        self.token_rejected(operation, own).await
+    }
+
+    /// The response to the first request that gets one, or what is wrong, if it is known.
+    async fn first_response(&self) -> Result<(Request, Exchange), Option<String>> {
+        let mut problem = None;
+        for request in first_requests(self.contract, self.target) {
+            // If the budget is used up, every check says so.
+            let Ok(exchange) = self.send(&request).await else { return Err(problem) };
+            match &exchange.result {
+                Ok(response) => match redirected(response) {
+                    Some(redirected) => problem = Some(redirected),
+                    None => return Ok((request, exchange)),
+                },
+                // The target responds, so the checks can judge it.
+                Err(failure) if failure.kind == FailureKind::TooLarge => return Err(None),
+                Err(failure) => {
+                    let gone = failure.kind == FailureKind::Connect;
+                    problem.get_or_insert_with(|| unreachable(failure));
+                    if gone {
+                        break;
+                    }
                 }
             }
         }
+        Err(problem)
     }
-    Err(problem)
-}
 
-/// The statuses of the responses to a request to each operation, if all of them are bad in this way.
-async fn all_bad(
-    contract: &Contract,
-    target: &Target,
-    wire: &Wire,
-    bad_status: fn(&Response) -> Option<u16>,
-) -> Option<Vec<u16>> {
-    let mut statuses = Vec::new();
-    for request in &first_requests(contract, target) {
-        let response = send(contract, wire, request).await.ok()?.result.ok()?;
-        statuses.push(bad_status(&response)?);
+    /// The statuses of the responses to a request to each operation, if all of them are bad in this way.
+    async fn all_bad(&self, bad_status: fn(&Response) -> Option<u16>) -> Option<Vec<u16>> {
+        let mut statuses = Vec::new();
+        for request in &first_requests(self.contract, self.target) {
+            let response = self.send(request).await.ok()?.result.ok()?;
+            statuses.push(bad_status(&response)?);
+        }
+        Some(statuses)
     }
-    Some(statuses)
+
+    /// The problem of a target that accepts no request of the account. `own` is the rejection that was already received, of a
+    /// request to `asked`.
+    async fn token_rejected(&self, asked: OperationId, own: Response) -> Option<String> {
+        let Self { contract, target, redactor, .. } = self;
+        let [groups, search, _] = first_requests(contract, target);
+        let extract = &contract.extract;
+        let extraction = Request::to(&extract.operation)
+            .query(&extract.api_key.name, target.token.expose())
+            .query(&extract.num.name, extract.num_range.start());
+        let mut responses = vec![own];
+        let requests = [
+            (OperationId::Groups, &groups),
+            (OperationId::Search, &search),
+            (OperationId::Extract, &extraction),
+        ];
+        for (operation, request) in requests.into_iter().filter(|(operation, _)| *operation != asked) {
+            match self.send(request).await {
+                // The checks judge a target that returns gateways with a rejection.
+                Ok(exchange) if hands_out(contract, request, &exchange) => {
+                    let is_link =
+                        responses.len() > 1 && responses.iter().all(|response| response.status == FORBIDDEN);
+                    return is_link.then(|| LINK_CREDENTIAL.to_owned());
+                }
+                Ok(exchange) => responses.push(self.rejection(operation, exchange)?),
+                // No gateway may be taken, so the other responses have to suffice.
+                Err(WireError::Budget(_)) if operation == OperationId::Extract => {}
+                Err(_) => return None,
+            }
+        }
+        if responses.iter().all(|response| response.status == NOT_FOUND) {
+            return Some(wrong_base_url(contract, target));
+        }
+        if asked != OperationId::Groups {
+            return None;
+        }
+        let own = responses.first()?;
+        let unknown = self.send(&groups.query(&contract.groups.api_key.name, UNKNOWN_TOKEN)).await.ok()?;
+        let unknown = self.rejection(asked, unknown)?;
+        let is_unknown = [UNAUTHORIZED, FORBIDDEN].contains(&own.status)
+            && own.status == unknown.status
+            && own.at("/code") == unknown.at("/code");
+        is_unknown.then(|| {
+            let code = own.at("/code").map(|code| format!(", code {}", redactor.redact(&code.to_string())));
+            format!(
+                "the target rejects the account's token as it rejects an unknown one (HTTP {}{}): check SALLYPORT_API_KEY and \
+                 the base URL",
+                own.status,
+                code.unwrap_or_default()
+            )
+        })
+    }
+
+    /// The response, if it is a clear rejection.
+    fn rejection(&self, operation: OperationId, exchange: Exchange) -> Option<Response> {
+        let Self { contract, redactor, .. } = self;
+        let class = ResponseClass::classify(contract, operation, Form::Json, &exchange.result, redactor);
+        exchange.result.ok().filter(|_| matches!(class, ResponseClass::Rejected(_)))
+    }
+
+    async fn send(&self, request: &Request) -> Result<Exchange, WireError> {
+        let Self { contract, wire, .. } = self;
+        let count = |exchange: &mut Exchange| gateways::count(contract, request, &exchange.result);
+        wire.send(request, gateways::cost(contract, request), ThrottlingPolicy::FirstResponse, count).await
+    }
 }
 
 /// The status of a response that is not JSON by content and `Content-Type`, and is neither throttled nor a server error.
@@ -126,62 +186,6 @@ fn listed(statuses: &[u16]) -> String {
     statuses.iter().map(|status| format!("HTTP {status}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The problem of a target that accepts no request of the account. `first` is the rejection that was already received.
-async fn token_rejected(
-    contract: &Contract,
-    target: &Target,
-    wire: &Wire,
-    redactor: &Redactor,
-    first: (OperationId, Response),
-) -> Option<String> {
-    let [groups, search, _] = first_requests(contract, target);
-    let extract = &contract.extract;
-    let extraction = Request::to(&extract.operation)
-        .query(&extract.api_key.name, target.token.expose())
-        .query(&extract.num.name, extract.num_range.start());
-    let (asked, own) = first;
-    let mut responses = vec![own];
-    let requests =
-        [(OperationId::Groups, &groups), (OperationId::Search, &search), (OperationId::Extract, &extraction)];
-    for (operation, request) in requests.into_iter().filter(|(operation, _)| *operation != asked) {
-        match send(contract, wire, request).await {
-            // The checks judge a target that returns gateways with a rejection.
-            Ok(exchange) if hands_out(contract, request, &exchange) => {
-                let is_link =
-                    responses.len() > 1 && responses.iter().all(|response| response.status == FORBIDDEN);
-                return is_link.then(|| LINK_CREDENTIAL.to_owned());
-            }
-            Ok(exchange) => responses.push(rejection(contract, redactor, operation, exchange)?),
-            // No gateway may be taken, so the other responses have to suffice.
-            Err(WireError::Budget(_)) if operation == OperationId::Extract => {}
-            Err(_) => return None,
-        }
-    }
-    if responses.iter().all(|response| response.status == NOT_FOUND) {
-        return Some(wrong_base_url(contract, target));
-    }
-    let (unknown, own) = match asked {
-        OperationId::Groups => {
-            (groups.query(&contract.groups.api_key.name, UNKNOWN_TOKEN), responses.first()?)
-        }
-        _ => return None,
-    };
-    let unknown = send(contract, wire, &unknown).await.ok()?;
-    let unknown = rejection(contract, redactor, asked, unknown)?;
-    let is_unknown = [UNAUTHORIZED, FORBIDDEN].contains(&own.status)
-        && own.status == unknown.status
-        && own.at("/code") == unknown.at("/code");
-    is_unknown.then(|| {
-        let code = own.at("/code").map(|code| format!(", code {}", redactor.redact(&code.to_string())));
-        format!(
-            "the target rejects the account's token as it rejects an unknown one (HTTP {}{}): check SALLYPORT_API_KEY and \
-             the base URL",
-            own.status,
-            code.unwrap_or_default()
-        )
-    })
-}
-
 const UNAUTHORIZED: u16 = 401;
 const FORBIDDEN: u16 = 403;
 const NOT_FOUND: u16 = 404;
@@ -200,22 +204,6 @@ fn hands_out(contract: &Contract, request: &Request, exchange: &Exchange) -> boo
         gateways::count(contract, request, &exchange.result),
         GatewayCount::Counted(1..) | GatewayCount::Unbounded
     )
-}
-
-/// The response, if it is a clear rejection.
-fn rejection(
-    contract: &Contract,
-    redactor: &Redactor,
-    operation: OperationId,
-    exchange: Exchange,
-) -> Option<Response> {
-    let class = ResponseClass::classify(contract, operation, Form::Json, &exchange.result, redactor);
-    exchange.result.ok().filter(|_| matches!(class, ResponseClass::Rejected(_)))
-}
-
-async fn send(contract: &Contract, wire: &Wire, request: &Request) -> Result<Exchange, WireError> {
-    let count = |exchange: &mut Exchange| gateways::count(contract, request, &exchange.result);
-    wire.send(request, gateways::cost(contract, request), ThrottlingPolicy::FirstResponse, count).await
 }
 
 fn wrong_base_url(contract: &Contract, target: &Target) -> String {

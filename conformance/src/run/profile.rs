@@ -1,10 +1,11 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use crate::names::names;
 use crate::wire::Budget;
 
 /// How much load a run may put on a target: a set of limits, each of which can be overridden. The plan contains the most
-/// valuable cases within these limits.
+/// valuable cases within these limits. In order, from the smallest to the largest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
     /// At most 60 requests, and no gateways.
@@ -16,24 +17,9 @@ pub enum Profile {
     Full,
 }
 
+names! { Profile { Smoke => "smoke", Production => "production", Full => "full", } }
+
 impl Profile {
-    /// All profiles, from the smallest to the largest.
-    pub const ALL: [Self; 3] = [Self::Smoke, Self::Production, Self::Full];
-
-    /// The name in arguments and configuration.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Smoke => "smoke",
-            Self::Production => "production",
-            Self::Full => "full",
-        }
-    }
-
-    /// The profile with that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|profile| profile.name() == name)
-    }
-
     /// Its limits.
     pub fn budget(self) -> Budget {
         const MEBIBYTE: u64 = 1 << 20;

@@ -1,41 +1,26 @@
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use tokio::sync::Notify;
+use tokio::sync::SetOnce;
 
 /// Ends a run early, from any thread. The report contains the results so far and the reason.
 #[derive(Debug, Clone, Default)]
-pub struct Stopper(Arc<Inner>);
-
-#[derive(Debug, Default)]
-struct Inner {
-    reason: OnceLock<String>,
-    stopped: Notify,
-}
+pub struct Stopper(Arc<SetOnce<String>>);
 
 impl Stopper {
     /// Ends the run. The first reason is kept.
     pub fn stop(&self, reason: impl Into<String>) {
-        // Only the first reason is kept.
-        let _ = self.0.reason.set(reason.into());
-        self.0.stopped.notify_waiters();
+        // A later reason is rejected.
+        let _ = self.0.set(reason.into());
     }
 
     /// Why the run was ended, if it was.
     pub fn reason(&self) -> Option<&str> {
-        self.0.reason.get().map(String::as_str)
+        self.0.get().map(String::as_str)
     }
 
     /// Waits until the run is ended.
     pub async fn stopped(&self) {
-        loop {
-            let mut stopped = std::pin::pin!(self.0.stopped.notified());
-            // Subscribe before checking, so that no notification between the two is missed.
-            stopped.as_mut().enable();
-            if self.reason().is_some() {
-                return;
-            }
-            stopped.await;
-        }
+        self.0.wait().await;
     }
 }
 

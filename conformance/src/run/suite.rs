@@ -8,7 +8,7 @@ mod rerun;
 
 pub(crate) use passive::concluded as concluded_passive;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use jiff::civil::Date;
@@ -16,8 +16,7 @@ use jiff::tz::TimeZone;
 
 use self::report::RunResults;
 use super::choice::Allowance;
-use super::preflight::preflight_with_token;
-use super::{Observer, Options, Plan, Report, SetupError, Stopper};
+use super::{Observer, Options, Plan, Preflight, Report, SetupError, Stopper};
 use crate::check::{Check, ExchangeLog, PassiveChecks, ProbeContext, RecurringErrors, Scope};
 use crate::checks::{self, registry};
 use crate::contract::Contract;
@@ -42,6 +41,8 @@ pub struct Suite<'a> {
     redactor: Redactor,
     canaries: Canaries,
     stopper: Stopper,
+    /// Time in which cases were polled.
+    busy: Mutex<Duration>,
 }
 
 /// What the checks of a run share, apart from the target.
@@ -122,6 +123,7 @@ impl<'a> Suite<'a> {
             canaries: Canaries::new(&target.facts.canaries)?,
             meter,
             stopper: Stopper::default(),
+            busy: Mutex::default(),
             options,
         })
     }
@@ -208,7 +210,7 @@ impl<'a> Suite<'a> {
     /// Why the target can't be tested, if it can't.
     async fn unreachable(&self) -> Option<String> {
         let Self { contract, target, wire, redactor, .. } = self;
-        preflight_with_token(contract, target, wire, redactor).await
+        Preflight { contract, target, wire, redactor }.reach_with_token().await
     }
 
     fn context<'b>(&'b self, shared: &'b SharedState) -> ProbeContext<'b> {

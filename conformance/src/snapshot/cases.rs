@@ -91,15 +91,10 @@ impl Cases {
 
     fn tokens(&mut self, operation: &str, api_key: &Parameter, good: &Request) {
         let token = Clause::AllTokenRequired;
+        let with = |token: &str| good.clone().query(&api_key.name, token);
         self.add(operation, "without a token", token, good.clone().without_query(&api_key.name), 0);
-        self.add(operation, "with an empty token", token, good.clone().query(&api_key.name, ""), 0);
-        self.add(
-            operation,
-            "with an unknown token",
-            token,
-            good.clone().query(&api_key.name, UNKNOWN_TOKEN),
-            0,
-        );
+        self.add(operation, "with an empty token", token, with(""), 0);
+        self.add(operation, "with an unknown token", token, with(UNKNOWN_TOKEN), 0);
     }
 
     /// Values that are rejected, from the document.
@@ -135,30 +130,20 @@ fn of_extract(extract: &Extract, target: &Target, cases: &mut Cases) {
         Some(region) => bare.query(&extract.regions.name, region),
         None => bare,
     };
+    let with = |parameter: &Parameter, value: &str| good.clone().query(&parameter.name, value);
     let mut open = |name: &str, subject: Subject, request: Request| {
         cases.add("extract", name, subject, request, gateways);
     };
     open("as json", Clause::ExtractEnvelope.into(), good.clone());
-    open(
-        "as text",
-        Unspecified::ExtractTxtLayout.into(),
-        good.clone().query(&extract.return_type.name, &extract.text),
-    );
-    open(
-        "unknown region",
-        Unspecified::ExtractUnknownRegion.into(),
-        good.clone().query(&extract.regions.name, "ZZZ"),
-    );
-    open(
-        "repeated num",
-        Unspecified::ExtractRepeatedParameter.into(),
-        good.clone().add_query(&extract.num.name, fewest),
-    );
-    open("empty lb", Unspecified::ExtractEmptyParameter.into(), good.clone().query(&extract.lb.name, ""));
-    open("unused sb", Unspecified::ExtractUnusedSeparator.into(), good.clone().query(&extract.sb.name, ";"));
+    open("as text", Unspecified::ExtractTxtLayout.into(), with(&extract.return_type, &extract.text));
+    open("unknown region", Unspecified::ExtractUnknownRegion.into(), with(&extract.regions, "ZZZ"));
+    let repeated = good.clone().add_query(&extract.num.name, fewest);
+    open("repeated num", Unspecified::ExtractRepeatedParameter.into(), repeated);
+    open("empty lb", Unspecified::ExtractEmptyParameter.into(), with(&extract.lb, ""));
+    open("unused sb", Unspecified::ExtractUnusedSeparator.into(), with(&extract.sb, ";"));
     open("by post", Unspecified::ExtractPost.into(), good.clone().method("POST"));
     if let Some(region) = &target.facts.empty_region {
-        let request = good.clone().query(&extract.regions.name, region);
+        let request = with(&extract.regions, region);
         cases.add("extract", "empty region", Clause::ExtractShortageRetryAfter, request, 0);
     }
     cases.tokens("extract", &extract.api_key, &good);
@@ -190,6 +175,8 @@ fn of_search(search: &Search, target: &Target, cases: &mut Cases) {
             .field(&search.ips.name, items)
     };
     let good = ips(json!([own]));
+    let with = |property: &Property, value: Value| good.clone().field(&property.name, value);
+    let body = |kind: &str, text: &str| good.clone().body(kind, text.to_owned());
     let mut add =
         |name: &str, subject: Subject, request: Request| cases.add("search", name, subject, request, 0);
     add("own address", Clause::SearchEnvelope.into(), good.clone());
@@ -197,49 +184,32 @@ fn of_search(search: &Search, target: &Target, cases: &mut Cases) {
     if let Some(foreign) = target.facts.foreign_addresses.first() {
         add("foreign address", Clause::SearchNoReveal.into(), ips(json!([foreign])));
     }
-    add(
-        "without ips",
-        Clause::SearchIpsRequired.into(),
-        good.clone().without_field(&search.ips.name).field(&search.page.name, 1),
-    );
+    let without_ips = with(&search.page, json!(1)).without_field(&search.ips.name);
+    add("without ips", Clause::SearchIpsRequired.into(), without_ips);
     add("no ips", Clause::SearchIpsAllOrNothing.into(), ips(json!([])));
     add("cidr", Clause::SearchIpsItem.into(), ips(json!(["203.0.113.0/24"])));
     add("zone", Clause::SearchIpsItem.into(), ips(json!(["fe80::1%eth0"])));
     add("fragment", Clause::SearchIpsItem.into(), ips(json!(["203.0.113"])));
     add("port 0", Clause::SearchIpsPort.into(), ips(json!(["203.0.113.250:0"])));
-    add("not an object", Clause::SearchJsonBody.into(), good.clone().body("application/json", "[]"));
-    add("cut short", Clause::SearchJsonBody.into(), good.clone().body("application/json", "{\"ips\": ["));
-    add(
-        "brackets without a port",
-        Unspecified::AddressesBracketsWithoutPort.into(),
-        ips(json!(["[2001:db8::1]"])),
-    );
+    add("not an object", Clause::SearchJsonBody.into(), body("application/json", "[]"));
+    add("cut short", Clause::SearchJsonBody.into(), body("application/json", "{\"ips\": ["));
+    let bracketed = ips(json!(["[2001:db8::1]"]));
+    add("brackets without a port", Unspecified::AddressesBracketsWithoutPort.into(), bracketed);
     add("mapped", Unspecified::AddressesIpv4Mapped.into(), ips(json!(["::ffff:203.0.113.250"])));
     add("leading zeros", Unspecified::AddressesLeadingZeros.into(), ips(json!(["203.0.113.007"])));
     add("spaces", Unspecified::AddressesSpaces.into(), ips(json!([" 203.0.113.250 "])));
-    let past_end = good.clone().field(&search.page.name, *search.pages.end());
+    let past_end = with(&search.page, json!(search.pages.end()));
     add("page past the end", Unspecified::SearchPagePastEnd.into(), past_end);
-    let unknown_country = good.clone().field(&search.country_code.name, "ZZZ");
+    let unknown_country = with(&search.country_code, json!("ZZZ"));
     add("unknown country", Unspecified::SearchUnknownFilter.into(), unknown_country);
-    add(
-        "unknown order",
-        Unspecified::SearchUnknownFilter.into(),
-        good.clone().field(&search.order_no.name, "sallyport-none"),
-    );
-    add("empty city", Unspecified::SearchEmptyFilter.into(), good.clone().field(&search.city_code.name, ""));
-    add(
-        "null country",
-        Unspecified::StaticNullOptional.into(),
-        good.clone().field(&search.country_code.name, Value::Null),
-    );
-    add(
-        "page as a fraction",
-        Unspecified::StaticFractionalInteger.into(),
-        good.clone().field(&search.page.name, 1.0),
-    );
+    let unknown_order = with(&search.order_no, json!("sallyport-none"));
+    add("unknown order", Unspecified::SearchUnknownFilter.into(), unknown_order);
+    add("empty city", Unspecified::SearchEmptyFilter.into(), with(&search.city_code, json!("")));
+    add("null country", Unspecified::StaticNullOptional.into(), with(&search.country_code, Value::Null));
+    add("page as a fraction", Unspecified::StaticFractionalInteger.into(), with(&search.page, json!(1.0)));
     add("unknown field", Unspecified::StaticUnknownFields.into(), good.clone().field("sallyport", 1));
     let as_text = json!({ search.ips.name.as_str(): [own] }).to_string();
-    add("as text", Unspecified::StaticContentType.into(), good.clone().body("text/plain", as_text));
+    add("as text", Unspecified::StaticContentType.into(), body("text/plain", &as_text));
     cases.tokens("search", &search.api_key, &good);
     for property in
         [&search.group_id, &search.status, &search.page, &search.page_size, &search.activated_from]

@@ -14,7 +14,7 @@ use cases::{Case, cases};
 
 use crate::contract::Contract;
 use crate::response::gateways;
-use crate::run::{SetupError, preflight};
+use crate::run::{Preflight, SetupError};
 use crate::target::Target;
 use crate::wire::{
     Budget, BudgetError, Exchange, Meter, Redactor, ThrottlingPolicy, Wire, WireError, WireOptions,
@@ -70,7 +70,7 @@ async fn record_cases(
     redactor: &Redactor,
 ) -> Result<RecordingResult, RecordError> {
     let mut gateways_left = budget.gateways;
-    if let Some(reason) = preflight(contract, target, wire).await {
+    if let Some(reason) = (Preflight { contract, target, wire, redactor }).reach().await {
         return Err(RecordError::Unreachable(redactor.redact(&reason)));
     }
     let mut recorded = RecordingResult { recording: Recording::default(), left_out: Vec::new() };

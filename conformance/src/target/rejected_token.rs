@@ -1,5 +1,6 @@
 use super::Secret;
 use crate::contract::Clause;
+use crate::names::names;
 
 /// A credential that extraction must reject.
 #[derive(Debug, Clone)]
@@ -25,25 +26,16 @@ pub enum RejectionReason {
     NotEntitled,
 }
 
+names! {
+    RejectionReason {
+        Revoked => "revoked",
+        NotWhitelisted => "not-whitelisted",
+        NotVerified => "not-verified",
+        NotEntitled => "not-entitled",
+    }
+}
+
 impl RejectionReason {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Revoked, Self::NotWhitelisted, Self::NotVerified, Self::NotEntitled];
-
-    /// The name in facts.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Revoked => "revoked",
-            Self::NotWhitelisted => "not-whitelisted",
-            Self::NotVerified => "not-verified",
-            Self::NotEntitled => "not-entitled",
-        }
-    }
-
-    /// The reason with that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| reason.name() == name)
-    }
-
     /// The clause that is violated if such a credential is accepted.
     pub const fn clause(self) -> Clause {
         match self {

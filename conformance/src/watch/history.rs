@@ -60,10 +60,6 @@ impl History {
     /// # Errors
     /// When the folder can't be read or written, or another program has it open.
     pub fn open(folder: &Path, keep: u16, reports: u16, now: Timestamp) -> Result<Self, HistoryError> {
-        let wrong = |path: &Path| {
-            let path = path.display().to_string();
-            move |error| HistoryError::File { path, error }
-        };
         std::fs::create_dir_all(folder).map_err(wrong(folder))?;
         let path = folder.join("lock");
         let lock = OpenOptions::new().create(true).append(true).open(&path).map_err(wrong(&path))?;
@@ -99,7 +95,7 @@ impl History {
             return Ok(());
         }
         let name = reports::name(record.begun);
-        reports::write(&self.folder, &name, json).map_err(self.wrong(&name))?;
+        reports::write(&self.folder, &name, json).map_err(wrong(&self.folder.join(&name)))?;
         record.report = Some(name.clone());
         self.records.push(record.clone());
         let removed = self.remove_reports(record.begun);
@@ -118,16 +114,11 @@ impl History {
             record.is_some_and(|record| record.verdict() == Some(Verdict::Findings))
         };
         let kept = reports::remove_old(&self.folder, self.reports, oldest, shows_violation);
-        let kept = kept.map_err(self.wrong(""))?;
+        let kept = kept.map_err(wrong(&self.folder.join("")))?;
         for record in &mut self.records {
             record.report = record.report.take().filter(|name| kept.contains(name));
         }
         Ok(())
-    }
-
-    fn wrong(&self, name: &str) -> impl Fn(io::Error) -> HistoryError + use<> {
-        let path = self.folder.join(name).display().to_string();
-        move |error| HistoryError::File { path: path.clone(), error }
     }
 
     /// The runs, the oldest first.
@@ -169,8 +160,7 @@ impl History {
     /// When it can't be written; the runs before it stay as they are.
     pub fn add(&mut self, record: RunRecord) -> Result<(), HistoryError> {
         let path = self.folder.join(format!("{}{}", day(record.begun), Self::ENDING));
-        append(&path, &record)
-            .map_err(|error| HistoryError::File { path: path.display().to_string(), error })?;
+        append(&path, &record).map_err(wrong(&path))?;
         let now = record.begun;
         self.records.push(record);
         let oldest = now.checked_sub(self.keep).unwrap_or(Timestamp::MIN);
@@ -192,10 +182,9 @@ impl History {
 
     /// The files of days, the earliest first. Other files are ignored.
     fn days(&self) -> Result<Vec<(Date, PathBuf)>, HistoryError> {
-        let wrong = |error| HistoryError::File { path: self.folder.display().to_string(), error };
         let mut days = Vec::new();
-        for entry in std::fs::read_dir(&self.folder).map_err(wrong)? {
-            let path = entry.map_err(wrong)?.path();
+        for entry in std::fs::read_dir(&self.folder).map_err(wrong(&self.folder))? {
+            let path = entry.map_err(wrong(&self.folder))?.path();
             let name = path
                 .file_name()
                 .and_then(|name| name.to_str())
@@ -211,11 +200,16 @@ impl History {
     fn remove_old(&self, now: Timestamp) -> Result<(), HistoryError> {
         let oldest = day(now.checked_sub(self.keep).unwrap_or(Timestamp::MIN));
         for (_, path) in self.days()?.into_iter().filter(|(date, _)| *date < oldest) {
-            std::fs::remove_file(&path)
-                .map_err(|error| HistoryError::File { path: path.display().to_string(), error })?;
+            std::fs::remove_file(&path).map_err(wrong(&path))?;
         }
         Ok(())
     }
+}
+
+/// The error of a file or folder.
+fn wrong(path: &Path) -> impl FnOnce(io::Error) -> HistoryError + use<> {
+    let path = path.display().to_string();
+    move |error| HistoryError::File { path, error }
 }
 
 fn day(at: Timestamp) -> Date {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::Clause;
-use crate::run::{Report, Verdict};
+use crate::run::{ClauseSummary, Report, Verdict};
 
 /// What is kept of a run: a line of the history. It holds no secret, because a report holds none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,7 +42,9 @@ impl RunRecord {
     /// What is kept of a report. None when it has no time that can be read, which would be a bug of the suite.
     #[must_use]
     pub fn new(report: &Report) -> Option<Self> {
-        let id = |clause: Clause| clause.id().to_owned();
+        let id = |clause: &ClauseSummary| clause.id.id().to_owned();
+        let judged = report.clauses.iter().filter(|clause| clause.checked > 0);
+        let broken = report.clauses.iter().filter(|clause| clause.failures > 0);
         Some(Self {
             begun: report.begun.parse().ok()?,
             elapsed_ms: report.elapsed_ms,
@@ -53,18 +55,8 @@ impl RunRecord {
             stopped: report.stopped.clone(),
             requests: report.usage.requests,
             gateways: report.usage.gateways,
-            judged: report
-                .clauses
-                .iter()
-                .filter(|clause| clause.checked > 0)
-                .map(|clause| id(clause.id))
-                .collect(),
-            broken: report
-                .clauses
-                .iter()
-                .filter(|clause| clause.failures > 0)
-                .map(|clause| (id(clause.id), clause.failures as u64))
-                .collect(),
+            judged: judged.map(id).collect(),
+            broken: broken.map(|clause| (id(clause), clause.failures as u64)).collect(),
             report: None,
         })
     }

@@ -12,6 +12,7 @@ use super::{Suite, millis};
 use crate::check::{Case, CaseResult, Check, Finding, Outcome, Probe, ProbeContext, Severity, Stop};
 use crate::checks::quota::has_run_out;
 use crate::contract::Clause;
+use crate::lock::lock;
 use crate::run::expected::apply_expectations;
 use crate::run::{CheckResult, Observer, PlannedCheck};
 
@@ -22,7 +23,6 @@ const ALL_THROTTLED: &str =
 /// One run of some cases of a check.
 pub(super) struct Attempt {
     pub(super) result: CheckResult,
-    pub(super) busy: Duration,
     /// Whether the data that the check depends on has changed.
     stale: bool,
     /// Whether a limit of the budget ended it.
@@ -36,16 +36,16 @@ impl Suite<'_> {
         planned: &PlannedCheck,
         context: &ProbeContext<'_>,
         observer: &dyn Observer,
-    ) -> Option<(CheckResult, Duration)> {
+    ) -> Option<CheckResult> {
         if self.stopper.reason().is_some() {
             return None;
         }
         observer.check_begun(planned.check);
         let cases: Vec<&Case> = planned.running().collect();
-        let (mut result, busy) = self.run_cases(planned.check, &cases, context).await;
+        let mut result = self.run_cases(planned.check, &cases, context).await;
         add_skipped(&mut result, planned);
         self.finish(&mut result);
-        Some((result, busy))
+        Some(result)
     }
 
     /// Runs some cases of a check, and failed ones again: those that do not fail a second time are flaky. A check whose data has
@@ -55,11 +55,10 @@ impl Suite<'_> {
         check: &'static Check,
         cases: &[&Case],
         context: &ProbeContext<'_>,
-    ) -> (CheckResult, Duration) {
-        let Attempt { mut result, mut busy, stale, .. } = self.attempt(check, cases, context).await;
+    ) -> CheckResult {
+        let Attempt { mut result, stale, .. } = self.attempt(check, cases, context).await;
         if stale && result.outcome != Outcome::Failed {
             let again = self.attempt(check, cases, context).await;
-            busy += again.busy;
             result = added(again.result, &result);
         }
         for retry in 1..=self.options.retries {
@@ -76,14 +75,13 @@ impl Suite<'_> {
                 }
             }
             let again = self.attempt(check, &failing, context).await;
-            busy += again.busy;
             // Reaching a limit of our own does not refute a finding.
             if !again.is_out_of_budget {
                 compare_with_retry(&mut result, &again.result, retry);
             }
             result = added(result, &again.result);
         }
-        (result, busy)
+        result
     }
 
     /// Sets the outcome of a check from its cases and the expected failures.
@@ -101,7 +99,7 @@ impl Suite<'_> {
         let begun = Instant::now();
         let probe = Probe::new(check, context);
         let mut results = Vec::with_capacity(cases.len());
-        let (mut busy, mut is_out_of_budget) = (Duration::ZERO, false);
+        let mut is_out_of_budget = false;
         let mut ended_by: Option<String> = None;
         for case in cases {
             if let Some(reason) = &ended_by {
@@ -113,11 +111,11 @@ impl Suite<'_> {
                 continue;
             }
             probe.begin(case);
-            let (ended, busy_here) = tokio::select! {
+            let (ended, busy) = tokio::select! {
                 ended = timed(AssertUnwindSafe(case.run(&probe)).catch_unwind()) => ended,
                 () = self.ended() => (Ok(Err(Stop::Skip(self.not_reached()))), Duration::ZERO),
             };
-            busy += busy_here;
+            *lock(&self.busy) += busy;
             let ended = ended.unwrap_or_else(|_| {
                 Err(Stop::Error("the check panicked; this is a bug of the suite".to_owned()))
             });
@@ -146,7 +144,7 @@ impl Suite<'_> {
             elapsed_ms: millis(begun.elapsed()),
             ..CheckResult::not_run(check, Outcome::Passed)
         };
-        Attempt { result, busy, stale: concluded.stale, is_out_of_budget }
+        Attempt { result, stale: concluded.stale, is_out_of_budget }
     }
 
     pub(super) fn not_reached(&self) -> String {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::pin::pin;
-use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
 
@@ -12,6 +11,19 @@ use crate::check::{Check, ExchangeLog, Outcome};
 use crate::run::expected::apply_expectations;
 use crate::run::{CheckResult, Observer};
 
+/// The results so far, and the observer that receives each of them.
+pub(super) struct Results<'a> {
+    pub(super) observer: &'a dyn Observer,
+    pub(super) checks: Vec<CheckResult>,
+}
+
+impl Results<'_> {
+    pub(super) fn add(&mut self, result: CheckResult) {
+        self.observer.check_ended(&result);
+        self.checks.push(result);
+    }
+}
+
 impl Suite<'_> {
     pub(super) async fn run_checks(&self, shared: SharedState, observer: &dyn Observer) -> RunResults {
         let planned = self.plan.planned();
@@ -19,27 +31,22 @@ impl Suite<'_> {
             planned.iter().partition(|planned| planned.skipped().is_some());
         let checks: Vec<_> = running.iter().map(|planned| planned.check).collect();
         let context = self.context(&shared);
-        let mut results = Vec::with_capacity(planned.len());
+        let mut results = Results { observer, checks: Vec::with_capacity(planned.len()) };
         for planned in skipped {
             let reason = planned.skipped().unwrap_or_default();
-            results.push(CheckResult::not_run(planned.check, Outcome::Skipped(reason)));
+            results.add(CheckResult::not_run(planned.check, Outcome::Skipped(reason)));
         }
-        results.iter().for_each(|result| observer.check_ended(result));
 
         let active = running.iter().copied().filter(|planned| !planned.check.is_passive());
         let (first, others): (Vec<_>, Vec<_>) = active.partition(|planned| planned.check.runs_first());
-        let (mut busy, mut inconclusive) = (Duration::ZERO, Vec::new());
+        let mut inconclusive = Vec::new();
         for group in [first, others] {
             let runs = group.into_iter().map(|planned| self.run_check(planned, &context, observer));
-            let (of_group, again) = self.collect(runs, observer, &mut results).await;
-            busy += of_group;
-            inconclusive.extend(again);
+            inconclusive.extend(self.collect(runs, &mut results).await);
         }
-        let (run_again, busy_again) =
-            self.run_inconclusive_again(inconclusive, &context, observer, &mut results).await;
-        busy += busy_again + self.run_more(&context, observer, &mut results).await;
-        let (explored, busy_exploring) = self.explore(&context, observer, &mut results).await;
-        busy += busy_exploring;
+        let run_again = self.run_inconclusive_again(inconclusive, &context, &mut results).await;
+        self.run_more(&context, &mut results).await;
+        let explored = self.explore(&context, &mut results).await;
 
         if self.options.retries > 0 {
             tokio::select! {
@@ -51,13 +58,13 @@ impl Suite<'_> {
         for check in shared.passive.into_checks() {
             let mut result = passive::concluded(check, self.contract, &not_applicable);
             apply_expectations(&mut result, &self.options.expected, self.today);
-            observer.check_ended(&result);
-            results.push(result);
+            results.add(result);
         }
-        self.add_unreached(&checks, observer, &mut results);
-        results.sort_by_key(|result| result.id);
+        self.add_unreached(&checks, &mut results);
+        let mut checks = results.checks;
+        checks.sort_by_key(|result| result.id);
         let log = shared.log.map(ExchangeLog::into_log).unwrap_or_default();
-        RunResults { checks: results, busy, run_again, explored, log }
+        RunResults { checks, run_again, explored, log }
     }
 
     /// Waits until the run is ended, or its time is used up.
@@ -74,54 +81,39 @@ impl Suite<'_> {
     /// inconclusive ones, which will run again.
     async fn collect<'b>(
         &self,
-        runs: impl Iterator<Item = impl Future<Output = Option<(CheckResult, Duration)>> + Send + 'b>,
-        observer: &dyn Observer,
-        results: &mut Vec<CheckResult>,
-    ) -> (Duration, Vec<CheckResult>) {
+        runs: impl Iterator<Item = impl Future<Output = Option<CheckResult>> + Send + 'b>,
+        results: &mut Results<'_>,
+    ) -> Vec<CheckResult> {
         let concurrency = self.options.budget.concurrency.max(1);
         let mut runs = pin!(stream::iter(runs).buffer_unordered(concurrency));
-        let mut busy = Duration::ZERO;
         let mut inconclusive = Vec::new();
         while let Some(ended) = runs.next().await {
-            let Some((result, busy_here)) = ended else { continue };
-            busy += busy_here;
-            if matches!(result.outcome, Outcome::Inconclusive(_)) {
-                inconclusive.push(result);
-                continue;
+            match ended {
+                Some(result) if matches!(result.outcome, Outcome::Inconclusive(_)) => {
+                    inconclusive.push(result);
+                }
+                Some(result) => self.add_active(result, results),
+                None => {}
             }
-            self.check_ended(result, observer, results);
         }
-        (busy, inconclusive)
+        inconclusive
     }
 
     /// Adds the final result of an active check, which may end the run.
-    pub(super) fn check_ended(
-        &self,
-        result: CheckResult,
-        observer: &dyn Observer,
-        results: &mut Vec<CheckResult>,
-    ) {
-        observer.check_ended(&result);
+    pub(super) fn add_active(&self, result: CheckResult, results: &mut Results<'_>) {
         if self.options.fail_fast && result.outcome == Outcome::Failed {
             self.stopper.stop(format!("{} failed, and the first failure ends the run", result.id));
         }
-        results.push(result);
+        results.add(result);
     }
 
-    fn add_unreached(
-        &self,
-        running: &[&'static Check],
-        observer: &dyn Observer,
-        results: &mut Vec<CheckResult>,
-    ) {
-        let Some(reason) = self.stopper.reason() else { return };
-        let ended: BTreeSet<&str> = results.iter().map(|result| result.id).collect();
-        let missing: Vec<_> = running.iter().filter(|check| !ended.contains(check.id)).copied().collect();
-        for check in missing {
-            let reason = format!("the run ended before it: {reason}");
-            let result = CheckResult::not_run(check, Outcome::Skipped(self.redactor.redact(&reason)));
-            observer.check_ended(&result);
-            results.push(result);
+    fn add_unreached(&self, running: &[&'static Check], results: &mut Results<'_>) {
+        if self.stopper.reason().is_none() {
+            return;
+        }
+        let ended: BTreeSet<&str> = results.checks.iter().map(|result| result.id).collect();
+        for check in running.iter().copied().filter(|check| !ended.contains(check.id)) {
+            results.add(CheckResult::not_run(check, Outcome::Skipped(self.not_reached())));
         }
     }
 }

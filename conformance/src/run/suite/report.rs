@@ -1,11 +1,10 @@
 //! Makes the report of a run.
 
-use std::time::Duration;
-
 use super::{Begun, Suite, millis};
 use crate::check::RunLog;
 use crate::detection::{Cases, Detection};
 use crate::explore::ExplorationResult;
+use crate::lock::lock;
 use crate::run::expected::expectations;
 use crate::run::{
     CheckResult, ClauseSummary, Coverage, Diagnosis, Plan, PlannedCase, Report, Rerun, Totals, Verdict,
@@ -16,7 +15,6 @@ use crate::target::DiscoveredFact;
 #[derive(Debug, Default)]
 pub(super) struct RunResults {
     pub(super) checks: Vec<CheckResult>,
-    pub(super) busy: Duration,
     pub(super) run_again: Rerun,
     pub(super) explored: Option<ExplorationResult>,
     pub(super) log: RunLog,
@@ -31,7 +29,7 @@ impl Suite<'_> {
         unreachable: Option<String>,
     ) -> Report {
         let reached = unreachable.is_none();
-        let RunResults { checks, busy, run_again, explored, log } = results;
+        let RunResults { checks, run_again, explored, log } = results;
         if let Some(overdrawn) = self.meter.overdrawn() {
             self.stopper.stop(overdrawn.to_string());
         }
@@ -61,7 +59,7 @@ impl Suite<'_> {
             contract_sha256: self.contract.sha256.clone(),
             begun: begun.timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             elapsed_ms: millis(begun.instant.elapsed()),
-            busy_ms: millis(busy),
+            busy_ms: millis(*lock(&self.busy)),
             profile: self.options.profile.name(),
             budget: self.options.budget.clone(),
             inferred: self.options.inferred,

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use super::Suite;
+use super::all::Results;
 use crate::check::{Case, Finding, Outcome, ProbeContext};
-use crate::run::{CheckResult, Observer, PlannedCheck, Rerun};
+use crate::run::{CheckResult, PlannedCheck, Rerun};
 use crate::wire::RecordedExchange;
 
 /// Checks in a row that are inconclusive again before the others are left as they are: the cause is not temporary then, and the
@@ -28,10 +29,9 @@ impl Suite<'_> {
         &self,
         inconclusive: Vec<CheckResult>,
         context: &ProbeContext<'_>,
-        observer: &dyn Observer,
-        results: &mut Vec<CheckResult>,
-    ) -> (Rerun, Duration) {
-        let (mut run_again, mut busy) = (Rerun::default(), Duration::ZERO);
+        results: &mut Results<'_>,
+    ) -> Rerun {
+        let mut run_again = Rerun::default();
         if let Some(wait) = self.meter.remaining_wait().filter(|_| !inconclusive.is_empty()) {
             self.pause(wait).await;
         }
@@ -44,14 +44,14 @@ impl Suite<'_> {
                 || in_a_row >= MAX_INCONCLUSIVE;
             if let Some(planned) = planned.filter(|_| !given_up) {
                 run_again.checks += 1;
-                busy += self.run_again(&mut result, planned, context).await;
+                self.run_again(&mut result, planned, context).await;
                 let is_open = matches!(result.outcome, Outcome::Inconclusive(_));
                 run_again.concluded += usize::from(!is_open);
                 in_a_row = if is_open { in_a_row + 1 } else { 0 };
             }
-            self.check_ended(result, observer, results);
+            self.add_active(result, results);
         }
-        (run_again, busy)
+        run_again
     }
 
     async fn pause(&self, wait: Duration) {
@@ -62,19 +62,11 @@ impl Suite<'_> {
     }
 
     /// A service that lends gateways, or serves so many requests in a time, decides a part of the cases each time.
-    async fn run_again(
-        &self,
-        result: &mut CheckResult,
-        planned: &PlannedCheck,
-        context: &ProbeContext<'_>,
-    ) -> Duration {
-        let mut busy = Duration::ZERO;
+    async fn run_again(&self, result: &mut CheckResult, planned: &PlannedCheck, context: &ProbeContext<'_>) {
         let mut fruitless = 0;
         for round in 1..=ROUNDS {
             let cases: Vec<&Case> = planned.running().filter(|case| is_open(result, case)).collect();
-            let (again, busy_here) = self.run_cases(planned.check, &cases, context).await;
-            merge(result, again);
-            busy += busy_here;
+            merge(result, self.run_cases(planned.check, &cases, context).await);
             let left = cases.iter().filter(|case| is_open(result, case)).count();
             fruitless = if left == cases.len() { fruitless + 1 } else { 0 };
             let is_over = self.stopper.reason().is_some() || self.meter.pace().is_throttling_everything();
@@ -85,7 +77,6 @@ impl Suite<'_> {
             self.pause(wait.min(self.options.wire.longest_wait)).await;
         }
         self.finish(result);
-        busy
     }
 }
 
