@@ -268,7 +268,7 @@ impl fmt::Display for TransportError {
 
 impl fmt::Display for TimeoutError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(if self.is_total { "call with its retries timed out" } else { "request timed out" })?;
+        out.write_str(if self.is_total { "call, retries included, timed out" } else { "request timed out" })?;
         if let Some(limit) = self.limit {
             write!(out, " after {limit:?}")?;
         }

@@ -30,8 +30,7 @@ impl Token {
             return Err(InvalidArgument::new("token", TOKEN_CLAUSE, expected, length.to_string()).into());
         }
         if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            let message =
-                "invalid token: expected printable ASCII without spaces; check for a line end at the end";
+            let message = "invalid token: expected printable ASCII without spaces; remove a trailing line break, if there is one";
             return Err(Error::configuration(message));
         }
         Ok(Self(secret))

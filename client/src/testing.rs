@@ -357,7 +357,7 @@ impl Middleware for Replies {
             None => Err(Error::configuration(format!("the test has no reply for request {number}"))),
             Some(Reply { outcome, operation }) => match (operation, requested) {
                 (Some(own), Some(other)) if own != other => Err(Error::configuration(format!(
-                    "reply {number} of the test is one of `{own}`, the request is one of `{other}`"
+                    "reply {number} of the test is for `{own}`, but the request is for `{other}`"
                 ))),
                 _ => outcome,
             },

@@ -134,7 +134,7 @@ async fn with_json_a_failure_is_an_object_on_standard_error() {
     let found = error(&run(&server, &["extract", "1", "--json", "--timeout", "1"], "").await);
     let id = sent_id(&server);
     assert_eq!((&found["kind"], &found["requestId"]), (&"timeout".into(), &id.as_str().into()));
-    assert_eq!(found["message"], "call with its retries timed out after 1s");
+    assert_eq!(found["message"], "call, retries included, timed out after 1s");
     assert!(found["advice"].as_str().unwrap().ends_with(&format!("--request-id {id}")), "{found}");
 
     let server = FaultyServer::start(vec![no_groups()]).await;

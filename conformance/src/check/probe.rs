@@ -147,7 +147,7 @@ impl<'a> Probe<'a> {
     /// Reports a response that violates the document's schema.
     pub(crate) fn violation(&self, violation: &Violation, exchange: &Exchange) {
         let Violation { clause, schema_path, instance_path, message, is_null } = violation;
-        let expected = format!("a response that fits the document at {schema_path}");
+        let expected = format!("a response that matches the schema of the OpenAPI document at {schema_path}");
         let actual = format!("at {instance_path}: {message}");
         self.report(Severity::Fail, (*clause, *is_null), &expected, &actual, &[exchange]);
     }

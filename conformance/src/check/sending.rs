@@ -91,9 +91,9 @@ impl Probe<'_> {
                 _ => false,
             };
             if !is_as_expected {
-                return Err(
-                    self.inconclusive("the service is sometimes busy; run it again later, or with --rate")
-                );
+                return Err(self.inconclusive(
+                    "the service is sometimes busy; run it again later, or with a lower --rate",
+                ));
             }
             if !is_control {
                 last = Some(exchange);
@@ -129,7 +129,7 @@ impl Probe<'_> {
                     undecided(&class)
                 }
                 _ => self.inconclusive(&format!(
-                    "the control request was not accepted, so the case shows nothing: {}",
+                    "the control request was not accepted, so the case cannot be judged: {}",
                     class.description()
                 )),
             });
@@ -285,7 +285,7 @@ pub(super) fn undecided(class: &ResponseClass) -> Stop {
     let what = class.description();
     Stop::Inconclusive(match class {
         ResponseClass::Throttled(_) => {
-            format!("the service stayed busy: {what}; run it again later, or with --rate")
+            format!("the service stayed busy: {what}; run it again later, or with a lower --rate")
         }
         ResponseClass::Shortage(_) => {
             format!(
@@ -293,7 +293,7 @@ pub(super) fn undecided(class: &ResponseClass) -> Stop {
             )
         }
         ResponseClass::Timeout(_) => format!("{what}; pass a longer --timeout"),
-        ResponseClass::TooLarge(_) => format!("the response shows nothing: {what}"),
+        ResponseClass::TooLarge(_) => format!("the response cannot be judged: {what}"),
         _ => format!("the service neither accepted nor rejected the request: {what}"),
     })
 }

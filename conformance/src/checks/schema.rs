@@ -27,7 +27,10 @@ pub(super) fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFindin
         .into_iter()
         .map(|violation| (violation.key(), violation))
         .map(|(key, violation)| {
-            let expected = format!("a response that fits the document at {}", violation.schema_path);
+            let expected = format!(
+                "a response that matches the schema of the OpenAPI document at {}",
+                violation.schema_path
+            );
             let actual = format!("at {}: {}", violation.instance_path, violation.message);
             PassiveFinding::fail(violation.clause, key, expected, actual)
         })

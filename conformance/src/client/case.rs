@@ -129,7 +129,7 @@ impl ClientCase {
             (_, Place::PlainHttp) => {
                 "has an address of plain http outside of the loopback interface".to_owned()
             }
-            (Stage::Plain, Place::Lab) => "changes nothing".to_owned(),
+            (Stage::Plain, Place::Lab) => "behaves as the reference server does".to_owned(),
             (Stage::Variation(id), Place::Lab) => {
                 let known = crate::lab::variations().into_iter().find(|variation| variation.id == *id);
                 let decides = known.map(|variation| variation.decides).unwrap_or_default();

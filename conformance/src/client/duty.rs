@@ -48,10 +48,10 @@ duties! {
         "Gateways are taken and paid for that nobody uses.";
     HttpsOnly "client.https-only", "head, 5.1":
         "Nothing is sent over plain http to another host than the loopback interface.",
-        "Everybody on the way can read the token.";
+        "Anybody on the network path can read the token.";
     TokenPrivate "client.token-private", "5.5":
         "The token goes to the service alone: not to the target of a redirect, a log or an error.",
-        "Whoever reads a log or owns another host can use the account.";
+        "Anybody who reads the log, or runs the host that a redirect names, can use the account.";
     Tolerant "client.tolerant", "1":
         "Further fields, further values and other decisions on unspecified behaviour break nothing.",
         "An update of the service that the contract allows stops the caller.",

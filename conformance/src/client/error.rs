@@ -21,6 +21,6 @@ pub enum ClientSuiteError {
     #[error(transparent)]
     Reference(#[from] ReferenceError),
     /// The embedded contract is incomplete, a proxy cannot listen, or TLS cannot be initialised.
-    #[error("the lab cannot be set up: {0}")]
+    #[error("cannot start the local test server: {0}")]
     Lab(String),
 }

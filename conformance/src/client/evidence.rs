@@ -55,7 +55,7 @@ impl fmt::Display for Exit {
         match self {
             Self::Code(code) => write!(f, "exit code {code}"),
             Self::Signal => f.write_str("a signal"),
-            Self::Killed => f.write_str("its time: it was killed"),
+            Self::Killed => f.write_str("a timeout: it was killed"),
         }
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn problems(case: &ClientCase, evidence: &Evidence) -> Vec<Problem> {
                 problems.push(Problem::new(
                     Duty::TokenPrivate,
                     format!("standard {name} without the token"),
-                    "the token stands in it".to_owned(),
+                    "it contains the token".to_owned(),
                 ));
             }
         }
@@ -69,8 +69,8 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
         || evidence.requests.iter().filter(|request| request.operation == Some(OperationId::Extract));
     let number = |recorded: &RecordedRequest| recorded.request.param(&extract.num.name)?.parse::<i64>().ok();
     if let Some(more) = extractions().filter_map(number).find(|number| *number > told) {
-        let expected = format!("extractions of up to {told}, as the command was told");
-        return Some(Problem::new(case.duty, expected, format!("one of {more}")));
+        let expected = format!("`num` of at most {told}, as the command was told");
+        return Some(Problem::new(case.duty, expected, format!("`num` of {more}")));
     }
     // Several extractions of fewer are as good, when they are as many in all, or stop where there are no more.
     for (run, _) in evidence.executions.iter().enumerate().filter(|(_, execution)| execution.has_result()) {
@@ -86,8 +86,8 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
         }
         let asked: i64 = own().filter_map(number).sum();
         if (1..told).contains(&asked) {
-            let expected = format!("extractions of {told} in all, as the command was told");
-            return Some(Problem::new(case.duty, expected, format!("{asked}")));
+            let expected = format!("{told} gateways requested in all, as the command was told");
+            return Some(Problem::new(case.duty, expected, format!("{asked} requested in all")));
         }
     }
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);

@@ -46,8 +46,8 @@ pub struct ExplorationResult {
 /// The check of explorations. It is not in the registry, because its cases are drawn while it runs.
 pub(crate) static RELATIONS: Check = Check {
     id: ID,
-    title: "random searches keep the relations between their results",
-    why: "Faults that need two filters, a port and a page at once are in no list of cases, and in the requests of users.",
+    title: "results of random searches agree with each other",
+    why: "No listed case covers a fault that shows only with two filters, a port and a page together; requests of users do.",
     operation: Some(OperationId::Search),
     clauses: &[
         Clause::SearchActivatedRange,

@@ -77,7 +77,7 @@ pub enum SandboxError {
     #[error(transparent)]
     Reference(#[from] ReferenceError),
     /// No proxy, or an embedded contract that is incomplete.
-    #[error("the lab cannot be set up: {0}")]
+    #[error("cannot start the local test server: {0}")]
     Lab(String),
 }
 

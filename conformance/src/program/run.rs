@@ -154,7 +154,11 @@ fn cases(planned: &PlannedCheck) -> Option<String> {
 fn sum(plan: &Plan) -> String {
     let skipped = plan.planned().iter().filter(|planned| planned.skipped().is_some()).count();
     let cost = plan.cost();
-    let more = if plan.is_limited() { "; what they do not use goes to other cases" } else { "" };
+    let more = if plan.is_limited() {
+        "; requests and gateways that these cases do not use are spent on other cases"
+    } else {
+        ""
+    };
     format!(
         "\n{} would run, {skipped} would be skipped; at most {} and {}, without retries{more}\n",
         quantity(plan.planned().len() - skipped, "check"),

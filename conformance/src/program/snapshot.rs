@@ -63,7 +63,8 @@ pub(crate) async fn compare(
         }
         let _ = write!(text, "  {}\n{}", plain(&difference.case), indented(&difference.text));
     }
-    let _ = writeln!(text, "\n{} differ", quantity(differences.len(), "case"));
+    let differ = if differences.len() == 1 { "differs" } else { "differ" };
+    let _ = writeln!(text, "\n{} {differ}", quantity(differences.len(), "case"));
     print(&text);
     Ok(if differences.is_empty() { Verdict::Conforms } else { Verdict::Findings })
 }

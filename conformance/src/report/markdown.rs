@@ -111,7 +111,10 @@ impl Page {
             let command = curl::command(&report.target, exchange);
             if command.len() > self.max_command_bytes {
                 let size = quantity(command.len(), "byte");
-                let _ = writeln!(text, "\nThe request takes {size}: the reports in other formats have it.");
+                let _ = writeln!(
+                    text,
+                    "\nThe request is left out, because its command has {size}; reports in other formats have it."
+                );
                 continue;
             }
             let fence = fence(&command);
@@ -182,7 +185,7 @@ impl Page {
             self.text.push_str("</details>\n");
         }
         let left_out = match self.findings - findings {
-            0 => "No finding is left out, but what comes after them is".to_owned(),
+            0 => "What comes after the findings is left out".to_owned(),
             1 => "1 finding is left out".to_owned(),
             more => format!("{more} findings are left out"),
         };

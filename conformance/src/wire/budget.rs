@@ -130,7 +130,7 @@ pub enum BudgetError {
     #[error("the budget of {0} bytes is used up")]
     Bytes(u64),
     /// Of time, in seconds.
-    #[error("the budget of {0} s of wall time is used up")]
+    #[error("the time limit of {0} s is reached")]
     Wall(u64),
 }
 

@@ -168,7 +168,7 @@ fn the_time_limit_ends_the_question_whether_anybody_is_there() {
     let begun = Instant::now();
     let output = run(&["run", "--base-url", &silent.url(), "--max-seconds", "1", "--timeout", "600"]);
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
-    output.assert(INCOMPLETE, &["wall time is used up"]);
+    output.assert(INCOMPLETE, &["the time limit"]);
     let folder = Folder::new();
     let place = &folder.file("recording");
     run(&["record", place, "--base-url", &silent.url(), "--max-seconds", "1", "--timeout", "600"])
@@ -201,7 +201,7 @@ fn a_ceiling_ends_the_run_without_a_verdict() {
     });
     let output = run(&["run", "--base-url", &slow.url(), "--only", "groups.envelope", "--max-seconds", "1"]);
     assert!([INCOMPLETE, FINDINGS].contains(&code(&output)), "{}", text(&output));
-    assert!(text(&output).contains("wall time is used up"), "{}", text(&output));
+    assert!(text(&output).contains("the time limit"), "{}", text(&output));
 }
 
 #[test]

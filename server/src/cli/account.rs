@@ -31,7 +31,7 @@ pub(super) enum Command {
     Verify(WithDatabase<Name>),
     /// Mark an account as not verified; it cannot extract from the next call on.
     Unverify(WithDatabase<Name>),
-    /// Remove an account.
+    /// Remove an account; fails if it owns data, unless --with-data is given.
     Remove(WithDatabase<Remove>),
 }
 

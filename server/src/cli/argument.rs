@@ -27,7 +27,7 @@ impl<A: clap::Args> WithDatabase<A> {
 /// Numbers of entries to change.
 #[derive(clap::Args)]
 pub(super) struct Numbers {
-    /// Numbers of the entries, as `list` shows them.
+    /// Numbers, as `list` shows them.
     #[arg(required = true, value_name = "NUMBER")]
     pub(super) numbers: Vec<String>,
 }
@@ -35,7 +35,7 @@ pub(super) struct Numbers {
 /// Numbers of entries to remove or revoke.
 #[derive(clap::Args)]
 pub(super) struct ConfirmedNumbers {
-    /// Numbers of the entries, as `list` shows them.
+    /// Numbers, as `list` shows them.
     #[arg(required = true, value_name = "NUMBER")]
     numbers: Vec<String>,
     #[command(flatten)]

@@ -30,7 +30,7 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   server gateway add gw1.example:20001 --region USA --protocol socks5
   server gateway add gw1.example:20001 --region USA --protocol http --username u --password-file gw.secret
-  pass show gw1 | server gateway add gw2.example:1080 --region DEU --protocol http --username u --password-file -
+  printf %s \"$PASSWORD\" | server gateway add gw2.example:1080 --region DEU --protocol http --username u --password-file -
   server gateway remove gw1.example:20001        in every region and for every protocol
 
 To add many gateways at once, use `server import`.";

@@ -32,7 +32,7 @@ pub(super) struct Arguments {
     /// Serve this database, a file or a postgres:// URL [default: temporary sample data]
     #[arg(long, value_name = "FILE|URL", env = "SALLYPORT_DB", hide_env_values = true)]
     db: Option<OsString>,
-    /// Take the sandbox's tokens from here: `random`, `fixed` for the same ones each time, or a seed for others, such as 7.
+    /// Choose the sandbox's tokens: `random`, `fixed` for the same ones each time, or a seed such as 7 for others [default: random]
     ///
     /// The sandbox is what runs without a database. Everybody who has this program can know tokens that are not random.
     #[arg(long, value_name = "TOKENS", env = "SALLYPORT_SANDBOX_TOKENS")]
@@ -55,8 +55,8 @@ pub(super) struct Arguments {
     /// Trust the X-Forwarded-For or Forwarded header of these proxies for the caller's address, for example 10.0.0.0/8.
     #[arg(long, value_name = "CIDR", env = "SALLYPORT_TRUSTED_PROXIES", value_delimiter = ',')]
     trusted_proxies: Vec<ProxyNet>,
-    /// Limit the rate of each token or address: `OPERATION:token|address:NUMBER/s|min|h[+BURST]`, for example
-    /// `listStaticGroups:token:10/s+20` or `*:address:600/min`.
+    /// Limit the rate of requests of each token or address: `OPERATION:token|address:NUMBER/s|min|h[+BURST]`, for example
+    /// `listStaticGroups:token:10/s+20,*:address:600/min` [default: no limit]
     #[arg(long, value_name = "RATE", env = "SALLYPORT_RATE", value_delimiter = ',')]
     rate: Vec<RateRule>,
     /// Work on at most this many requests at the same time; more get HTTP 503.
@@ -65,11 +65,11 @@ pub(super) struct Arguments {
     /// Reject a request whose body is not received within this time, in seconds.
     #[arg(long, value_name = "SECONDS", env = "SALLYPORT_BODY_TIMEOUT", default_value_t = 15)]
     body_timeout: u32,
-    /// Close a connection after this many seconds in which it is idle or does not read its response.
+    /// Close a connection that is idle, or whose client does not read its response, after this time, in seconds, at least 1.
     #[arg(long, value_name = "SECONDS", env = "SALLYPORT_CONNECTION_TIMEOUT",
         default_value_t = Config::CONNECTION_TIMEOUT.as_secs() as u32, value_parser = clap::value_parser!(u32).range(1..))]
     connection_timeout: u32,
-    /// Keep an extraction under its request id for at least this time, in days; 0 keeps it forever.
+    /// Return the same gateways for a repeated request id for at least this time, in days; 0 means forever.
     #[arg(long, value_name = "DAYS", env = "SALLYPORT_REQUEST_ID_RETENTION",
         default_value_t = Config::REQUEST_ID_RETENTION_DAYS)]
     request_id_retention: u32,

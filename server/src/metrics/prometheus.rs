@@ -115,7 +115,7 @@ impl Metrics {
         let mut registry = Registry::with_prefix("sallyport");
         let help = "Calls by operation, outcome, status and business code";
         let calls: Family<Outcome, Counter> = registered(&mut registry, "calls", help);
-        let help = "From the request's head to its response";
+        let help = "Time from the head of a request to its response, in seconds";
         let call_seconds = registered_histograms(&mut registry, "call_duration", help);
         let operation_metrics = |(&operation, &status): (&&'static str, &u16)| OperationMetrics {
             operation,

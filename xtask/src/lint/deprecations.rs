@@ -20,7 +20,7 @@ pub(super) fn run(lint: &mut Lint<'_>) {
             let others = others.filter(|other| Some(*other) != node.text(key));
             deprecated_part(lint, node, kind, &others.collect::<Vec<_>>());
             if part == Part::Parameter && is_deprecated(node) && node.is_true("required") {
-                let message = "a required parameter is deprecated, so that callers cannot stop sending it";
+                let message = "a deprecated parameter is required, so callers cannot stop sending it";
                 lint.report(node, node.at("deprecated"), message, "make it optional first");
             }
         }

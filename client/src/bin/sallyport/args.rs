@@ -25,15 +25,15 @@ The token is read from the environment variable SALLYPORT_API_KEY or from --api-
 because every user of the machine could read it there.
 
 A command that fails ends with a line on standard error. With --json, or --format json or jsonl, this line is a JSON object:
-{\"error\": {\"kind\": …, \"message\": …}}, with details, status, code, retryAfter, requestId, traceId and advice where they are
-known.
+{\"error\": {\"kind\": …, \"message\": …}}, with details, status, code, retryAfter, requestId (of the extraction: it repeats it),
+traceId (the service's id of the response) and advice where they are known.
 
 Exit codes:
   0    success, also with a partial result
   1    rejected by the service, or an unexpected response
   2    invalid usage, or an argument that breaks a limit; nothing was sent
-  3    service unreachable, rate limit exceeded, timeout, or no gateway available; a later try may succeed (of an
-       operation that must not be repeated, look first whether it had an effect)
+  3    service unreachable, rate limit exceeded, timeout, or no gateway available; a later try may succeed (repeat an
+       extraction with the request id that the error shows)
   4    cannot write the output
   130  interrupted with Ctrl-C; an extraction prints the request id that repeats it
   143  terminated with SIGTERM; an extraction prints the request id that repeats it
@@ -68,7 +68,7 @@ pub(crate) struct Connection {
     /// Allow plain http to hosts other than this machine; the token is then sent unencrypted.
     #[arg(long, global = true)]
     pub(crate) allow_http: bool,
-    /// End a call with its retries after this time, in seconds.
+    /// End a call after this time, in seconds, retries and waits included.
     #[arg(long, value_name = "SECONDS", default_value_t = 120, global = true)]
     #[arg(value_parser = parse::at_least(1), allow_negative_numbers = true)]
     pub(crate) timeout: u32,
@@ -177,7 +177,7 @@ pub(crate) struct SearchOptions {
     pub(crate) page: Option<i64>,
     #[arg(help = format!(
         "Request this many instances per page, from {PAGE_SIZE_MINIMUM} to {PAGE_SIZE_MAXIMUM}, such as 100 \
-         [default: with --page that of the service, else the maximum]"
+         [default: {PAGE_SIZE_MAXIMUM}; with --page, the service's own]"
     ))]
     #[arg(long, value_name = "COUNT")]
     #[arg(value_parser = parse::number::<i64>(PAGE_SIZE_MINIMUM, PAGE_SIZE_MAXIMUM), allow_negative_numbers = true)]

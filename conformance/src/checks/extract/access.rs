@@ -381,7 +381,7 @@ async fn other_protocol(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
     }
     if accepted.is_empty() {
         let reason = format!(
-            "the account may not extract with any protocol; expected an account with some of them ({})",
+            "the account cannot extract with any protocol; expected one that is entitled to some protocols, not to all ({})",
             Fact::TokenPartlyEntitled.variable()
         );
         return Err(probe.inconclusive(&reason));

@@ -19,7 +19,7 @@ pub(in crate::checks) fn count(probe: &Probe<'_>, response: &Response) -> usize 
     entries(response).map_or_else(|| lines(probe, response), |entries| entries.len())
 }
 
-pub(super) const THROTTLED: &str = "the service throttles; run it again later, or with --rate";
+pub(super) const THROTTLED: &str = "the service throttles; run it again later, or with a lower --rate";
 
 /// Whether a request was neither accepted nor rejected: there is a shortage, or the service is busy or too slow.
 pub(super) fn is_undecided(class: &ResponseClass) -> bool {
@@ -28,7 +28,10 @@ pub(super) fn is_undecided(class: &ResponseClass) -> bool {
 
 /// Ends a case whose request was neither accepted nor rejected.
 pub(super) fn undecided(probe: &Probe<'_>, class: &ResponseClass) -> Stop {
-    probe.inconclusive(&format!("nothing was decided: {}", class.description()))
+    probe.inconclusive(&format!(
+        "the response neither accepts nor rejects the request: {}",
+        class.description()
+    ))
 }
 
 /// Sends a request that stands for the same extraction as `before`, and reports a rejection or other gateways. The contract

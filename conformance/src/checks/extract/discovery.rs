@@ -30,8 +30,8 @@ const REPEATS: usize = 2;
 /// Stands for the requests below, whose responses passive checks judge as all others.
 pub(in crate::checks) static DISCOVERY: Check = Check {
     id: "extract.discovery",
-    title: "regions without gateways and with a few can be found, and the protocol of the account",
-    why: "A region without gateways shows that valid extractions are accepted, without taking one. A region with a few shows partial \
+    title: "a region without gateways, one with a few, and a protocol of the account can be found",
+    why: "A region without gateways shows that valid extractions are accepted, without extracting a gateway. A region with a few shows partial \
           results.",
     clauses: &[Clause::ExtractRegion],
     ..EXTRACT

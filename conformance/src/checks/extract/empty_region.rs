@@ -61,7 +61,7 @@ pub(super) static NOTHING_MORE: Check = check(
 
 pub(super) static LINK: Check = check(
     "extract.link-credential.empty-region",
-    "a legacy API Link credential meets the shortage of a region without gateways",
+    "a legacy API Link credential gets the shortage response of a region without gateways",
     "Links that customers generated in the past stop working, or get gateways of another region.",
     clauses!(ExtractCountryAlias, ExtractLinkCredential),
     |scope| cases(links(scope)),
@@ -69,7 +69,7 @@ pub(super) static LINK: Check = check(
 
 pub(super) static NUM: Check = check(
     "extract.num-range.empty-region",
-    "each `num` in its range meets the shortage of a region without gateways",
+    "each `num` in its range gets the shortage response of a region without gateways",
     "A limit below the documented one breaks callers that extract in full batches.",
     clauses!(ExtractNumRange),
     |scope| cases(numbers(&scope.contract.extract)),
@@ -77,8 +77,8 @@ pub(super) static NUM: Check = check(
 
 pub(super) static PROTOCOL: Check = check(
     "extract.protocol.empty-region",
-    "each protocol of the account meets the shortage of a region without gateways",
-    "Callers who name the default protocol, or buy another one, are turned away.",
+    "each protocol of the account gets the shortage response of a region without gateways",
+    "Callers who name the default protocol, or buy another one, are rejected.",
     clauses!(ExtractProtocol),
     |scope| {
         let extract = &scope.contract.extract;
@@ -90,8 +90,8 @@ pub(super) static PROTOCOL: Check = check(
 
 pub(super) static REQUEST_ID: Check = check(
     "extract.request-id-source.empty-region",
-    "a request id in either place meets the shortage of a region without gateways",
-    "Callers who send the id where their library puts it are turned away.",
+    "a request id in either place gets the shortage response of a region without gateways",
+    "Callers who send the id where their library puts it are rejected.",
     clauses!(ExtractRequestIdSource),
     |scope| {
         let in_header = id_in_header(&scope.contract.extract);
@@ -101,8 +101,8 @@ pub(super) static REQUEST_ID: Check = check(
 
 pub(super) static RETURN_TYPE: Check = check(
     "extract.return-type.empty-region",
-    "each `return_type` meets the shortage of a region without gateways",
-    "Callers who ask for the default form by its name, or for text, are turned away.",
+    "each `return_type` gets the shortage response of a region without gateways",
+    "Callers who ask for the default form by its name, or for text, are rejected.",
     clauses!(ExtractReturnType),
     |scope| {
         let extract = &scope.contract.extract;
@@ -112,7 +112,7 @@ pub(super) static RETURN_TYPE: Check = check(
 
 pub(super) static SEPARATOR: Check = check(
     "extract.sb-length.empty-region",
-    "each separator meets the shortage of a region without gateways",
+    "each separator gets the shortage response of a region without gateways",
     "A separator that the contract allows and the service does not costs a caller every extraction.",
     clauses!(ExtractSbLength, ExtractSeparatorRange),
     |scope| cases(separators(&scope.contract.extract)),
@@ -120,16 +120,16 @@ pub(super) static SEPARATOR: Check = check(
 
 pub(super) static EQUAL: Check = check(
     "extract.token-equal.empty-region",
-    "equal tokens and equal regions meet the shortage of a region without gateways",
-    "Clients that send the token in every place that they know are turned away.",
+    "equal tokens and equal regions get the shortage response of a region without gateways",
+    "Clients that send the token in every place that they know are rejected.",
     clauses!(ExtractCountryEqual, ExtractTokenEqual),
     |scope| cases(tokens().into_iter().chain([equal_regions(&scope.contract.extract)])),
 );
 
 pub(super) static TRANSPORT: Check = check(
     "extract.token-transport.empty-region",
-    "each transport of the token meets the shortage of a region without gateways",
-    "Callers whose library puts the token into a header are turned away.",
+    "each transport of the token gets the shortage response of a region without gateways",
+    "Callers whose library puts the token into a header are rejected.",
     clauses!(ExtractTokenTransport),
     |scope| cases(forms(scope, Clause::ExtractTokenTransport)),
 );
@@ -137,7 +137,7 @@ pub(super) static TRANSPORT: Check = check(
 pub(super) static WHITELIST: Check = check(
     "extract.whitelist.empty-region",
     "a claimed address does not take the place of the real one where a region has no gateways",
-    "Callers behind a proxy that adds a header are turned away.",
+    "Callers behind a proxy that adds a header are rejected.",
     clauses!(ExtractWhitelist),
     |_| cases(addresses()),
 );

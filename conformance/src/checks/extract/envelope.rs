@@ -83,7 +83,7 @@ fn words(name: &str) -> Vec<String> {
 
 pub(super) static ADDRESS: Check = Check {
     id: "extract.endpoint.address",
-    title: "an entry has an IP address or a host name, and a port that exists",
+    title: "an entry has an IP address or a host name, and a port in the valid range",
     why: "Clients combine both to the address of a proxy; with a scheme in it, or port 0, they can't connect.",
     clauses: &[Clause::ExtractEndpoint],
     run: Run::Passive(judge_address),
@@ -214,7 +214,7 @@ async fn other_parameters(probe: &Probe<'_>) -> Result<(), Stop> {
 
 pub(super) static SCHEMA: Check = Check {
     id: "extract.envelope.schema",
-    title: "every successful extraction matches the schema of the document",
+    title: "every successful extraction matches its schema in the OpenAPI document",
     why: "Clients that are generated from the document fail on a field that is missing or of another type.",
     clauses: &[
         Clause::ExtractCount,

@@ -107,7 +107,7 @@ async fn belong(probe: &Probe<'_>, (context, choice): (Context, RegionChoice)) -
         context.request(probe).query(&extract.regions.name, &region).query(&extract.num.name, FEW);
     if choice == RegionChoice::DefaultProtocol {
         if protocol_to_name(extract, probe.facts()).is_some() {
-            return Err(probe.skip("the account may not use the default protocol"));
+            return Err(probe.skip("the account is not entitled to the default protocol"));
         }
         request = request.query(&extract.protocol.name, extract.protocol.default_text());
     }

@@ -75,7 +75,7 @@ async fn is_served(probe: &Probe<'_>, (context, protocol): (Context, String)) ->
     let default = extract.protocol.default_text();
     if protocol == default && protocol_to_name(extract, probe.facts()).is_some() {
         return Err(probe.skip_lacking(
-            "the account may not use the default protocol",
+            "the account is not entitled to the default protocol",
             "it",
             Fact::EntitledProtocols,
         ));

@@ -302,7 +302,11 @@ async fn as_many(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let (sent, named) = twice(probe, || several().query(&regions.name, &default)).await?;
     let (mut absent, unnamed) = twice(probe, || several().without_query(&regions.name)).await?;
     let Some(named) = named else {
-        return Err(probe.skip(&format!("{default} does not return that many, {}", context.name())));
+        return Err(probe.skip(&format!(
+            "the extraction with {}={default} is not accepted, {}",
+            regions.name,
+            context.name()
+        )));
     };
     let is_busy = absent.result.as_ref().is_ok_and(|response| response.status == 503);
     if is_busy {
@@ -349,7 +353,10 @@ async fn after_another(probe: &Probe<'_>, context: Context) -> Result<(), Stop> 
     let default = regions.default_text();
     let plentiful = probe.facts().plentiful_region.as_deref().unwrap_or_default();
     if plentiful == default {
-        return Err(probe.skip(&format!("{default} is the plentiful region")));
+        return Err(probe.skip(&format!(
+            "{default} itself is the plentiful region; set {} to a country",
+            Fact::PlentifulRegion.variable()
+        )));
     }
     let of_pool =
         || context.request(probe).query(&extract.num.name, i64::from(OF_POOL).min(*extract.num_range.end()));

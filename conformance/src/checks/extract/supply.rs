@@ -245,7 +245,7 @@ fn num_label(extract: &Extract, num: i64) -> String {
 
 pub(super) static SHORTAGE: Check = Check {
     id: "extract.shortage-retry-after.empty-region",
-    title: "a shortage carries Retry-After, and as text it has the same envelope",
+    title: "a shortage has Retry-After, and that of a plain-text extraction has the JSON error envelope, too",
     why: "Callers that do not know how long to wait give up, or retry immediately, which makes the shortage worse.",
     clauses: &[Clause::ExtractErrorEnvelope, Clause::ExtractShortageRetryAfter],
     needs: &[Fact::EmptyRegion],
@@ -328,7 +328,8 @@ async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, String, i64
     }
     let header = exchange.result.as_ref().ok().and_then(|response| response.header("Retry-After"));
     let actual = header.map_or_else(|| "no such header".to_owned(), |value| format!("Retry-After: {value}"));
-    let expected = format!("Retry-After with seconds or an HTTP date, {}, by {name}", context.name());
+    let expected =
+        format!("Retry-After with seconds or an HTTP date, {}, with the region in `{name}`", context.name());
     probe.finding(Clause::ExtractShortageRetryAfter, &expected, &actual, &[&exchange]);
     Ok(())
 }

@@ -29,7 +29,7 @@ fn checks_of(other: &OtherOperation) -> Vec<Check> {
         |what: &str| -> &'static str { format!("{} {}: {what}", operation.method, operation.path).leak() };
     let mut checks = vec![Check {
         id: named("envelope"),
-        title: titled("a success fits the document"),
+        title: titled("a success matches its schema in the OpenAPI document"),
         why: "Clients that are generated from the document can't read a response that differs from it.",
         operation: Some(id),
         clauses: other.response_clauses.clone().leak(),

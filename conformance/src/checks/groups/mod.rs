@@ -90,7 +90,7 @@ async fn complete(probe: &Probe<'_>) -> Result<(), Stop> {
     if held.is_empty() {
         return Err(lacks_addresses(
             probe,
-            "no surveyed instance is in a group",
+            "no instance at the supplied addresses is in a group",
             "addresses of such instances",
         ));
     }
@@ -154,7 +154,7 @@ fn ids(listing: &AcceptedResponse) -> Vec<i64> {
 
 static SCHEMA: Check = Check {
     id: "groups.envelope.schema",
-    title: "every successful listing matches the schema of the document",
+    title: "every successful listing matches its schema in the OpenAPI document",
     why: "Clients that are generated from the document fail on a field that is missing or of another type.",
     clauses: &[Clause::GroupsEnvelope, Clause::GroupsFields, Clause::GroupsHeaders, Clause::GroupsOrder],
     run: Run::Passive(schema::judge),

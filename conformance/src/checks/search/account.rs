@@ -246,7 +246,7 @@ async fn nothing_found(probe: &Probe<'_>, (what, others): (&str, ForeignItems)) 
     };
     let seen: Vec<_> = found.instances.values().filter(|instance| foreign.contains(&instance.ip)).collect();
     if let Some(instance) = seen.first() {
-        let expected = format!("{what} find none of theirs");
+        let expected = format!("{what}: no instance of another account");
         let actual = format!("{}, one at {}", quantity(seen.len(), "instance"), instance.ip);
         probe.finding(Clause::SearchNoReveal, &expected, &actual, &found.evidence());
     }

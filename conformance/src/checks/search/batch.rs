@@ -25,8 +25,8 @@ pub(super) static RAW_LIMIT_BOUNDARIES: Check = Check {
 pub(super) static DEDUP_LIMIT_BOUNDARIES: Check = Check {
     id: "search.ips-dedup-limit.boundaries",
     title: "the limit on distinct items counts addresses with their ports, after duplicates are removed",
-    why: "Callers send lists with repeated entries. Counted wrongly, a batch that fits is rejected, \
-          or one that does not fit is searched in part.",
+    why: "Callers send lists with repeated entries. If the service counts them wrongly, \
+          it rejects a batch that fits, or searches only a part of one that does not.",
     clauses: &[Clause::SearchIpsDedupLimit],
     run: Run::Cases(|_| DISTINCT.into_iter().map(distinct_case).collect()),
     ..SEARCH
@@ -61,7 +61,7 @@ pub(super) static ALL_OR_NOTHING: Check = Check {
 pub(super) static MAX_BATCH_LIMITS: Check = Check {
     id: "search.max-batch-no-effect.limits",
     title: "a declared `maxBatchSize` neither lowers nor raises the limit on distinct items",
-    why: "Otherwise the accepted size of a batch depends on the instances that it happens to match.",
+    why: "If it did, the accepted size of a batch would depend on the instances that it happens to match.",
     clauses: &[Clause::SearchMaxBatchNoEffect],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| Case::single(Cost::requests(8), max_batch)),
@@ -71,7 +71,7 @@ pub(super) static MAX_BATCH_LIMITS: Check = Check {
 fn raw_limit_cases(_: &Scope<'_>) -> Vec<Case> {
     const INVALID: [(&str, Change); 8] = [
         ("an empty array", |search, good| good.field(&search.ips.name, json!([]))),
-        ("one above the limit, all the same", |search, good| {
+        ("one above the limit, all identical", |search, good| {
             good.field(&search.ips.name, vec![UNKNOWN_ADDRESS; search.raw_items.end() + 1])
         }),
         ("one above the limit, of two addresses", |search, good| {
@@ -92,7 +92,7 @@ fn raw_limit_cases(_: &Scope<'_>) -> Vec<Case> {
         let items: Items = |search, _| vec!["2001:db8::250".to_owned(); search.raw_items.end() + 1];
         cases.push(too_few_or_many(Clause::SearchIpsRawLimit, "one above the limit", items, others));
     }
-    cases.push(full("the limit, all the same", |_, _| UNKNOWN_ADDRESS.to_owned()));
+    cases.push(full("the limit, all identical", |_, _| UNKNOWN_ADDRESS.to_owned()));
     cases.push(full("the limit, of the longest items", |search, index| {
         let last = search.ports.end() - i64::try_from(index % 100).unwrap_or(0);
         format!("[2001:0db8:ffff:ffff:ffff:ffff:ffff:ffff]:{last}")
@@ -251,7 +251,7 @@ fn all_or_nothing_cases(scope: &Scope<'_>) -> Vec<Case> {
     }
     let beyond =
         |label: &str, items: Items| batch_case(label.to_owned(), ("203.0.113.0/24", |count| count, items));
-    cases.push(beyond("an invalid item after as many distinct ones as there may be", |_, max| {
+    cases.push(beyond("an invalid item after the maximum number of distinct items", |_, max| {
         addresses::distinct(max)
     }));
     cases.push(beyond("an invalid item after thousands of repetitions", |search, max| {
@@ -397,7 +397,7 @@ async fn first_text(probe: &Probe<'_>, (with_port, is_respelled_first): (bool, b
     if first.is_empty() {
         return Err(lacks_addresses(
             probe,
-            "no surveyed address is IPv6",
+            "no supplied address is IPv6",
             "an IPv6 address with an instance",
         ));
     }
@@ -450,7 +450,7 @@ async fn max_batch(probe: &Probe<'_>) -> Result<(), Stop> {
     if low.is_none() && high.is_none() {
         return Err(lacks_addresses(
             probe,
-            "no surveyed instance declares a maxBatchSize",
+            "no instance at the supplied addresses declares a maxBatchSize",
             "addresses of such instances",
         ));
     }
@@ -459,7 +459,12 @@ async fn max_batch(probe: &Probe<'_>) -> Result<(), Stop> {
         if let Some(found) = read_accepted(probe, CLAUSE, &why, &probe.search(with(instance, max))).await? {
             let missing = !found.instances.contains_key(&instance.id);
             if missing && survey.is_unchanged(probe).await? {
-                probe.finding(CLAUSE, &format!("{why}: it is found"), "it is not", &found.evidence());
+                probe.finding(
+                    CLAUSE,
+                    &format!("{why}: its instance is found"),
+                    "the instance is missing",
+                    &found.evidence(),
+                );
             }
         }
     }

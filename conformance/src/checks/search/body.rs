@@ -14,7 +14,7 @@ use crate::target::Fact;
 
 pub(super) static FIELD_TYPES: Check = Check {
     id: "search.fields.types",
-    title: "a filter of another JSON type is rejected, or matches nothing where any text is a value",
+    title: "a filter of another JSON type is rejected; where any string is valid, it may match nothing instead",
     why: "If a filter of a wrong type is ignored, a caller that asked for a part gets everything.",
     clauses: &[
         Clause::SearchOrderNumber,

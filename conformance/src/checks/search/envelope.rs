@@ -26,7 +26,7 @@ pub(super) static HEADERS: Check = Check {
 
 pub(super) static SCHEMA: Check = Check {
     id: "search.envelope.schema",
-    title: "every successful search matches the document's response schema",
+    title: "every successful search matches its schema in the OpenAPI document",
     why: "Generated clients fail to parse a response that differs from the schema, and lose the whole page.",
     clauses: &[
         Clause::SearchCapabilities,

@@ -14,6 +14,7 @@ use crate::checks::relation::{
     read_unless_rejected, survey,
 };
 use crate::contract::Clause;
+use crate::quantity::quantity;
 use crate::target::Fact;
 
 pub(super) static CITY_EXACT: Check = Check {
@@ -101,7 +102,7 @@ pub(super) fn exact_cases(kind: FilterKind) -> Vec<Case> {
 
 /// The filter with the largest batch and with the smallest ones.
 pub(super) fn cases_of_sizes(kind: FilterKind) -> Vec<Case> {
-    let mut cases = surveyed([("addresses among as many as there may be", 2, kind)], exact_in_largest);
+    let mut cases = surveyed([("addresses in a batch of the maximum size", 2, kind)], exact_in_largest);
     let small = [("one IPv4 address", 1, (kind, false)), ("one IPv6 address", 1, (kind, true))];
     cases.extend(surveyed(small, excluded_alone));
     cases
@@ -123,7 +124,7 @@ async fn excluded_alone(probe: &Probe<'_>, (kind, is_v6): (FilterKind, bool)) ->
     let Some((ip, filter)) = excluding else {
         return Err(lacks_addresses(
             probe,
-            "no surveyed address of this family is left out by such a filter",
+            "no supplied address of this family is left out by such a filter",
             "addresses whose instances differ in it",
         ));
     };
@@ -136,7 +137,7 @@ async fn excluded_alone(probe: &Probe<'_>, (kind, is_v6): (FilterKind, bool)) ->
 }
 
 /// Countries in two spellings are not used, since whether one spelling finds the other is unspecified.
-const NO_VALUE: &str = "no surveyed instance has a value with an unambiguous meaning";
+const NO_VALUE: &str = "no instance at the supplied addresses has a value with an unambiguous meaning";
 
 /// A filter applies to the largest batch, too.
 async fn exact_in_largest(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Stop> {
@@ -204,8 +205,13 @@ fn finds_no_others(
     found: &ResultSet,
 ) {
     if wrong > 0 {
-        let expected = format!("{what} finds no instance of another {field}");
-        probe.finding(clause, &expected, &format!("{wrong} of them"), &found.evidence());
+        let expected = format!("{what} finds no instance with another {field}");
+        probe.finding(
+            clause,
+            &expected,
+            &format!("{} with another {field}", quantity(wrong, "instance")),
+            &found.evidence(),
+        );
     }
 }
 
@@ -317,7 +323,7 @@ async fn other_directory(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Stop
             FilterKind::Country => Filter::Country(code.clone()),
             _ => Filter::City(code.clone()),
         };
-        let what = format!("{}, which no surveyed instance has,", filter.describe());
+        let what = format!("{}, which no instance at the supplied addresses has,", filter.describe());
         let request = filter.on(search, survey.request.clone());
         let Some(found) = read_unless_rejected(probe, kind.clause(), &what, &request).await? else {
             continue;
@@ -334,7 +340,11 @@ async fn near(probe: &Probe<'_>, (kind, resembling): (FilterKind, NearMiss)) -> 
     let survey = survey(probe).await?;
     let known = survey.candidates(kind);
     if known.is_empty() {
-        return Err(lacks_addresses(probe, "no surveyed instance has such a value", "more addresses"));
+        return Err(lacks_addresses(
+            probe,
+            "no instance at the supplied addresses has such a value",
+            "more addresses",
+        ));
     }
     let mut sent = BTreeSet::new();
     for value in known.iter().take(MAX_KNOWN) {
@@ -390,7 +400,7 @@ async fn order_held(probe: &Probe<'_>, index: usize) -> Result<(), Stop> {
             "a search for {what} with `{}` finds no instance that the search without it does not find",
             search.order_no.name
         );
-        let actual = format!("{others} other instances");
+        let actual = quantity(others, "other instance");
         probe.finding(Clause::SearchOrderNumber, &expected, &actual, &found.evidence());
     }
     Ok(())

@@ -131,7 +131,7 @@ pub(super) static PAGES: Check = Check {
 
 pub(super) static PAIRS: Check = Check {
     id: "search.intersection.pairs",
-    title: "every two filters together find exactly the instances that pass both",
+    title: "each combination of two filters finds exactly the instances that pass both",
     why: "If one pair, such as group and status, is not combined, a team sees instances that it did not ask for.",
     clauses: &[Clause::SearchIntersection],
     needs: &[Fact::OwnAddresses],
@@ -144,7 +144,7 @@ pub(super) static PAIRS: Check = Check {
 
 pub(super) static PAIRS_PORTS: Check = Check {
     id: "search.intersection.pairs-ports",
-    title: "every two filters apply to items with ports of both address families, too",
+    title: "each combination of two filters applies to items with ports of both address families, too",
     why: "Filters that apply to only one form of an item return different results for the same instances.",
     clauses: &[Clause::SearchIntersection],
     needs: &[Fact::OwnAddresses],
@@ -161,7 +161,7 @@ pub(super) static PAIRS_PORTS: Check = Check {
 
 pub(super) static TRIPLES: Check = Check {
     id: "search.intersection.triples",
-    title: "every three, and some four, filters together find exactly the instances that pass all of them",
+    title: "each combination of three filters, and some of four, finds exactly the instances that pass all of them",
     why: "Queries are often built for one or two filters, and a third one is ignored without an error.",
     clauses: &[Clause::SearchIntersection],
     needs: &[Fact::OwnAddresses],
@@ -223,7 +223,11 @@ async fn every(probe: &Probe<'_>, (kinds, name): (&[FilterKind], &str)) -> Resul
 }
 
 fn none_passes(probe: &Probe<'_>) -> Stop {
-    lacks_addresses(probe, "no surveyed instance has values for all of these filters", "more addresses")
+    lacks_addresses(
+        probe,
+        "no instance at the supplied addresses has values for all of these filters",
+        "more addresses",
+    )
 }
 
 /// Filters of the wanted kinds with the values of one instance; its activation time is both bounds.
@@ -262,7 +266,7 @@ async fn exclude(probe: &Probe<'_>, kinds: Vec<FilterKind>) -> Result<(), Stop> 
     let Some((filters, addresses)) = excluding(survey, [one, other]) else {
         return Err(lacks_addresses(
             probe,
-            "no two surveyed instances differ in these values",
+            "no two instances at the supplied addresses differ in these values",
             "more addresses",
         ));
     };
@@ -315,7 +319,7 @@ async fn exclude_among_all(probe: &Probe<'_>, odd: FilterKind) -> Result<(), Sto
     let Some((filters, addresses)) = chosen else {
         return Err(lacks_addresses(
             probe,
-            "no two surveyed instances differ in this value and have the others",
+            "no two instances at the supplied addresses differ in this value and have the others",
             "more addresses",
         ));
     };

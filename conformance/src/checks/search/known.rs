@@ -128,9 +128,17 @@ fn judge(probe: &Probe<'_>, clause: Clause, expected: &[&KnownInstance], found: 
     };
     let missing: Vec<_> = expected.iter().filter(|known| at(known).is_empty()).collect();
     if let Some(first) = missing.first() {
-        let wanted =
-            format!("{} known instances, as supplied by {}", expected.len(), Fact::KnownInstances.variable());
-        let actual = format!("{} are missing, such as {} port {}", missing.len(), first.spelling, first.port);
+        let wanted = format!(
+            "{}, as supplied by {}",
+            quantity(expected.len(), "known instance"),
+            Fact::KnownInstances.variable()
+        );
+        let actual = format!(
+            "{} missing, such as {} port {}",
+            quantity(missing.len(), "instance"),
+            first.spelling,
+            first.port
+        );
         probe.finding(clause, &wanted, &actual, &found.evidence());
     }
     // For each field, the first instance that differs and the number of instances that differ.

@@ -23,9 +23,13 @@ pub(super) static ANY_PORT_BATCH: Check = Check {
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
         let halves = Case::new("halves", Cost::requests(4), halves);
-        let places = [("first of the most", 0), ("250th of the most", 249), ("last of the most", usize::MAX)];
+        let places = [
+            ("first of the largest batch", 0),
+            ("250th of the largest batch", 249),
+            ("last of the largest batch", usize::MAX),
+        ];
         let placed = surveyed(places.map(|(label, at)| (label, 1, at)), among_many);
-        let raw = surveyed_case("behind as many raw items as there may be", 1, last_of_raw);
+        let raw = surveyed_case("last of the maximum number of raw items", 1, last_of_raw);
         let alike = Case::new("batches of one size with one beginning", Cost::requests(6), alike_batches);
         [halves, alike].into_iter().chain(placed).chain([raw]).collect()
     }),
@@ -123,7 +127,7 @@ async fn among_many(probe: &Probe<'_>, at: usize) -> Result<(), Stop> {
         let missing: Vec<_> = expected.iter().filter(|id| !found.instances.contains_key(id)).collect();
         if !missing.is_empty() {
             let (expected, actual) =
-                (format!("{what}, is found"), format!("{} of its instances are missing", missing.len()));
+                (format!("{what}, is found"), format!("{} missing", quantity(missing.len(), "instance")));
             comparison.differs(Clause::SearchMatchAnyPort, expected, actual, &found.evidence());
         }
     }
@@ -151,7 +155,7 @@ async fn alike_batches(probe: &Probe<'_>) -> Result<(), Stop> {
     let survey = survey(probe).await?;
     let held = survey.values(|instance| Some(instance.ip));
     let [first, second, third] = some(probe, held)?.into_iter().take(3).collect::<Vec<_>>()[..] else {
-        return Err(lacks_addresses(probe, "fewer than three addresses were surveyed", "three"));
+        return Err(lacks_addresses(probe, "fewer than three supplied addresses have instances", "three"));
     };
     let mut comparison = Comparison::with(survey);
     for last in [second, third, second] {
@@ -234,7 +238,7 @@ async fn hidden_ports(probe: &Probe<'_>) -> Result<(), Stop> {
         if let Some(instance) = hidden.first() {
             let expected = format!("{} without a port finds its port {}", instance.ip, instance.port);
             let actual =
-                format!("not found; {} found only with their ports", quantity(hidden.len(), "instance"));
+                format!("not found; {} found only by address with port", quantity(hidden.len(), "instance"));
             comparison.differs(Clause::SearchMatchAnyPort, expected, actual, &found.evidence());
         }
     }
@@ -392,7 +396,7 @@ async fn union(probe: &Probe<'_>, (is_v6, choose): (bool, Union)) -> Result<(), 
             < search.distinct_items
     };
     let Some(address) = some(probe, addresses)?.into_iter().find(fits) else {
-        return Err(probe.skip("each surveyed address has more ports than one search takes items"));
+        return Err(probe.skip("each supplied address has more ports than one search takes items"));
     };
     let of_address = |instance: &Instance| instance.ip == address;
     let ported = survey.with_ports(search, "ports", of_address);
@@ -409,7 +413,7 @@ async fn union(probe: &Probe<'_>, (is_v6, choose): (bool, Union)) -> Result<(), 
         }),
     };
     if items.is_empty() {
-        return Err(lacks_addresses(probe, "no surveyed address has several ports", "one with several"));
+        return Err(lacks_addresses(probe, "no supplied address has several ports", "one with several"));
     }
     finds(probe, &mut comparison, clause, items, expected).await?;
     comparison.conclude(probe).await
@@ -429,7 +433,7 @@ async fn finds(
 /// What was selected from the survey; skips the case when that is nothing.
 fn some<T>(probe: &Probe<'_>, chosen: Vec<T>) -> Result<Vec<T>, Stop> {
     if chosen.is_empty() {
-        return Err(lacks_addresses(probe, "no such address with an instance was surveyed", "one"));
+        return Err(lacks_addresses(probe, "no supplied address is of this kind and has an instance", "one"));
     }
     Ok(chosen)
 }

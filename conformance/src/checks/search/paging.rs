@@ -48,7 +48,7 @@ pub(super) static PARTITION: Check = Check {
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
         let some = SIZES.map(|(label, requests, size)| (label, requests, Some(size)));
-        let all = [("every surveyed instance", 4, None)];
+        let all = [("every instance at the supplied addresses", 4, None)];
         let mut cases = surveyed(some.into_iter().chain(all), partitioned);
         cases.push(Case::new("more than the largest page", Cost::requests(6), overlapping));
         cases
@@ -80,7 +80,7 @@ pub(super) static STILL: Check = Check {
 pub(super) static TOTAL_FILTERS: Check = Check {
     id: "search.total.filters",
     title: "`total` counts matches on all pages after filtering",
-    why: "Callers display it as the number of their instances and compute the number of pages from it.",
+    why: "Callers display `total` as the number of their instances and compute the number of pages from it.",
     clauses: &[Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(total_cases),
@@ -90,7 +90,7 @@ pub(super) static TOTAL_FILTERS: Check = Check {
 pub(super) static TOTAL_NOTHING: Check = Check {
     id: "search.total.nothing",
     title: "`total` is 0 when nothing matches",
-    why: "A caller that waits for new instances takes any other number as a sign of them.",
+    why: "A caller that waits for new instances takes a `total` above 0 as a sign that they exist.",
     clauses: &[Clause::SearchTotal],
     run: Run::Cases(|_| {
         let case = |(label, count): (&'static str, u8)| {
@@ -358,7 +358,11 @@ async fn stable(probe: &Probe<'_>, (pages, kind): (Option<usize>, Option<FilterK
     let filters: Vec<_> =
         kind.into_iter().flat_map(|kind| survey.candidates(kind).into_iter().take(1)).collect();
     if kind.is_some() && survey.count(&filters) < 2 {
-        return Err(lacks_addresses(probe, "no two surveyed instances pass this filter", "more addresses"));
+        return Err(lacks_addresses(
+            probe,
+            "no two instances at the supplied addresses pass this filter",
+            "more addresses",
+        ));
     }
     let request = apply(search, survey.request.clone(), &filters);
     let mut comparison = Comparison::with(survey);
@@ -398,7 +402,7 @@ async fn total(probe: &Probe<'_>, (kinds, name): (Vec<FilterKind>, &str)) -> Res
     let Some(filters) = meeting(survey, &kinds) else {
         return Err(lacks_addresses(
             probe,
-            "no surveyed instance has values for these filters",
+            "no instance at the supplied addresses has values for these filters",
             "more addresses",
         ));
     };

@@ -58,31 +58,31 @@ fn shortages(calls: &Calls<'_>) -> Vec<ClientCase> {
             calls.extract(),
             "[[extract]]\nstatus = 503\ncode = 50301\nmessage = 'too few gateways'\nretry-after = 2",
         )
-        .titled("a shortage with HTTP 503 is waited out"),
+        .titled("the client waits for Retry-After of a shortage with HTTP 503"),
         case(
             "status-200",
             calls.extract(),
             "[[extract]]\ncode = 1001\nmessage = 'too few gateways'\nretry-after = 2",
         )
-        .titled("a shortage within HTTP 200 is waited out, and is not an empty result"),
+        .titled("the client waits for Retry-After of a shortage within HTTP 200, and takes it for no empty result"),
         case(
             "status-409-date",
             calls.extract(),
             "[[extract]]\nstatus = 409\nmessage = 'too few gateways'\nretry-after-date = 2",
         )
-        .titled("a shortage with HTTP 409 and a date is waited out"),
+        .titled("the client waits for Retry-After of a shortage with HTTP 409 and a date"),
         case(
             "status-404",
             calls.extract(),
             "[[extract]]\nstatus = 404\nmessage = 'too few gateways'\nretry-after = 2",
         )
-        .titled("a shortage with HTTP 404 is waited out"),
+        .titled("the client waits for Retry-After of a shortage with HTTP 404"),
         case(
             "text",
             calls.text("4", None),
             "[[extract]]\nstatus = 503\ncode = 50301\nmessage = 'too few gateways'\nretry-after = 2",
         )
-        .titled("a shortage of a text extraction is waited out, and does not become an entry"),
+        .titled("the client waits for Retry-After of a shortage of a text extraction, and makes no entry of it"),
     ]
 }
 
@@ -91,7 +91,7 @@ fn failures(calls: &Calls<'_>) -> Vec<ClientCase> {
         ClientCase::new(Duty::LimitedRetries, name, call).expects(Expectation::Error).plays(steps).judged(
             |evidence| {
                 let problems = evidence.too_many_requests(Duty::LimitedRetries, MAX_REQUESTS);
-                let inferred = "7.3: a limited number of times, for which the suite allows a generous one";
+                let inferred = "7.3: a limited number of times; the contract gives none, so the limit of the suite is generous";
                 problems.into_iter().map(|problem| problem.inferred(inferred)).collect()
             },
         )

@@ -64,7 +64,10 @@ impl ClientReport {
             }
             _ => {
                 let without = self.totals.errors + self.totals.skipped;
-                format!("none, since {without} of {} have no result", quantity(self.cases.len(), "case"))
+                format!(
+                    "none, since {without} of {} ended without a result",
+                    quantity(self.cases.len(), "case")
+                )
             }
         }
     }

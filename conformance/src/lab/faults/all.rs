@@ -173,7 +173,7 @@ fn accounts() -> Vec<Fault> {
         .request(act_as_second),
         fault(
             "all.own-account/last-account-sticks",
-            "A token of another account goes on working with the data of the one before."
+            "A call with the token of another account gets the data of the previous account."
         )
         .when(|call| !of(Extract)(call))
         .when(of_account(|facts| facts.second_token.as_ref()))

@@ -56,20 +56,29 @@ fn equal() -> Vec<Fault> {
     let second = carries(|facts| facts.second_token.as_ref());
     faults_of![
         "extract.token-equal/",
-        wins("query-over-header", "The query beats a differing X-API-Key.", drop_header)
+        wins("query-over-header", "The query takes precedence over a differing X-API-Key.", drop_header)
             .when(query_and_header),
-        wins("header-over-query", "X-API-Key beats a differing query.", drop_query).when(query_and_header),
-        wins("query-over-bearer", "The query beats a differing bearer token.", drop_bearer)
+        wins("header-over-query", "X-API-Key takes precedence over a differing query.", drop_query)
+            .when(query_and_header),
+        wins("query-over-bearer", "The query takes precedence over a differing bearer token.", drop_bearer)
             .when(query_and_bearer),
-        wins("bearer-over-query", "A bearer token beats a differing query.", drop_query)
+        wins("bearer-over-query", "A bearer token takes precedence over a differing query.", drop_query)
             .when(query_and_bearer),
-        wins("header-over-bearer", "X-API-Key beats a differing bearer token.", drop_bearer)
+        wins("header-over-bearer", "X-API-Key takes precedence over a differing bearer token.", drop_bearer)
             .when(header_and_bearer),
-        wins("bearer-over-header", "A bearer token beats a differing X-API-Key.", drop_header)
-            .when(header_and_bearer),
-        wins("query-over-header-in-text", "The query beats a differing X-API-Key in text.", drop_header)
-            .when(query_and_header)
-            .when(in_text),
+        wins(
+            "bearer-over-header",
+            "A bearer token takes precedence over a differing X-API-Key.",
+            drop_header
+        )
+        .when(header_and_bearer),
+        wins(
+            "query-over-header-in-text",
+            "The query takes precedence over a differing X-API-Key in text.",
+            drop_header
+        )
+        .when(query_and_header)
+        .when(in_text),
         wins("third-ignored", "With two equal tokens a differing bearer token is ignored.", drop_bearer)
             .when(all_three)
             .when(|call| matches!(&credentials(call)[..], [first, second, _] if first == second)),
@@ -78,21 +87,21 @@ fn equal() -> Vec<Fault> {
             .when(|call| matches!(&credentials(call)[..], [first, _, third] if first == third)),
         wins(
             "two-accounts-query-header",
-            "Of two accounts that of the query counts, not that of X-API-Key.",
+            "Of the tokens of two accounts, the one in the query is used, not the one in X-API-Key.",
             drop_header
         )
         .when(query_and_header)
         .when(second),
         wins(
             "two-accounts-query-bearer",
-            "Of two accounts that of the query counts, not that of the bearer token.",
+            "Of the tokens of two accounts, the one in the query is used, not the bearer token.",
             drop_bearer
         )
         .when(query_and_bearer)
         .when(second),
         wins(
             "two-accounts-header-bearer",
-            "Of two accounts that of X-API-Key counts, not that of the bearer token.",
+            "Of the tokens of two accounts, the one in X-API-Key is used, not the bearer token.",
             drop_bearer
         )
         .when(header_and_bearer)

@@ -92,7 +92,7 @@ fn alias() -> Vec<Fault> {
             .when(alone)
             .when(with_other_protocol)
             .request(ignored),
-        fault("ignored-when-empty", "A country without gateways is taken for none.")
+        fault("ignored-when-empty", "A country without gateways is ignored, as if none were sent.")
             .when(alone)
             .when(of_empty_region)
             .request(ignored),
@@ -131,11 +131,11 @@ fn equal() -> Vec<Fault> {
             .when(differ)
             .when(with_other_protocol)
             .request(first),
-        fault("default-gives-way", "A country beats the default of regions.")
+        fault("default-gives-way", "A country takes precedence over the default of regions.")
             .when(differ)
             .when(|call| is_default(call, REGIONS))
             .request(second),
-        fault("default-country-gives-way", "regions beats a country that is the default.")
+        fault("default-country-gives-way", "regions takes precedence over a country that is the default.")
             .when(differ)
             .when(|call| is_default(call, COUNTRY))
             .request(first),

@@ -181,7 +181,7 @@ fn tokens() -> Vec<Fault> {
         }),
         fault(
             "extract.error-envelope/long-token",
-            "A token of more than 64 characters is rejected by a page."
+            "A token of more than 64 characters is rejected with an HTML page."
         )
         .when(|call| credentials(call).iter().any(|token| token.len() > 64))
         .reply(|_, reply| {

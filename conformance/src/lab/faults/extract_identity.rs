@@ -21,7 +21,7 @@ fn source() -> Vec<Fault> {
         "extract.request-id-source/",
         fault("query-ignored", "The request id of the query is not read.").request(drop_query),
         fault("header-ignored", "The request id of the header is not read.").request(drop_header),
-        fault("header-first", "The header goes before the query.").when(both).request(drop_query),
+        fault("header-first", "The header takes precedence over the query.").when(both).request(drop_query),
         fault("neither-of-both", "Two different request ids are ignored.")
             .when(both)
             .request(drop_request_id),

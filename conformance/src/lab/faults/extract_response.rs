@@ -170,7 +170,7 @@ fn error() -> Vec<Fault> {
         fault("list", "A rejection is a list of errors.")
             .rejection(body(|_, body| *body = json!([body.clone()]))),
         plain("empty", "A rejection has no body.", "application/json", ""),
-        plain("html", "A rejection is a page.", "text/html", "<h1>400 Bad Request</h1>"),
+        plain("html", "A rejection is an HTML page.", "text/html", "<h1>400 Bad Request</h1>"),
         plain("text", "A rejection is text.", "text/plain", "ERROR: not allowed"),
         without_message("missing-token", "A rejected token has no message.", 401),
         without_message("forbidden", "A rejected account has no message.", 403),

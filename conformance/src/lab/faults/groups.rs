@@ -215,7 +215,7 @@ fn fields() -> Vec<Fault> {
             .success(set("/data/items/0/createdAt", "2026-13-04T09:30:00Z")),
         fault("created-february-30", "A createdAt is the 30th of February.")
             .success(set("/data/items/-/createdAt", "2026-02-30T09:30:00Z")),
-        fault("updated-empty", "A group never changed has an empty updatedAt.")
+        fault("updated-empty", "A group that was never changed has an empty updatedAt.")
             .success(set("/data/items/0/updatedAt", "")),
         fault("updated-http-date", "updatedAt is an HTTP date.")
             .success(set("/data/items/*/updatedAt", "Sun, 04 Jan 2026 09:30:00 GMT")),

@@ -152,7 +152,7 @@ fn changed() -> Vec<Fault> {
         ),
         after_first(
             "first-search-status",
-            "The first search for an instance ends it.",
+            "The first search for an instance sets its status to expired.",
             "status",
             json!("expired")
         ),
@@ -188,7 +188,7 @@ fn changed() -> Vec<Fault> {
                 group["name"] = json!(format!("searched {made} times"));
             }
         }),
-        after("used-up", "Each search with a filter uses up an instance.", |made, body| {
+        after("used-up", "Each search with a filter removes an instance.", |made, body| {
             let is_search = |items: &Vec<Value>| items.first().is_some_and(|item| item.get("ip").is_some());
             let Some(items) = items(body).filter(|items| is_search(items)) else { return };
             let left = items.len().saturating_sub(usize::try_from(made).unwrap_or_default());
@@ -261,8 +261,8 @@ fn limited() -> Vec<Fault> {
                 })
             }),
         declared("max-batch-no-effect/negative", "A maxBatchSize is negative.", json!(-1)),
-        declared("max-batch-no-effect/text", "A maxBatchSize is a text.", json!("50")),
-        reject("ips-dedup-limit/lowered-by-nobody", "Two distinct items too few are the limit.")
+        declared("max-batch-no-effect/text", "A maxBatchSize is a string.", json!("50")),
+        reject("ips-dedup-limit/lowered-by-nobody", "The limit on distinct items is two too low.")
             .when(at_most)
             .when(|call| distinct(call) == call.contract.search.distinct_items),
         fault("match-any-port/own-lost-among-strangers", "In a full batch the first item is not looked for.")

@@ -112,7 +112,7 @@ fn status() -> Vec<Fault> {
             .request(ignore_and_find_nothing(STATUS)),
         reject("cancelled-rejected", "A listed status is rejected.")
             .when(has(STATUS, |text| text == "cancelled")),
-        fault("unknown-shown", "An instance shows a status that is none.")
+        fault("unknown-shown", "An instance has a status that is not listed.")
             .success(set("/data/items/-/status", "suspended")),
     ]
 }

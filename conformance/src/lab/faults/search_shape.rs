@@ -15,7 +15,7 @@ fn envelope() -> Vec<Fault> {
     faults_of![
         "search.envelope/",
         fault("code-of-extraction", "The code is 0.").success(set("/code", 0)),
-        fault("code-as-text", "The code is a text.").success(set("/code", "200")),
+        fault("code-as-text", "The code is a string.").success(set("/code", "200")),
         fault("message-missing", "There is no message.").success(remove("/message")),
         fault("message-of-extraction", "The message is called msg.").success(rename("/message", "msg")),
         fault("message-null-on-later-pages", "On later pages the message is null.")
@@ -35,7 +35,7 @@ fn envelope() -> Vec<Fault> {
         fault("page-missing", "data has no page.").success(remove("/data/page")),
         fault("size-missing", "data has no pageSize.").success(remove("/data/pageSize")),
         fault("size-renamed", "pageSize is called page_size.").success(rename("/data/pageSize", "page_size")),
-        fault("page-text", "page is a text.")
+        fault("page-text", "page is a string.")
             .success(change("/data/page", |page| *page = json!(page.to_string()))),
         fault("items-renamed", "items is called list.").success(rename("/data/items", "list")),
         fault("items-object", "items is an object.")
@@ -105,7 +105,7 @@ fn instance() -> Vec<Fault> {
             .success(remove("/data/items/*/capabilities")),
         fault("no-country", "An instance lacks countryCode.").success(remove("/data/items/-/countryCode")),
         fault("no-id", "An instance lacks instanceId.").success(remove("/data/items/-/instanceId")),
-        fault("id-text", "An id is a text.").success(set("/data/items/0/instanceId", "9001")),
+        fault("id-text", "An id is a string.").success(set("/data/items/0/instanceId", "9001")),
         fault("id-zero", "An id is 0.").success(set("/data/items/-/instanceId", 0)),
         fault("offer-zero", "An offerId is 0.").success(set("/data/items/-/offerId", 0)),
         fault("offer-of-another", "Each offerId is that of the next product.").success(change(
@@ -124,7 +124,7 @@ fn instance() -> Vec<Fault> {
                 _ => {}
             }
         )),
-        fault("port-text", "Ports are texts.").success(set("/data/items/*/port", "20001")),
+        fault("port-text", "Ports are strings.").success(set("/data/items/*/port", "20001")),
         fault("port-negative", "A missing port is -1.").success(set("/data/items/-/port", -1)),
         fault("isp-type-name", "ispType is a name.").success(set("/data/items/*/ispType", "native")),
         fault("isp-type-negative", "An ispType is negative.").success(set("/data/items/0/ispType", -1)),
@@ -146,7 +146,7 @@ fn instance() -> Vec<Fault> {
             .success(set("/data/items/0/activatedAt", 1_767_225_600)),
         fault("activated-zero", "An activatedAt is the year 0 month 0.")
             .success(set("/data/items/-/activatedAt", "0000-00-00T00:00:00Z")),
-        fault("protocols-joined", "protocols are one text.").success(change(
+        fault("protocols-joined", "protocols is one string.").success(change(
             "/data/items/*/protocols",
             |protocols| {
                 let texts: Vec<_> =
@@ -154,7 +154,7 @@ fn instance() -> Vec<Fault> {
                 *protocols = json!(texts.join(","));
             }
         )),
-        fault("protocols-null", "No protocols are null.")
+        fault("protocols-null", "protocols is null where the list is empty.")
             .success(change("/data/items/-/protocols", |protocols| *protocols = Value::Null)),
         omitted("null-expires-omitted", "An unknown expiresAt is left out.", "expiresAt"),
         omitted("null-activated-omitted", "An activatedAt that is null is left out.", "activatedAt"),
@@ -208,20 +208,26 @@ fn capabilities() -> Vec<Fault> {
         "search.capabilities/",
         empty("empty-null", "Empty capabilities are null.", Value::Null),
         empty("empty-list", "Empty capabilities are a list.", json!([])),
-        empty("empty-text", "Empty capabilities are a text.", ""),
-        member("trial-negative", "A trial has negative days.", "trialDays", -1),
-        member("trial-text", "A trial is a text.", "trialDays", "7 days"),
-        member("trial-boolean", "A trial is true or false.", "trialDays", true),
+        empty("empty-text", "Empty capabilities are a string.", ""),
+        member("trial-negative", "trialDays is negative.", "trialDays", -1),
+        member("trial-text", "trialDays is a string.", "trialDays", "7 days"),
+        member("trial-boolean", "trialDays is a boolean.", "trialDays", true),
         member("change-number", "changeIp is a number.", "changeIp", 1),
-        member("select-text", "selectReplacement is a text.", "selectReplacement", "no"),
+        member("select-text", "selectReplacement is a string.", "selectReplacement", "no"),
         member("custom-null", "customCredentials is null.", "customCredentials", Value::Null),
-        member("random-text", "randomCredentials is a text.", "randomCredentials", "false"),
+        member("random-text", "randomCredentials is a string.", "randomCredentials", "false"),
         rule("allowed-texts", "Allowed days are texts.", "renew", "allowedDays", json!(["30", "90"])),
         rule("allowed-number", "Allowed days are one number.", "renew", "allowedDays", 30),
         rule("least-negative", "The shortest term is negative.", "purchase", "minDays", -7),
-        rule("most-null", "No longest term is null.", "purchase", "maxDays", Value::Null),
-        rule("step-fraction", "A step is no whole number.", "convertTrial", "stepDays", json!(0.5)),
-        rule("most-minus-one", "No longest term is -1.", "convertTrial", "maxDays", -1),
+        rule(
+            "most-null",
+            "maxDays is null where there is no upper limit.",
+            "purchase",
+            "maxDays",
+            Value::Null
+        ),
+        rule("step-fraction", "stepDays is not an integer.", "convertTrial", "stepDays", json!(0.5)),
+        rule("most-minus-one", "maxDays is -1 where there is no upper limit.", "convertTrial", "maxDays", -1),
         member("rule-list", "A term rule is a list.", "purchase", json!([7, 0, 1])),
         member("rule-true", "A term rule is true.", "convertTrial", json!(true)),
     ]

@@ -54,7 +54,7 @@ pub(crate) fn faults() -> Vec<Fault> {
             .when(asks(COUNTRY))
             .compared(ignore(CITY), take_total),
         fault("of-second-page", "On page 2 total is one too large.").when(second_page).success(one_more()),
-        fault("text", "total is a text.")
+        fault("text", "total is a string.")
             .success(change("/data/total", |total| *total = json!(total.to_string()))),
         fault("negative", "An empty result has the total -1.")
             .success(recount(|_, total, _| if total == 0 { -1 } else { total })),

@@ -46,7 +46,7 @@ pub(crate) struct ProxyArguments {
     /// Serve the control endpoint (change and reset scenarios, read the log) on this loopback address.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = loopback)]
     pub(crate) control: SocketAddr,
-    /// Longest time in seconds that the upstream may take for a response, for example 120 [default: 20].
+    /// Let a request to the upstream time out after this time, in seconds, for example 120 [default: 20].
     #[arg(long, value_name = "SECONDS", conflicts_with = "embedded", value_parser = positive::<NonZeroU32>(u32::MAX))]
     pub(crate) timeout: Option<NonZeroU32>,
     /// Allow plain HTTP to an upstream on another machine; tokens are then sent unencrypted.

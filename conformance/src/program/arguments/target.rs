@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use sallyport_conformance::Secret;
+use sallyport_conformance::report::quantity;
 use sallyport_conformance::run::Profile;
 
 use super::positive;
@@ -19,9 +20,7 @@ pub(crate) struct TargetArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Limit the load on the target [default: production; full for the embedded server].
-    ///
-    /// `full` is for test environments: it may extract up to 4500 gateways.
-    #[arg(long, value_parser = PossibleValuesParser::new(Profile::ALL.map(Profile::name)))]
+    #[arg(long, value_parser = PossibleValuesParser::new(Profile::ALL.map(Profile::name)), long_help = profiles())]
     pub(crate) profile: Option<String>,
     /// Read the account's token from a file.
     #[arg(long, value_name = "FILE", group = "token")]
@@ -73,4 +72,25 @@ pub(crate) struct TargetArguments {
 /// Parses an argument as a secret, so that no message shows it.
 fn secret(name: &'static str) -> impl Fn(&str) -> Result<Secret, Infallible> + Clone + Send + Sync + 'static {
     move |text| Ok(Secret::new(name, text))
+}
+
+/// The long help of `--profile`: the limits of each.
+fn profiles() -> String {
+    let line = |profile: Profile| {
+        let budget = profile.budget();
+        let rate = budget.rate.map_or_else(|| "any rate".to_owned(), |rate| format!("{rate} per second"));
+        format!(
+            "{}: at most {} ({rate}), {}, {} MiB of bodies, {} s, {} at the same time",
+            profile.name(),
+            quantity(budget.requests, "request"),
+            quantity(budget.gateways, "gateway"),
+            budget.bytes >> 20,
+            budget.wall.as_secs(),
+            quantity(budget.concurrency, "check"),
+        )
+    };
+    format!(
+        "Limit the load on the target [default: production; full for the embedded server].\n\n{}\n\n`full` is for test environments.",
+        Profile::ALL.map(line).join("\n")
+    )
 }

@@ -23,8 +23,8 @@ pub(crate) struct WatchArguments {
     /// Remove runs from the history after N days.
     #[arg(long, value_name = "N", default_value_t = 90, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) keep: u16,
-    /// Keep the JSON reports of the latest N runs whose verdict is not a pass, in the folder of the history: those without
-    /// evidence are removed first, and of those the oldest; 0 keeps none.
+    /// Keep at most N JSON reports of runs that did not pass, in the folder of the history: reports without a violation are
+    /// removed first, the oldest first; 0 keeps none.
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u16).range(..=1_000))]
     pub(crate) keep_reports: u16,
     /// Serve the page, /metrics and /healthz at this address of the loopback interface; port 0 chooses a free one.

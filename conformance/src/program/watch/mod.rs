@@ -52,10 +52,7 @@ async fn watch(
     }
     if history.skipped() > 0 {
         let lines = quantity(history.skipped() as u64, "line");
-        warn(&format!(
-            "{}: {lines} of the history cannot be read and are left out",
-            history.folder().display()
-        ));
+        warn(&format!("{}: left out {lines} of the history that cannot be read", history.folder().display()));
     }
     let pages = Arc::new(Pages::new(arguments.every, options.budget.wall));
     let server = Server::start(arguments.listen, Arc::clone(&pages)).await?;

@@ -100,7 +100,7 @@ fn respond(request: &Request<Incoming>, pages: &Pages) -> Response<Full<Bytes>> 
         "/healthz" => text(
             StatusCode::SERVICE_UNAVAILABLE,
             TEXT,
-            "no run has ended for two intervals and the longest run\n".to_owned(),
+            "unhealthy: no run has ended within two intervals plus the maximum time of a run\n".to_owned(),
         ),
         _ => text(StatusCode::NOT_FOUND, TEXT, "unknown page; expected /, /metrics or /healthz\n".to_owned()),
     }

@@ -17,8 +17,7 @@ use crate::run::expected::apply_expectations;
 use crate::run::{CheckResult, Observer, PlannedCheck};
 
 /// Why a case was not started.
-const ALL_THROTTLED: &str =
-    "the service throttled many requests in a row, so no more were sent; run it again later, or with --rate";
+const ALL_THROTTLED: &str = "the service throttled many requests in a row, so no more were sent; run it again later, or with a lower --rate";
 
 /// One run of some cases of a check.
 pub(super) struct Attempt {

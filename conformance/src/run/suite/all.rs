@@ -72,7 +72,7 @@ impl Suite<'_> {
         tokio::select! {
             () = self.stopper.stopped() => {}
             () = tokio::time::sleep(self.meter.time_left()) => {
-                self.stopper.stop("the budget of wall time is used up");
+                self.stopper.stop("the time limit is reached");
             }
         }
     }

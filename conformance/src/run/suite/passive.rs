@@ -29,7 +29,7 @@ pub(super) async fn repeat_single_failures(context: &ProbeContext<'_>) {
 
 /// Why a passive check has no result.
 pub(super) fn not_applicable(is_partial: bool) -> String {
-    let advice = if is_partial { "; more checks may bring one" } else { "" };
+    let advice = if is_partial { "; a run with more checks may have one" } else { "" };
     format!("no response of this run was of the kind that it judges{advice}")
 }
 

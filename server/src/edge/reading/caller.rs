@@ -52,7 +52,7 @@ where
     F: Fn(&str) -> Result<Vec<Option<IpAddr>>, MalformedField>,
 {
     let malformed =
-        || error(name, "a list of addresses that ends with the address from which the proxy was asked");
+        || error(name, "a list of addresses whose last one is the address that connected to the proxy");
     let mut seen = None;
     for value in headers.get_all(name).iter().rev() {
         let text = value.to_str().map_err(|_| malformed())?;

@@ -44,7 +44,7 @@ catalogue! {
     Empty = BAD_REQUEST, 40003, "A parameter, header or field is empty.";
     Repeated = BAD_REQUEST, 40004, "A parameter, header or field is sent more than once.";
     Unknown = BAD_REQUEST, 40005, "A parameter or field is unknown.";
-    Conflict = BAD_REQUEST, 40006, "Two values that must agree differ.";
+    Conflict = BAD_REQUEST, 40006, "Two values that must be equal differ.";
     MalformedQuery = BAD_REQUEST, 40007, "The query is not percent-encoded UTF-8.";
     MalformedHeader = BAD_REQUEST, 40008, "A header is not UTF-8.";
     MalformedBody = BAD_REQUEST, 40009, "The body is not one JSON value, or it is incomplete.";
@@ -52,12 +52,12 @@ catalogue! {
     TokenMissing = UNAUTHORIZED, 40101, "The request has no token.";
     TokenInvalid = UNAUTHORIZED, 40102, "The token is unknown, revoked or expired.";
     ExtractionOnly = FORBIDDEN, 40301, "A link credential can be used for extraction only.";
-    CallerNotIpv4 = FORBIDDEN, 40302, "The request does not come from an IPv4 address, so that no whitelist can contain it.";
-    NotWhitelisted = FORBIDDEN, 40303, "The source address is in no whitelist entry that is in force (enabled and not expired); add it to the whitelist.";
+    CallerNotIpv4 = FORBIDDEN, 40302, "The source address is not IPv4, so no whitelist entry can contain it; call from an IPv4 address.";
+    NotWhitelisted = FORBIDDEN, 40303, "No enabled and unexpired whitelist entry contains the source address; add it to the whitelist.";
     NotVerified = FORBIDDEN, 40304, "The account has not passed real-name verification.";
     NotEntitled = FORBIDDEN, 40305, "The account has no entitlement for the protocol.";
-    NotEncrypted = FORBIDDEN, 40306, "The request came over plain HTTP, and not through a declared proxy.";
-    NotFound = NOT_FOUND, 40401, "What the path or a field names does not exist in this account.";
+    NotEncrypted = FORBIDDEN, 40306, "The request came over plain HTTP and not from a trusted proxy; use HTTPS.";
+    NotFound = NOT_FOUND, 40401, "The path is unknown, or the account has no object with the id in the path or field.";
     MethodNotAllowed = METHOD_NOT_ALLOWED, 40501, "The path does not support this method.";
     BodyTimeout = REQUEST_TIMEOUT, 40801, "The body was not received in time.";
     RequestIdReused = CONFLICT, 40901, "The request id was already used with other parameters.";

@@ -57,7 +57,7 @@ pub(super) async fn control(probe: &Probe<'_>) -> Result<(), Stop> {
 }
 
 pub(super) fn no_shortage(probe: &Probe<'_>) -> Stop {
-    probe.skip("the empty region causes no shortage that says when to call again")
+    probe.skip("an extraction from the region without gateways gets no response with Retry-After")
 }
 
 /// Throttling has `Retry-After` too, and 503 may be throttling or a shortage, so only 429 counts.
@@ -71,13 +71,16 @@ pub(super) fn is_throttled(exchange: &Exchange) -> bool {
 /// Inconclusive when the service is busy or broken.
 pub(super) fn is_short(probe: &Probe<'_>, exchange: &Exchange, class: &ResponseClass) -> Result<bool, Stop> {
     if is_throttled(exchange) {
-        return Err(probe.inconclusive("the service was busy; run it again later, or with --rate"));
+        return Err(probe.inconclusive("the service was busy; run it again later, or with a lower --rate"));
     }
     match class.decision() {
         _ if gives_gateways(probe, exchange) => Ok(false),
         _ if has_retry_after(exchange) => Ok(true),
         Decision::Accepted => Ok(true),
-        Decision::Failed => Err(probe.inconclusive(&format!("nothing was decided: {}", class.description()))),
+        Decision::Failed => Err(probe.inconclusive(&format!(
+            "the response neither accepts nor rejects the request: {}",
+            class.description()
+        ))),
         Decision::Rejected | Decision::Undecided => Ok(false),
     }
 }
@@ -121,7 +124,7 @@ pub(super) async fn judge(
             if clause == Clause::ExtractNumRange
                 && (matches!(status, 402 | 403) || probe.has_discovered(Fact::EmptyRegion)) =>
         {
-            return Err(probe.skip("the account may not have so many gateways left"));
+            return Err(probe.skip("perhaps the account has fewer gateways left than `num`"));
         }
         Decision::Rejected | Decision::Undecided if rejected_alike(&plain, &again) => {
             let expected = format!("Retry-After, as for an extraction {}: {why}", base.name());
@@ -131,7 +134,12 @@ pub(super) async fn judge(
             let expected = format!("accepted, and so the shortage of an extraction {}: {why}", base.name());
             probe.finding(clause, &expected, class.description(), &[&again, &plain]);
         }
-        _ => return Err(probe.inconclusive(&format!("nothing was decided: {}", class.description()))),
+        _ => {
+            return Err(probe.inconclusive(&format!(
+                "the response neither accepts nor rejects the request: {}",
+                class.description()
+            )));
+        }
     }
     Ok(())
 }
