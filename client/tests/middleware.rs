@@ -232,7 +232,7 @@ async fn a_mistake_in_the_replies_is_named() {
     let error = client(listing).extract(1).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "reply 1 of the test is one of `listStaticGroups`, the request is one of `extractProxies`"
+        "reply 1 of the test is for `listStaticGroups`, but the request is for `extractProxies`"
     );
     for replies in [Replies::new().gateways(["gw.invalid:1"]), Replies::new().shortage(Duration::ZERO)] {
         let error = client(replies).groups().await.unwrap_err();

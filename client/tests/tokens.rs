@@ -156,7 +156,7 @@ async fn no_text_holds_a_token_of_a_source() {
         let error = TokenFile::open(folder.token()).unwrap_err();
         let (Error::Configuration(message), path) = (&error, folder.token()) else { panic!("{error:?}") };
         assert!(message.contains(&*path.to_string_lossy()) && !message.contains("canary"), "{message}");
-        assert!(message.contains("expected") && !message.contains("line end at the end"), "{message}");
+        assert!(message.contains("expected") && !message.contains("trailing line break"), "{message}");
     }
     let source = || async { Ok(SecretString::from("canary token")) };
     let error = self::builder(&server).token_source(source).build().unwrap().groups().await.unwrap_err();

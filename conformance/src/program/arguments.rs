@@ -303,7 +303,9 @@ pub(crate) struct RunArguments {
 
 /// What a run must show; otherwise it has no verdict (exit code 4). [gates] of the configuration has the same keys without the dashes.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Gates (a run that does not meet one has no verdict and exit code 4)")]
+#[command(
+    next_help_heading = "Gates (a run that does not meet one ends without a verdict, with exit code 4)"
+)]
 pub(crate) struct GateArguments {
     /// Require that every clause that matches is judged, for example `search.*`; may be repeated.
     #[arg(long, value_name = "CLAUSE-GLOB")]

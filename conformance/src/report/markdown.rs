@@ -185,7 +185,7 @@ impl Page {
             self.text.push_str("</details>\n");
         }
         let left_out = match self.findings - findings {
-            0 => "What comes after the findings is left out".to_owned(),
+            0 => "No finding is left out, but other lines are".to_owned(),
             1 => "1 finding is left out".to_owned(),
             more => format!("{more} findings are left out"),
         };

@@ -121,7 +121,7 @@ fn unrecorded<'a>(
     })
 }
 
-const WITHOUT_POWER: &str = "no case with a result can notice a known fault of this clause; run more checks, supply more facts, or raise the limits";
+const WITHOUT_POWER: &str = "no case with a result can notice a known fault of such a clause; run more checks, supply more facts, or raise the limits";
 
 const NOT_SELECTED: &str = "no selected check is about this; see --only, --skip and --profile";
 

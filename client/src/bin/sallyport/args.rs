@@ -25,15 +25,15 @@ The token is read from the environment variable SALLYPORT_API_KEY or from --api-
 because every user of the machine could read it there.
 
 A command that fails ends with a line on standard error. With --json, or --format json or jsonl, this line is a JSON object:
-{\"error\": {\"kind\": …, \"message\": …}}, with details, status, code, retryAfter, requestId (of the extraction: it repeats it),
+{\"error\": {\"kind\": …, \"message\": …}}, with details, status, code, retryAfter, requestId (--request-id repeats the extraction),
 traceId (the service's id of the response) and advice where they are known.
 
 Exit codes:
   0    success, also with a partial result
   1    rejected by the service, or an unexpected response
   2    invalid usage, or an argument that breaks a limit; nothing was sent
-  3    service unreachable, rate limit exceeded, timeout, or no gateway available; a later try may succeed (repeat an
-       extraction with the request id that the error shows)
+  3    service unreachable, rate limit exceeded, timeout, or no gateway available; a later try may succeed (if
+       the error shows a request id, repeat the extraction with it)
   4    cannot write the output
   130  interrupted with Ctrl-C; an extraction prints the request id that repeats it
   143  terminated with SIGTERM; an extraction prints the request id that repeats it

@@ -42,14 +42,18 @@ pub(crate) struct Surveys {
 /// The survey of this run, which the first caller reads.
 ///
 /// # Errors
-/// Skip when no supplied address has an instance.
+/// Skip when none of the searched addresses has an instance.
 pub(crate) async fn survey<'a>(probe: &Probe<'a>) -> Result<&'a Survey, Stop> {
     let surveys = &State::from_probe(probe)?.surveys;
     let generation = surveys.current();
     let read = || probe.as_control(Survey::CONTROL, Survey::read(probe, generation));
     let survey = surveys.generation(generation).get_or_try_init(read).await?;
     if survey.instances.is_empty() {
-        return Err(lacks_addresses(probe, "no supplied address has an instance", "addresses of instances"));
+        return Err(lacks_addresses(
+            probe,
+            "none of the searched addresses has an instance",
+            "addresses of instances",
+        ));
     }
     Ok(survey)
 }

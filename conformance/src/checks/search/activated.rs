@@ -361,7 +361,7 @@ async fn at_midnight(probe: &Probe<'_>, (): ()) -> Result<(), Stop> {
     let mut midnights: Vec<_> = times.iter().filter_map(midnight).collect();
     midnights.dedup();
     let Some(last) = midnights.len().checked_sub(1) else {
-        return Err(probe.skip("all instances at the supplied addresses were activated at midnight"));
+        return Err(probe.skip("all instances at the searched addresses were activated at midnight"));
     };
     let mut some = vec![midnights[0], midnights[last / 2], midnights[last]];
     some.dedup();
@@ -426,7 +426,7 @@ fn chosen(probe: &Probe<'_>, survey: &Survey) -> Result<Vec<Timestamp>, Stop> {
 }
 
 fn none_activated(probe: &Probe<'_>) -> Stop {
-    let lacks = "no instance at the supplied addresses was activated at a time that a bound can have";
+    let lacks = "no instance at the searched addresses was activated at a time that a bound can have";
     lacks_addresses(probe, lacks, "addresses of activated instances")
 }
 

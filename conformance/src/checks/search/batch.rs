@@ -397,7 +397,7 @@ async fn first_text(probe: &Probe<'_>, (with_port, is_respelled_first): (bool, b
     if first.is_empty() {
         return Err(lacks_addresses(
             probe,
-            "no supplied address is IPv6",
+            "no searched IPv6 address has an instance",
             "an IPv6 address with an instance",
         ));
     }
@@ -450,7 +450,7 @@ async fn max_batch(probe: &Probe<'_>) -> Result<(), Stop> {
     if low.is_none() && high.is_none() {
         return Err(lacks_addresses(
             probe,
-            "no instance at the supplied addresses declares a maxBatchSize",
+            "no instance at the searched addresses declares a maxBatchSize",
             "addresses of such instances",
         ));
     }

@@ -196,7 +196,7 @@ async fn judge_members(
 pub(super) fn batch<'a>(probe: &Probe<'_>, survey: &'a Survey, name: &str) -> Result<&'a Batch, Stop> {
     let batch = survey.batches(&probe.contract().search).iter().find(|batch| batch.name == name);
     batch.ok_or_else(|| {
-        lacks_addresses(probe, &format!("the supplied addresses have no {name}"), "more addresses")
+        lacks_addresses(probe, &format!("the searched addresses have no {name}"), "more addresses")
     })
 }
 

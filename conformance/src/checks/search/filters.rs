@@ -124,7 +124,7 @@ async fn excluded_alone(probe: &Probe<'_>, (kind, is_v6): (FilterKind, bool)) ->
     let Some((ip, filter)) = excluding else {
         return Err(lacks_addresses(
             probe,
-            "no supplied address of this family is left out by such a filter",
+            "no searched address of this family is left out by such a filter",
             "addresses whose instances differ in it",
         ));
     };
@@ -137,7 +137,7 @@ async fn excluded_alone(probe: &Probe<'_>, (kind, is_v6): (FilterKind, bool)) ->
 }
 
 /// Countries in two spellings are not used, since whether one spelling finds the other is unspecified.
-const NO_VALUE: &str = "no instance at the supplied addresses has a value with an unambiguous meaning";
+const NO_VALUE: &str = "no instance at the searched addresses has a value with an unambiguous meaning";
 
 /// A filter applies to the largest batch, too.
 async fn exact_in_largest(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Stop> {
@@ -323,7 +323,7 @@ async fn other_directory(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Stop
             FilterKind::Country => Filter::Country(code.clone()),
             _ => Filter::City(code.clone()),
         };
-        let what = format!("{}, which no instance at the supplied addresses has,", filter.describe());
+        let what = format!("{}, which no instance at the searched addresses has,", filter.describe());
         let request = filter.on(search, survey.request.clone());
         let Some(found) = read_unless_rejected(probe, kind.clause(), &what, &request).await? else {
             continue;
@@ -342,7 +342,7 @@ async fn near(probe: &Probe<'_>, (kind, resembling): (FilterKind, NearMiss)) -> 
     if known.is_empty() {
         return Err(lacks_addresses(
             probe,
-            "no instance at the supplied addresses has such a value",
+            "no instance at the searched addresses has such a value",
             "more addresses",
         ));
     }

@@ -225,7 +225,7 @@ async fn every(probe: &Probe<'_>, (kinds, name): (&[FilterKind], &str)) -> Resul
 fn none_passes(probe: &Probe<'_>) -> Stop {
     lacks_addresses(
         probe,
-        "no instance at the supplied addresses has values for all of these filters",
+        "no instance at the searched addresses has values for all of these filters",
         "more addresses",
     )
 }
@@ -266,7 +266,7 @@ async fn exclude(probe: &Probe<'_>, kinds: Vec<FilterKind>) -> Result<(), Stop> 
     let Some((filters, addresses)) = excluding(survey, [one, other]) else {
         return Err(lacks_addresses(
             probe,
-            "no two instances at the supplied addresses differ in these values",
+            "no two instances at the searched addresses differ in these values",
             "more addresses",
         ));
     };
@@ -319,7 +319,7 @@ async fn exclude_among_all(probe: &Probe<'_>, odd: FilterKind) -> Result<(), Sto
     let Some((filters, addresses)) = chosen else {
         return Err(lacks_addresses(
             probe,
-            "no two instances at the supplied addresses differ in this value and have the others",
+            "no two instances at the searched addresses differ in this value and have the others",
             "more addresses",
         ));
     };

@@ -155,7 +155,11 @@ async fn alike_batches(probe: &Probe<'_>) -> Result<(), Stop> {
     let survey = survey(probe).await?;
     let held = survey.values(|instance| Some(instance.ip));
     let [first, second, third] = some(probe, held)?.into_iter().take(3).collect::<Vec<_>>()[..] else {
-        return Err(lacks_addresses(probe, "fewer than three supplied addresses have instances", "three"));
+        return Err(lacks_addresses(
+            probe,
+            "fewer than three of the searched addresses have instances",
+            "three",
+        ));
     };
     let mut comparison = Comparison::with(survey);
     for last in [second, third, second] {
@@ -396,7 +400,7 @@ async fn union(probe: &Probe<'_>, (is_v6, choose): (bool, Union)) -> Result<(), 
             < search.distinct_items
     };
     let Some(address) = some(probe, addresses)?.into_iter().find(fits) else {
-        return Err(probe.skip("each supplied address has more ports than one search takes items"));
+        return Err(probe.skip("each searched address has more ports than one search takes items"));
     };
     let of_address = |instance: &Instance| instance.ip == address;
     let ported = survey.with_ports(search, "ports", of_address);
@@ -413,7 +417,7 @@ async fn union(probe: &Probe<'_>, (is_v6, choose): (bool, Union)) -> Result<(), 
         }),
     };
     if items.is_empty() {
-        return Err(lacks_addresses(probe, "no supplied address has several ports", "one with several"));
+        return Err(lacks_addresses(probe, "no searched address has several ports", "one with several"));
     }
     finds(probe, &mut comparison, clause, items, expected).await?;
     comparison.conclude(probe).await
@@ -433,7 +437,11 @@ async fn finds(
 /// What was selected from the survey; skips the case when that is nothing.
 fn some<T>(probe: &Probe<'_>, chosen: Vec<T>) -> Result<Vec<T>, Stop> {
     if chosen.is_empty() {
-        return Err(lacks_addresses(probe, "no supplied address is of this kind and has an instance", "one"));
+        return Err(lacks_addresses(
+            probe,
+            "no suitable one of the searched addresses has an instance",
+            "one",
+        ));
     }
     Ok(chosen)
 }

@@ -146,7 +146,7 @@ async fn page_size_default(probe: &Probe<'_>, (index, is_full): (usize, bool)) -
     let Some(number) = survey.pages(search, size).nth(index) else {
         return Err(lacks_addresses(
             probe,
-            "the supplied addresses have too few instances",
+            "the searched addresses have too few instances",
             "more addresses",
         ));
     };

@@ -48,7 +48,7 @@ pub(super) static PARTITION: Check = Check {
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
         let some = SIZES.map(|(label, requests, size)| (label, requests, Some(size)));
-        let all = [("every instance at the supplied addresses", 4, None)];
+        let all = [("every instance at the searched addresses", 4, None)];
         let mut cases = surveyed(some.into_iter().chain(all), partitioned);
         cases.push(Case::new("more than the largest page", Cost::requests(6), overlapping));
         cases
@@ -360,7 +360,7 @@ async fn stable(probe: &Probe<'_>, (pages, kind): (Option<usize>, Option<FilterK
     if kind.is_some() && survey.count(&filters) < 2 {
         return Err(lacks_addresses(
             probe,
-            "no two instances at the supplied addresses pass this filter",
+            "no two instances at the searched addresses pass this filter",
             "more addresses",
         ));
     }
@@ -402,7 +402,7 @@ async fn total(probe: &Probe<'_>, (kinds, name): (Vec<FilterKind>, &str)) -> Res
     let Some(filters) = meeting(survey, &kinds) else {
         return Err(lacks_addresses(
             probe,
-            "no instance at the supplied addresses has values for these filters",
+            "no instance at the searched addresses has values for these filters",
             "more addresses",
         ));
     };

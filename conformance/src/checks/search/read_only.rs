@@ -93,7 +93,7 @@ async fn each_group(probe: &Probe<'_>) -> Result<(), Stop> {
     if held.is_empty() {
         return Err(lacks_addresses(
             probe,
-            "no instance at the supplied addresses is in a group",
+            "no instance at the searched addresses is in a group",
             "addresses of such instances",
         ));
     }

@@ -64,7 +64,7 @@ fn shortages(calls: &Calls<'_>) -> Vec<ClientCase> {
             calls.extract(),
             "[[extract]]\ncode = 1001\nmessage = 'too few gateways'\nretry-after = 2",
         )
-        .titled("the client waits for Retry-After of a shortage within HTTP 200, and takes it for no empty result"),
+        .titled("the client waits for Retry-After of a shortage within HTTP 200, and does not take it for an empty result"),
         case(
             "status-409-date",
             calls.extract(),
@@ -82,7 +82,7 @@ fn shortages(calls: &Calls<'_>) -> Vec<ClientCase> {
             calls.text("4", None),
             "[[extract]]\nstatus = 503\ncode = 50301\nmessage = 'too few gateways'\nretry-after = 2",
         )
-        .titled("the client waits for Retry-After of a shortage of a text extraction, and makes no entry of it"),
+        .titled("the client waits for Retry-After of a shortage of a text extraction, and does not return it as an entry"),
     ]
 }
 
@@ -91,7 +91,7 @@ fn failures(calls: &Calls<'_>) -> Vec<ClientCase> {
         ClientCase::new(Duty::LimitedRetries, name, call).expects(Expectation::Error).plays(steps).judged(
             |evidence| {
                 let problems = evidence.too_many_requests(Duty::LimitedRetries, MAX_REQUESTS);
-                let inferred = "7.3: a limited number of times; the contract gives none, so the limit of the suite is generous";
+                let inferred = "7.3: a limited number of times; the contract gives no number, so the limit of the suite is generous";
                 problems.into_iter().map(|problem| problem.inferred(inferred)).collect()
             },
         )

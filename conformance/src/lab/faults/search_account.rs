@@ -262,7 +262,7 @@ fn limited() -> Vec<Fault> {
             }),
         declared("max-batch-no-effect/negative", "A maxBatchSize is negative.", json!(-1)),
         declared("max-batch-no-effect/text", "A maxBatchSize is a string.", json!("50")),
-        reject("ips-dedup-limit/lowered-by-nobody", "The limit on distinct items is two too low.")
+        reject("ips-dedup-limit/lowered-by-nobody", "The limit on distinct items is one too low.")
             .when(at_most)
             .when(|call| distinct(call) == call.contract.search.distinct_items),
         fault("match-any-port/own-lost-among-strangers", "In a full batch the first item is not looked for.")

@@ -154,7 +154,7 @@ fn counts(items: &[String]) -> HashMap<String, usize> {
 fn matches() -> Vec<Fault> {
     faults_of![
         "search.",
-        fault("match-any-port/last-raw-item", "The last of the largest batch raw items is not searched.")
+        fault("match-any-port/last-raw-item", "The last of the maximum number of raw items is not searched.")
             .when(|call| count(call) == *call.contract.search.raw_items.end())
             .request(batch(|_, items| drop(items.pop()))),
         fault(

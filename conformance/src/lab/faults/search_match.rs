@@ -186,7 +186,11 @@ fn any_port_in_batches() -> Vec<Fault> {
         "search.match-any-port/",
         cut("first-hundred", "Items beyond the hundredth are not looked for.", 100),
         cut("first-256", "Items beyond the 256th are not looked for.", 256),
-        cut("all-but-the-five-hundredth", "The last of the largest batch items is not looked for.", 499),
+        cut(
+            "all-but-the-five-hundredth",
+            "The last item of a batch of the maximum size is not looked for.",
+            499
+        ),
         fault("last-item-lost", "The last of several items is not looked for.")
             .when(|call| (2..=call.contract.search.distinct_items).contains(&count(call)))
             .request(batch(|_, items| drop(items.pop()))),

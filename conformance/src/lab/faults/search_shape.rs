@@ -154,7 +154,7 @@ fn instance() -> Vec<Fault> {
                 *protocols = json!(texts.join(","));
             }
         )),
-        fault("protocols-null", "protocols is null where the list is empty.")
+        fault("protocols-null", "protocols of an instance is null.")
             .success(change("/data/items/-/protocols", |protocols| *protocols = Value::Null)),
         omitted("null-expires-omitted", "An unknown expiresAt is left out.", "expiresAt"),
         omitted("null-activated-omitted", "An activatedAt that is null is left out.", "activatedAt"),
@@ -219,15 +219,9 @@ fn capabilities() -> Vec<Fault> {
         rule("allowed-texts", "Allowed days are texts.", "renew", "allowedDays", json!(["30", "90"])),
         rule("allowed-number", "Allowed days are one number.", "renew", "allowedDays", 30),
         rule("least-negative", "The shortest term is negative.", "purchase", "minDays", -7),
-        rule(
-            "most-null",
-            "maxDays is null where there is no upper limit.",
-            "purchase",
-            "maxDays",
-            Value::Null
-        ),
+        rule("most-null", "maxDays of a purchase is null.", "purchase", "maxDays", Value::Null),
         rule("step-fraction", "stepDays is not an integer.", "convertTrial", "stepDays", json!(0.5)),
-        rule("most-minus-one", "maxDays is -1 where there is no upper limit.", "convertTrial", "maxDays", -1),
+        rule("most-minus-one", "maxDays of a converted trial is -1.", "convertTrial", "maxDays", -1),
         member("rule-list", "A term rule is a list.", "purchase", json!([7, 0, 1])),
         member("rule-true", "A term rule is true.", "convertTrial", json!(true)),
     ]

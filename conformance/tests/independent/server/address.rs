@@ -199,7 +199,10 @@ impl Server {
             ("search-zone-with-port-accepted", zone.filter(|_| is_bracketed)),
             ("search-three-parts-accepted", of_v4(short.filter(|_| parts.len() == 3))),
             ("search-two-parts-accepted", of_v4(short.filter(|_| parts.len() == 2))),
-            ("search-prefix-with-dot", any_if(parts.last() == Some(&"") && bytes(&parts[..parts.len() - 1]))),
+            (
+                "search-prefix-with-dot",
+                any_if(sent.len() > 1 && parts.last() == Some(&"") && bytes(&parts[..parts.len() - 1])),
+            ),
             ("search-trailing-dot", sent.strip_suffix('.').and_then(strict_v4)),
             ("search-decimal-accepted", of_v4((parts.len() == 1).then(|| lax_v4(sent, false)).flatten())),
             ("search-hexadecimal-accepted", of_v4(sent.contains("0x").then(|| lax_v4(sent, true)).flatten())),

@@ -57,7 +57,7 @@ catalogue! {
     NotVerified = FORBIDDEN, 40304, "The account has not passed real-name verification.";
     NotEntitled = FORBIDDEN, 40305, "The account has no entitlement for the protocol.";
     NotEncrypted = FORBIDDEN, 40306, "The request came over plain HTTP and not from a trusted proxy; use HTTPS.";
-    NotFound = NOT_FOUND, 40401, "The path is unknown, or the account has no object with the id in the path or field.";
+    NotFound = NOT_FOUND, 40401, "The account has no object with the id in the path or in a field.";
     MethodNotAllowed = METHOD_NOT_ALLOWED, 40501, "The path does not support this method.";
     BodyTimeout = REQUEST_TIMEOUT, 40801, "The body was not received in time.";
     RequestIdReused = CONFLICT, 40901, "The request id was already used with other parameters.";
