@@ -3,7 +3,7 @@
 use super::{Rows, clause};
 
 pub(super) const ROWS: Rows = &[
-    ("all.prefix", &[("prefix-other-version", "nothing is served under /openapi/v1")]),
+    clause("all.prefix").faults(&[("prefix-other-version", "nothing is served under /openapi/v1")]),
     clause("all.token-required").faults(&[
         ("extract-token-missing", "an extraction without a token runs as the first account"),
         ("extract-token-missing@txt", "in the text branch a missing token runs as the first account"),

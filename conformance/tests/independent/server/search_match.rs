@@ -61,8 +61,10 @@ impl Server {
             None | Some(Value::Null) => {
                 if self.on("search-ips-missing-finds-all", tags)
                     || sent.is_some() && self.on("search-ips-null-finds-all", tags)
-                    || tags.contains(&"filtered") && self.on("search-ips-missing-with-filter", tags)
                 {
+                    return Ok(vec![one()]);
+                }
+                if tags.contains(&"filtered") && self.on("search-ips-missing-with-filter", tags) {
                     return Ok(vec![one()]);
                 }
             }
