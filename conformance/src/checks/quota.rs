@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Requests as _;
+use super::extract::{Context, Transport};
 use crate::check::{Decision, Finding, Probe, Severity};
 use crate::wire::RecordedExchange;
 
@@ -38,21 +39,29 @@ pub(crate) async fn has_run_out(
     ))
 }
 
-/// Whether an extraction of one gateway more is served that names the defaults of the optional parameters: then the plain one is
-/// not rejected for a quota. Takes two gateways.
+/// Whether an extraction of one gateway more is served that names the defaults of the optional parameters, or that has the token in
+/// a header: then the plain one is not rejected for a quota. Takes at most two gateways.
 async fn is_served_otherwise(probe: &Probe<'_>) -> bool {
     let extract = &probe.contract().extract;
     let more = extract.num_range.start() + 1;
-    let request = probe.extract().query(&extract.num.name, more);
-    let named =
-        [&extract.regions, &extract.protocol].into_iter().fold(request, |request, parameter| {
-            match (request.query_value(&parameter.name), parameter.default_text()) {
-                (None, default) if !default.is_empty() => request.query(&parameter.name, default),
-                _ => request,
-            }
-        });
-    extract.num_range.contains(&more)
-        && probe.send(&named).await.is_ok_and(|(_, class)| class.decision() == Decision::Accepted)
+    if !extract.num_range.contains(&more) {
+        return false;
+    }
+    let named = [&extract.regions, &extract.protocol].into_iter().fold(
+        probe.extract(),
+        |request, parameter| match (request.query_value(&parameter.name), parameter.default_text()) {
+            (None, default) if !default.is_empty() => request.query(&parameter.name, default),
+            _ => request,
+        },
+    );
+    let in_header = |transport| Context::by(transport).request(probe);
+    for request in [named, in_header(Transport::Header), in_header(Transport::Bearer)] {
+        let sent = probe.send(&request.query(&extract.num.name, more)).await;
+        if sent.is_ok_and(|(_, class)| class.decision() == Decision::Accepted) {
+            return true;
+        }
+    }
+    false
 }
 
 /// The rejections of the extractions that failures cite.

@@ -148,6 +148,22 @@ async fn a_region_that_is_required_is_no_used_up_quota() {
     assert_eq!(report.verdict, Verdict::Findings, "{:?}", report.checks);
 }
 
+/// Headers show that the account can still extract.
+#[tokio::test]
+async fn a_token_that_the_query_does_not_carry_is_no_used_up_quota() {
+    let server = CannedServer::start(|asked| match &asked.line {
+        line if !line.contains("/proxy/extract") => Reply::groups(),
+        line if line.contains("api_key=") => {
+            Reply::json(401, r#"{"code": 40100, "message": "a token is required"}"#)
+        }
+        line => Reply::gateways(usize::from(line.contains("num=2")) + 1),
+    })
+    .await;
+    let report = server.run("extract.token-transport.each", |_| {}).await;
+    assert_eq!(report.verdict, Verdict::Findings, "{:?}", report.checks);
+    assert_eq!(result(&report, "extract.token-transport.each").outcome, Outcome::Failed);
+}
+
 #[tokio::test]
 async fn a_password_in_a_header_is_a_finding_that_does_not_show_it() {
     let server = CannedServer::start(|_| {

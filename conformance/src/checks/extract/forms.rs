@@ -80,7 +80,7 @@ impl Context {
     pub(in crate::checks) const TEXT: Self =
         Self { extra: ExtraParameter::NOTHING, is_text: true, transport: Transport::Query };
 
-    pub(super) const fn by(transport: Transport) -> Self {
+    pub(in crate::checks) const fn by(transport: Transport) -> Self {
         Self { extra: ExtraParameter::NOTHING, is_text: false, transport }
     }
 
@@ -244,7 +244,7 @@ impl Context {
     }
 
     /// The extraction with the account's own token.
-    pub(super) fn request(&self, probe: &Probe<'_>) -> Request {
+    pub(in crate::checks) fn request(&self, probe: &Probe<'_>) -> Request {
         self.with_token(probe, probe.token().expose())
     }
 
