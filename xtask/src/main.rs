@@ -41,8 +41,8 @@ const EXIT_CODES: &str = "Exit codes: 0 success, 1 problems or outdated files, 2
 enum Task {
     /// Write every generated file that is out of date.
     ///
-    /// Files that are up to date are not touched. Code is written first; the ledger, the list of checks and the
-    /// texts follow when the code builds, because they are made from the output of the built programs.
+    /// Files that are up to date are not touched. Code is written first; the ledger and the list of checks
+    /// follow when the code builds, because they are made from the output of the built programs.
     #[command(after_help = "Example: edit openapi/openapi.yaml, then\n  cargo xtask generate")]
     Generate,
     /// Verify that every generated file is up to date; write nothing.

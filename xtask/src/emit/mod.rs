@@ -6,7 +6,6 @@ mod docs;
 mod json_schema;
 mod reference;
 pub(crate) mod server;
-pub(crate) mod texts;
 
 use crate::{
     artifact::Artifact,

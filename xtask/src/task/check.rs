@@ -19,7 +19,7 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     let mut artifacts = code(&document)?;
     let mut problems = releases::problems(root, &document)?;
     let programs = Programs::build(root)?;
-    match pages(&programs, root, &document) {
+    match pages(&programs, &document) {
         Ok(pages) => artifacts.extend(pages),
         Err(problem) => problems.push_str(&problem),
     }

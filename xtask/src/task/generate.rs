@@ -13,7 +13,7 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     let document = document(root)?;
     let mut report = write(root, &code(&document)?)?;
     let programs = Programs::build(root).map_err(|problem| format!("{report}{problem}"))?;
-    match pages(&programs, root, &document).and_then(|pages| write(root, &pages)) {
+    match pages(&programs, &document).and_then(|pages| write(root, &pages)) {
         Ok(written) => report.push_str(&written),
         Err(problem) => return Err(report + &problem),
     }

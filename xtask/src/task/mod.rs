@@ -12,17 +12,12 @@ mod programs;
 mod releases;
 mod run;
 
-use std::{
-    collections::BTreeMap,
-    io,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use crate::{
     artifact::Artifact,
     document::Document,
-    emit::{self, texts::Texts},
-    lint,
+    emit, lint,
     problem::{DOCUMENT, Problem},
 };
 use programs::Programs;
@@ -58,7 +53,7 @@ fn code(document: &Document) -> Result<Vec<Artifact>, String> {
 ///
 /// Fails when the suite does not prove the document: a clause without a check, a check without its clause, or a contract that
 /// the suite cannot read.
-fn pages(programs: &Programs<'_>, root: &Path, document: &Document) -> Result<Vec<Artifact>, String> {
+fn pages(programs: &Programs<'_>, document: &Document) -> Result<Vec<Artifact>, String> {
     let checks = programs.checks()?;
     let unproven = emit::unproven(document, &checks);
     if !unproven.is_empty() {
@@ -66,40 +61,7 @@ fn pages(programs: &Programs<'_>, root: &Path, document: &Document) -> Result<Ve
     }
     let clause = document.get("/x-clauses/0/id").and_then(serde_json::Value::as_str);
     programs.read_contract(clause.unwrap_or_default())?;
-    let mut pages = emit::pages(document, &checks).map_err(|problems| render(&problems))?;
-    let contract_page = String::from_utf8_lossy(&programs.page()?).into_owned();
-    let texts = Texts { help: programs.help()?, contract_page, sources: sources(root)? };
-    pages.push(emit::texts::emit(&texts)?);
-    Ok(pages)
-}
-
-/// The sources of every crate by their paths below `root`, without `.rs`. Generated files and those of tests are left out.
-fn sources(root: &Path) -> Result<Vec<(String, String)>, String> {
-    let mut found = BTreeMap::new();
-    for name in ["client", "conformance", "server", "xtask"] {
-        let folder = root.join(name).join("src");
-        read_sources(root, &folder, &mut found).map_err(|error| {
-            format!("error: cannot read the sources below {}: {error}\n", folder.display())
-        })?;
-    }
-    Ok(emit::texts::hand_written(found))
-}
-
-fn read_sources(root: &Path, folder: &Path, found: &mut BTreeMap<String, String>) -> io::Result<()> {
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.file_stem().is_some_and(|name| name == "tests") {
-            continue;
-        }
-        if path.is_dir() {
-            read_sources(root, &path, found)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let shown = path.strip_prefix(root).unwrap_or(&path).with_extension("");
-            let shown = shown.to_string_lossy().replace('\\', "/");
-            found.insert(shown, std::fs::read_to_string(&path)?);
-        }
-    }
-    Ok(())
+    emit::pages(document, &checks).map_err(|problems| render(&problems))
 }
 
 /// The file on disk; `None` when it does not exist.

@@ -9,7 +9,7 @@ use std::{
 use serde::de::DeserializeOwned;
 
 use super::cargo::{PACKAGES, PROGRAM_ARGUMENTS, built_programs, cargo};
-use crate::{emit::texts::subcommands, model::Check};
+use crate::model::Check;
 
 /// The variable that names the profile of Cargo to build them with. CI sets the one of the tests, whose crates are built by then.
 const PROFILE: &str = "XTASK_PROFILE";
@@ -66,21 +66,6 @@ impl<'a> Programs<'a> {
         self.output(&["server", "docs"])
     }
 
-    /// The help of every program and of all its subcommands, each after the one that lists it.
-    pub(crate) fn help(&self) -> Result<Vec<(String, String)>, String> {
-        let mut found = Vec::new();
-        for program in ["sallyport", "server", "conformance"] {
-            let mut commands = vec![program.to_owned()];
-            while let Some(command) = commands.pop() {
-                let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
-                let text = String::from_utf8_lossy(&self.output(&words)?).into_owned();
-                commands.extend(subcommands(&text).iter().rev().map(|name| format!("{command} {name}")));
-                found.push((command, text));
-            }
-        }
-        Ok(found)
-    }
-
     /// Parses the JSON that a program prints.
     fn json<T: DeserializeOwned>(&self, program: &[&str]) -> Result<T, String> {
         serde_json::from_slice(&self.output(program)?)
@@ -96,7 +81,6 @@ impl<'a> Programs<'a> {
         let shown = program.join(" ");
         let output = Command::new(path)
             .current_dir(self.root)
-            // Help shows the values of environment variables.
             .env_clear()
             .args(program.iter().skip(1))
             .output()
