@@ -79,7 +79,7 @@ Examples:
   cargo xtask diff main --fail-on breaking
   cargo xtask diff openapi/released/1.0.0.yaml --format md > changes.md
   cargo xtask diff v1.0.0 --changelog
-  cargo xtask diff main --witness --run";
+  cargo xtask diff HEAD --witness";
 
 const DIST_EXAMPLES: &str = "\
 Examples:

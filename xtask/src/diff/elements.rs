@@ -18,8 +18,10 @@ pub(super) const OPERATION: &str = "operation";
 /// The elements of an operation on one side, in the order of the document.
 pub(super) fn collect<'a>(constraints: &'a [Constraint], operation: &str, side: Side) -> Vec<Element<'a>> {
     let mut elements: Vec<Element<'_>> = Vec::new();
-    for constraint in constraints.iter().filter(|one| one.operation == operation && one.side == side) {
-        match elements.iter_mut().find(|element| same(element.at, &constraint.at)) {
+    let is_here =
+        |one: &&Constraint| one.operation == operation && one.side == side && !excludes_nothing(one);
+    for constraint in constraints.iter().filter(is_here) {
+        match elements.iter_mut().find(|element| is_same_place(element.at, &constraint.at)) {
             Some(element) => element.constraints.push(constraint),
             None => elements.push(Element { at: &constraint.at, constraints: vec![constraint] }),
         }
@@ -27,12 +29,18 @@ pub(super) fn collect<'a>(constraints: &'a [Constraint], operation: &str, side: 
     elements
 }
 
-/// The element at the same place. Names of headers are compared without letter case.
-pub(super) fn find<'e, 'a>(elements: &'e [Element<'a>], at: &str) -> Option<&'e Element<'a>> {
-    elements.iter().find(|element| same(element.at, at))
+/// Whether every value has the length or the number of items that a limit requires.
+fn excludes_nothing(constraint: &Constraint) -> bool {
+    matches!(constraint.keyword, "minLength" | "minItems") && constraint.value == 0
 }
 
-fn same(one: &str, other: &str) -> bool {
+/// The element at the same place. Names of headers are compared without letter case.
+pub(super) fn find<'e, 'a>(elements: &'e [Element<'a>], at: &str) -> Option<&'e Element<'a>> {
+    elements.iter().find(|element| is_same_place(element.at, at))
+}
+
+/// Whether two places are the same, such as `header X-API-Key` and `200 header Retry-After`.
+pub(super) fn is_same_place(one: &str, other: &str) -> bool {
     let is_header = |at: &str| at.starts_with("header ") || at.contains(" header ");
     one == other || is_header(one) && is_header(other) && one.eq_ignore_ascii_case(other)
 }

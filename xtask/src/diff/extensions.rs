@@ -25,8 +25,12 @@ pub(super) fn operation(
     };
     let (before, after) = (list(old), list(new));
     // The value of `x-credentials-agree` is a clause: which one it is changes nothing for callers.
+    let same_text = |one: &Constraint, other: &Constraint| {
+        let texts = [one, other].map(|one| one.value.as_str().unwrap_or_default());
+        elements::is_same_place(texts[0], texts[1])
+    };
     let same = |one: &Constraint, other: &Constraint| {
-        one.keyword == other.keyword && (one.value == other.value || one.keyword == "x-credentials-agree")
+        one.keyword == other.keyword && (same_text(one, other) || one.keyword == "x-credentials-agree")
     };
     for (these, others, is_added) in [(&after, &before, true), (&before, &after, false)] {
         for constraint in these.iter().filter(|one| !others.iter().any(|other| same(one, other))) {

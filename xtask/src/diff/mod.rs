@@ -40,10 +40,13 @@ pub(crate) struct Diff {
 
 /// Compares `old` with `new`. `today` decides whether the sunset of a removed part has passed.
 ///
-/// Fails with the problems of a document that cannot be read as a contract; the lint is not asked, because an older
-/// document need not follow its present rules.
-pub(crate) fn compare(old: &Document, new: &Document, today: Date) -> Result<Diff, Vec<Problem>> {
-    let contracts = (Contract::read(old)?, Contract::read(new)?);
+/// Fails with the problems of the older and of the newer document when one of them cannot be read as a contract; the lint is not
+/// asked, because an older document need not follow its present rules.
+pub(crate) fn compare(old: &Document, new: &Document, today: Date) -> Result<Diff, [Vec<Problem>; 2]> {
+    let contracts = match (read(old), read(new)) {
+        (Ok(old), Ok(new)) => (old, new),
+        (old, new) => return Err([old, new].map(|read| read.err().unwrap_or_default())),
+    };
     let mut documents = DocumentPair { old, new, today, changes: Vec::new() };
     operations::compare(&mut documents, &contracts.0, &contracts.1);
     clauses::compare(&mut documents, &contracts.0, &contracts.1);
@@ -52,6 +55,17 @@ pub(crate) fn compare(old: &Document, new: &Document, today: Date) -> Result<Dif
         document.get("/info/version").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
     };
     Ok(Diff { changes: documents.changes, versions: (version(old), version(new)) })
+}
+
+/// Reads a contract. A file that is something else, such as an empty one or a web page, has no operations: compared with it,
+/// every document would be compatible.
+fn read(document: &Document) -> Result<Contract, Vec<Problem>> {
+    let is_openapi = document.text("", "openapi").is_some_and(|version| version.starts_with("3.0."));
+    if !is_openapi || !document.get("/paths").is_some_and(serde_json::Value::is_object) {
+        let message = "expected an OpenAPI 3.0 document with `openapi` and `paths`";
+        return Err(vec![document.problem("", message, "name a document, or a revision that has one")]);
+    }
+    Contract::read(document)
 }
 
 impl Diff {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     document::join,
-    model::{Constraint, Contract, Operation, Side},
+    model::{Constraint, Contract, Method, Operation, Side},
 };
 
 pub(super) fn compare(documents: &mut DocumentPair<'_>, old: &Contract, new: &Contract) {
@@ -21,7 +21,8 @@ pub(super) fn compare(documents: &mut DocumentPair<'_>, old: &Contract, new: &Co
             Some(before) => {
                 matched.push(&before.pointer);
                 whole(documents, before, operation);
-                both_sides(documents, (before, &constraints.0), (operation, &constraints.1));
+                let (renamed, bound) = renamed(documents, (before, &constraints.0), operation);
+                both_sides(documents, (&renamed, &bound), (operation, &constraints.1));
             }
             None => {
                 let place = place(operation);
@@ -42,7 +43,7 @@ pub(super) fn compare(documents: &mut DocumentPair<'_>, old: &Contract, new: &Co
 /// The same operation of the older document: the one with the same method and path, or else the one with the same id,
 /// unless its method and path are those of another operation of the newer document.
 fn counterpart<'a>(operation: &Operation, old: &'a Contract, new: &Contract) -> Option<&'a Operation> {
-    let same_way = |one: &Operation, other: &Operation| one.method == other.method && one.path == other.path;
+    let same_way = |one: &Operation, other: &Operation| template(one) == template(other);
     let by_way = old.operations.iter().find(|before| same_way(before, operation));
     by_way.or_else(|| {
         old.operations.iter().find(|before| {
@@ -59,10 +60,55 @@ fn said(operation: &Operation) -> Value {
     json!(format!("{} {}", operation.method, operation.path))
 }
 
+/// What is sent: the method, and the path without the names of its parameters.
+fn template(operation: &Operation) -> (Method, String) {
+    (operation.method, path_template(&operation.path))
+}
+
+/// A path without the names of its parameters, which callers do not send.
+pub(super) fn path_template(path: &str) -> String {
+    let step = |step: &str| if step.starts_with('{') { "{}".to_owned() } else { step.to_owned() };
+    path.split('/').map(step).collect::<Vec<_>>().join("/")
+}
+
+/// The older operation and its constraints, with the path parameters named as in the newer one. Reports each other name.
+fn renamed(
+    documents: &mut DocumentPair<'_>,
+    (old, constraints): (&Operation, &[Constraint]),
+    new: &Operation,
+) -> (Operation, Vec<Constraint>) {
+    let (mut operation, mut constraints) = (old.clone(), constraints.to_vec());
+    if template(old) != template(new) {
+        return (operation, constraints);
+    }
+    for (was, is) in old.path.split('/').zip(new.path.split('/')).filter(|(was, is)| was != is) {
+        let [was, is] = [was, is].map(|step| step.trim_matches(['{', '}']));
+        let at = format!("path {is}");
+        let pointer = |operation: &Operation, name: &str| {
+            let mut parameters = operation.parameters.iter();
+            let found = parameters.find(|one| one.location.to_string() == "path" && one.name == name);
+            found.map_or_else(|| operation.pointer.clone(), |one| one.pointer.clone())
+        };
+        let found =
+            (documents.before(pointer(old, was), json!(was)), documents.after(pointer(new, is), json!(is)));
+        let place = Place { operation: Some(&new.id), direction: Direction::Contract, at: &at };
+        documents.report(&rules::PATH_PARAMETER_RENAMED, place, "name", found, []);
+        for parameter in operation.parameters.iter_mut().filter(|one| one.name == was) {
+            parameter.name = is.to_owned();
+        }
+        for constraint in constraints.iter_mut().filter(|one| one.operation == old.id) {
+            if let Some(rest) = constraint.at.strip_prefix(&format!("path {was}")) {
+                constraint.at = format!("{at}{rest}");
+            }
+        }
+    }
+    (operation, constraints)
+}
+
 /// What changed about the operation as a whole.
 fn whole(documents: &mut DocumentPair<'_>, old: &Operation, new: &Operation) {
     let clauses = || new.citation.all().map(str::to_owned);
-    if said(old) != said(new) {
+    if template(old) != template(new) {
         let found = (documents.before(&old.pointer, said(old)), documents.after(&new.pointer, said(new)));
         documents.report(&rules::OPERATION_MOVED, place(new), "", found, clauses());
     }

@@ -74,19 +74,25 @@ impl RenderInput<'_> {
         all.filter(|operation| seen.insert(*operation)).collect()
     }
 
-    /// Number of changes by verdict.
+    /// The changes that nobody has accepted.
+    fn open(&self) -> impl Iterator<Item = &Change> {
+        self.diff.changes.iter().filter(|change| change.accepted.is_none())
+    }
+
+    /// Number of changes by verdict, and of accepted ones.
     fn verdict(&self) -> String {
-        let count =
-            |verdict| self.diff.changes.iter().filter(|change| change.rule.verdict == verdict).count();
+        let count = |verdict| self.open().filter(|change| change.rule.verdict == verdict).count();
         let counts: Vec<String> = Verdict::ALL
             .iter()
             .map(|verdict| (count(*verdict), verdict.name()))
             .filter(|(count, _)| *count > 0)
             .map(|(count, name)| format!("{count} {name}"))
             .collect();
-        let accepted = self.diff.changes.iter().filter(|change| change.accepted.is_some()).count();
-        let accepted = if accepted > 0 { format!(", {accepted} of them accepted") } else { String::new() };
-        if counts.is_empty() { "no changes".to_owned() } else { format!("{}{accepted}", counts.join(", ")) }
+        let counts = if counts.is_empty() { "no changes".to_owned() } else { counts.join(", ") };
+        match self.diff.changes.len() - self.open().count() {
+            0 => counts,
+            accepted => format!("{counts}, and {accepted} accepted"),
+        }
     }
 
     /// The version step that the changes require; `None` without one.
@@ -114,12 +120,17 @@ fn services(change: &Change) -> &'static str {
     if change.rule.services_may_fail { "may fail the new suite" } else { "not affected" }
 }
 
-/// Lines for a terminal.
+/// Lines for a terminal. Accepted changes are only counted, so that those of an edit are found among them.
 fn text(input: RenderInput<'_>) -> String {
     let mut text = String::new();
     for operation in input.operations() {
+        let changes: Vec<&Change> =
+            input.open().filter(|change| change.operation.as_deref() == operation).collect();
+        if changes.is_empty() {
+            continue;
+        }
         let _ = writeln!(text, "{}", operation.unwrap_or("the document as a whole"));
-        for change in input.diff.changes.iter().filter(|change| change.operation.as_deref() == operation) {
+        for change in changes {
             let _ = writeln!(
                 text,
                 "  {} [{}] {}, {}: {}",
@@ -143,9 +154,6 @@ fn text(input: RenderInput<'_>) -> String {
             row("services", services(change));
             row("to do", change.rule.advice);
             row("fingerprint", &change.fingerprint());
-            if let Some(reason) = &change.accepted {
-                row("accepted", reason);
-            }
         }
         text.push('\n');
     }

@@ -1,10 +1,13 @@
 //! Differences of the files that no other module reports: texts, examples, and changes without a rule.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::{
     change::{Change, Direction, SourceValue},
     document_pair::{DEPRECATED_VALUES, DocumentPair, Place},
+    operations::path_template,
     rules::{self, Rule},
 };
 use crate::document::{Document, join, reference, unescaped, values};
@@ -72,15 +75,28 @@ impl<'a> Walk<'a> {
     }
 
     fn members(&mut self, old: (&str, &'a Map<String, Value>), new: (&str, &'a Map<String, Value>)) {
+        let find = |members: &'a Map<String, Value>, name: &str| {
+            let key = member_key(new.0, name);
+            members.iter().find(|(other, _)| member_key(new.0, other) == key)
+        };
         for (name, value) in new.1 {
-            let at = (join(old.0, name), join(new.0, name));
-            if old.1.contains_key(name) {
-                self.values(&at.0, &at.1);
-            } else {
-                self.push((at.0, None), (at.1, Some(value)));
+            let Some((before, _)) = find(old.1, name) else {
+                self.push((join(old.0, name), None), (join(new.0, name), Some(value)));
+                continue;
+            };
+            let at = (join(old.0, before), join(new.0, name));
+            if before != name {
+                let names = [before, name].map(|name| Some(Value::String(name.clone())));
+                let [was, is] = names;
+                self.found.push(Difference {
+                    old: (at.0.clone(), was),
+                    new: (at.1.clone(), is),
+                    is_order: false,
+                });
             }
+            self.values(&at.0, &at.1);
         }
-        for (name, value) in old.1.iter().filter(|(name, _)| !new.1.contains_key(*name)) {
+        for (name, value) in old.1.iter().filter(|(name, _)| find(new.1, name).is_none()) {
             self.push((join(old.0, name), Some(value)), (join(new.0, name), None));
         }
     }
@@ -126,11 +142,22 @@ fn missing(these: &[String], others: &[String]) -> usize {
     these.iter().filter(|key| !others.contains(key)).count()
 }
 
+/// What identifies a member of the mapping at a pointer: headers have no letter case, and the names of its parameters are no part
+/// of a path.
+fn member_key<'n>(mapping: &str, name: &'n str) -> Cow<'n, str> {
+    match mapping {
+        "/paths" => path_template(name).into(),
+        _ if mapping.ends_with("/headers") => name.to_ascii_lowercase().into(),
+        _ => name.into(),
+    }
+}
+
 /// What identifies an entry of a list: its id, its name and place, or all of it.
 fn identity(item: &Value) -> String {
     let text = |key: &str| item.get(key).and_then(Value::as_str);
     match (text("id"), text("name"), text("in")) {
         (Some(id), ..) => id.to_owned(),
+        (None, Some(name), Some("header")) => format!("header {}", name.to_ascii_lowercase()),
         (None, Some(name), Some(place)) => format!("{place} {name}"),
         (None, Some(name), None) => name.to_owned(),
         _ => item.to_string(),
@@ -148,7 +175,15 @@ fn covers(change: &Change, difference: &Difference) -> bool {
         let of_values = known.rsplit_once("/enum/").is_some_and(|(schema, _)| {
             ["x-separators", DEPRECATED_VALUES].iter().any(|texts| inside(at, &join(schema, texts)))
         });
-        !difference.is_order && (inside(at, known) || inside(known, at)) || of_values
+        // An added or removed property is listed as required as well.
+        let required = known.rsplit_once("/properties/").is_some_and(|(schema, name)| {
+            inside(at, &join(schema, "required"))
+                && [&difference.old.1, &difference.new.1]
+                    .into_iter()
+                    .flatten()
+                    .all(|value| *value == unescaped(name))
+        });
+        !difference.is_order && (inside(at, known) || inside(known, at)) || of_values || required
     };
     let side = |found: &Option<SourceValue>, (at, value): &(String, Option<Value>)| {
         let inside = value.iter().flat_map(values).filter_map(reference);
@@ -172,6 +207,8 @@ fn rule(difference: &Difference) -> Option<&'static Rule> {
     let last = steps.iter().rev().find(|step| step.parse::<usize>().is_err()).copied().unwrap_or_default();
     Some(match (steps.as_slice(), last) {
         (["info", "version"], _) => return None,
+        // Operations are matched by method and path template.
+        (["paths", _], _) => return None,
         // What a component says is reported at the places that use it.
         (["components", _, _], _) => return None,
         _ if difference.is_order => &rules::DOCUMENT_REORDERED,
@@ -185,7 +222,9 @@ fn rule(difference: &Difference) -> Option<&'static Rule> {
             &rules::TEXT_CHANGED
         }
         (_, "pattern") => &rules::PATTERN_CHANGED,
-        (_, "additionalProperties") => &rules::TEXT_CHANGED,
+        (_, "minLength" | "minItems") => &rules::LIMIT_WITHOUT_EFFECT,
+        _ if is_respelled(difference) => &rules::HEADER_RESPELLED,
+        (_, "additionalProperties") if is_open(difference) => &rules::TEXT_CHANGED,
         (_, "$ref") => &rules::WORDING_OF_REFERENCES,
         _ if is_reference(difference) => &rules::WORDING_OF_REFERENCES,
         (_, "required" | "nullable" | "deprecated") if is_false(difference) => &rules::TEXT_CHANGED,
@@ -198,6 +237,17 @@ fn is_reference(difference: &Difference) -> bool {
     let at = &difference.new.0;
     let mut both = [&difference.old.1, &difference.new.1].into_iter().flatten();
     both.any(|value| value.get("$ref").is_some()) || at.ends_with("/$ref")
+}
+
+/// Whether only the letter case of the name of a header differs.
+fn is_respelled(difference: &Difference) -> bool {
+    let names = [&difference.old.1, &difference.new.1].map(|value| value.as_ref().and_then(Value::as_str));
+    matches!(names, [Some(one), Some(other)] if one.eq_ignore_ascii_case(other))
+}
+
+/// Whether an object allows further properties in both documents: said, or by default.
+fn is_open(difference: &Difference) -> bool {
+    [&difference.old.1, &difference.new.1].into_iter().flatten().all(|value| *value == Value::Bool(true))
 }
 
 /// Whether a flag is now written out as `false`, which it is anyway.

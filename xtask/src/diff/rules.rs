@@ -105,8 +105,10 @@ rules! {
     EXAMPLE_CHANGED = "example-changed", Documentation, false, Changed, "an example changed", REVIEW;
     FALLBACK_ADDED = "fallback-added", Decision, true, Added, "a header is now read where a parameter is absent", "make sure that callers who send the header already mean it so";
     FALLBACK_REMOVED = "fallback-removed", Breaking, false, Removed, "a header is no longer read where a parameter is absent", NEW_MAJOR;
+    HEADER_RESPELLED = "header-respelled", Documentation, false, Changed, "the name of a header has another letter case, which HTTP ignores", REVIEW;
     INFORMATION_CHANGED = "information-changed", Documentation, false, Changed, "title, contact, licence or another entry about the document changed", REVIEW;
     INTEGER_WIDTH_CHANGED = "integer-width-changed", Decision, false, Changed, "generated callers may read the number in another width", "integers are 64 bits wide here with and without `format: int64`; tell callers in other languages";
+    LIMIT_WITHOUT_EFFECT = "limit-without-effect", Documentation, false, Changed, "a limit that excludes nothing was added or removed", REVIEW;
     OPERATION_ADDED = "operation-added", Compatible, true, Added, "a new operation", FOLLOW;
     OPERATION_MOVED = "operation-moved", Breaking, true, Changed, "the path or method of an operation changed", NEW_MAJOR;
     OPERATION_REMOVED = "operation-removed", Breaking, false, Removed, "an operation was removed", "deprecate it with `x-sunset` first, and remove it after that date";
@@ -116,6 +118,7 @@ rules! {
     PARAMETER_BECAME_OPTIONAL = "parameter-became-optional", Compatible, true, Changed, "a parameter may be omitted", FOLLOW;
     PARAMETER_BECAME_REQUIRED = "parameter-became-required", Breaking, true, Changed, "a parameter must be sent", NEW_MAJOR;
     PARAMETER_REMOVED = "parameter-removed", Breaking, false, Removed, "a parameter was removed: services may reject callers that send it", "deprecate it with `x-sunset` first, and remove it after that date";
+    PATH_PARAMETER_RENAMED = "path-parameter-renamed", Decision, false, Changed, "a path parameter has another name: nothing changes on the wire, but generated callers do not compile", "keep the name, or raise the version of the crates";
     PATTERN_CHANGED = "pattern-changed", Documentation, false, Changed, "the pattern beside an `x-format`, for other people's tools, changed", "nothing: `cargo xtask check` holds it against the format";
     REMOVED_AFTER_SUNSET = "removed-after-sunset", Compatible, false, Removed, "a deprecated part was removed after its sunset", TELL;
     REQUEST_BODY_ADDED = "request-body-added", Compatible, true, Added, "an optional request body", FOLLOW;
@@ -129,6 +132,8 @@ rules! {
     REQUEST_LIMIT_WIDENED = "request-limit-widened", Compatible, true, Changed, "a limit of requests is wider: values that were rejected are valid", FOLLOW;
     REQUEST_NULL_ADDED = "request-null-added", Compatible, true, Added, "a request may hold null", FOLLOW;
     REQUEST_NULL_REMOVED = "request-null-removed", Breaking, true, Removed, "a request may no longer hold null", NEW_MAJOR;
+    REQUEST_OBJECT_CLOSED = "request-object-closed", Breaking, true, Changed, "a request may no longer hold properties that the document does not name", NEW_MAJOR;
+    REQUEST_OBJECT_OPENED = "request-object-opened", Compatible, true, Changed, "a request may hold properties that the document does not name", FOLLOW;
     REQUEST_PROPERTY_ADDED = "request-property-added", Compatible, true, Added, "a new optional property of a request", FOLLOW;
     REQUEST_PROPERTY_ADDED_REQUIRED = "request-property-added-required", Breaking, true, Added, "a new required property of a request", "make it optional with a default, or give callers a new major version";
     REQUEST_PROPERTY_BECAME_OPTIONAL = "request-property-became-optional", Compatible, true, Changed, "a property of a request may be omitted", FOLLOW;
@@ -151,6 +156,8 @@ rules! {
     RESPONSE_MEDIA_TYPE_REMOVED = "response-media-type-removed", Breaking, false, Removed, "a response no longer has this media type", NEW_MAJOR;
     RESPONSE_NULL_ADDED = "response-null-added", Breaking, false, Added, "a response may hold null", NEW_MAJOR;
     RESPONSE_NULL_REMOVED = "response-null-removed", Compatible, true, Removed, "a response never holds null", FOLLOW;
+    RESPONSE_OBJECT_CLOSED = "response-object-closed", Compatible, true, Changed, "a response holds no properties that the document does not name", FOLLOW;
+    RESPONSE_OBJECT_OPENED = "response-object-opened", Breaking, false, Changed, "a response may hold properties that the document does not name", NEW_MAJOR;
     RESPONSE_PROPERTY_ADDED = "response-property-added", Compatible, false, Added, "an optional property of a response", TELL;
     RESPONSE_PROPERTY_ADDED_REQUIRED = "response-property-added-required", Compatible, true, Added, "a required property of a response", FOLLOW;
     RESPONSE_PROPERTY_BECAME_OPTIONAL = "response-property-became-optional", Breaking, false, Changed, "a property of a response may be absent", NEW_MAJOR;

@@ -12,7 +12,7 @@ use super::{
     rules::{self, Rule},
 };
 use crate::{
-    document::join,
+    document::{Document, join},
     model::{Constraint, LIMITS},
 };
 
@@ -47,11 +47,23 @@ pub(super) fn compare(
     // A limit of a number says nothing about a text.
     keywords.retain(|keyword| !retyped || ["type", "required", "nullable"].contains(keyword));
     for keyword in keywords {
-        if old.value(keyword) != new.value(keyword) {
+        if !is_same(keyword, old.value(keyword), new.value(keyword)) {
             Pair { keyword, old: old.get(keyword), new: new.get(keyword) }.compare(documents, place);
         }
     }
     definitions(documents, place, old, new);
+}
+
+/// Whether two documents say the same under a keyword.
+fn is_same(keyword: &str, old: Option<&Value>, new: Option<&Value>) -> bool {
+    match (keyword, old, new) {
+        // The value is the name of the part, which is the same at one place, but for the letter case of a header.
+        ("required", Some(_), Some(_)) => true,
+        ("x-falls-back-to", Some(Value::String(old)), Some(Value::String(new))) => {
+            old.eq_ignore_ascii_case(new)
+        }
+        _ => old == new,
+    }
 }
 
 /// What definitions say beside constraints.
@@ -59,6 +71,17 @@ fn definitions(documents: &mut DocumentPair<'_>, place: Place<'_>, old: &Element
     let (Some(before), Some(after)) = (old.head(), new.head()) else { return };
     extensions::deprecation(documents, place, (&before.pointer, &after.pointer));
     extensions::deprecated_values(documents, place, (&before.pointer, &after.pointer));
+    let at = [&before.pointer, &after.pointer].map(|pointer| join(pointer, "additionalProperties"));
+    let closed =
+        |document: &Document, at: &str| document.get(at).filter(|value| **value == json!(false)).cloned();
+    let found = (closed(documents.old, &at[0]), closed(documents.new, &at[1]));
+    if found.0 != found.1 {
+        let effect = if found.0.is_none() { Effect::Narrows } else { Effect::Widens };
+        let [before, after] = at;
+        let both = documents.both((before, found.0), (after, found.1));
+        let rule = by_effect(place, effect, OBJECT_RULES);
+        documents.report(rule, place, "additionalProperties", both, []);
+    }
 }
 
 impl Pair<'_> {
@@ -202,6 +225,13 @@ const TYPE_RULES: EffectRules = [
     &rules::REQUEST_TYPE_WIDENED,
     &rules::RESPONSE_TYPE_NARROWED,
     &rules::RESPONSE_TYPE_WIDENED,
+];
+
+const OBJECT_RULES: EffectRules = [
+    &rules::REQUEST_OBJECT_CLOSED,
+    &rules::REQUEST_OBJECT_OPENED,
+    &rules::RESPONSE_OBJECT_CLOSED,
+    &rules::RESPONSE_OBJECT_OPENED,
 ];
 
 const LIMIT_RULES: EffectRules = [

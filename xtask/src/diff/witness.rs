@@ -38,6 +38,7 @@ pub(crate) fn witness(change: &Change) -> Option<Witness> {
         "request-type-narrowed" | "response-type-widened" => Some(json!("a text without the format")),
         "request-type-changed" | "response-type-changed" => Some(sample(old?)?),
         "parameter-removed" | "alias-removed" | "request-property-removed" => Some(sample(old?)?),
+        "request-object-closed" | "response-object-opened" => Some(json!({ "further": 1 })),
         "parameter-added-required"
         | "parameter-became-required"
         | "request-property-added-required"

@@ -27,7 +27,8 @@ impl Contract {
             return Ok(Contract { operations, schemas, clauses, unspecified });
         }
         Problem::sort(&mut reader.problems);
-        reader.problems.dedup();
+        // A definition that several operations use is read once for each of them.
+        reader.problems.dedup_by(|one, other| one.pointer == other.pointer && one.message == other.message);
         Err(reader.problems)
     }
 }

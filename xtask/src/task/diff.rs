@@ -3,18 +3,15 @@
 use std::{
     path::{Path, PathBuf},
     process::Command,
-    time::Duration,
 };
 
 use super::{
-    code, document,
     documents::{ACCEPTED, accept, compare, read, text, today},
-    on_disk, releases,
-    run::{self, Settings, Source},
+    releases,
 };
 use crate::{
     diff::{
-        self, Diff, Verdict,
+        self, Verdict,
         accepted::Note,
         render::{Format, RenderInput},
         version,
@@ -45,19 +42,6 @@ pub(crate) struct Arguments {
     /// Show for each breaking change a request or response that the older document allows and the newer one does not.
     #[arg(long)]
     witness: bool,
-    /// Also build the programs of both documents and run them: the old suite against the new server, the new suite against the
-    /// old server, and the old client against the new server.
-    ///
-    /// A revision is built with its own code, a file with that of the last commit. This takes minutes.
-    #[arg(long, conflicts_with = "changelog")]
-    run: bool,
-    /// Check out and build in this folder with --run; later runs go faster with what is in it [default: a folder of the
-    /// temporary files].
-    #[arg(long, value_name = "FOLDER", requires = "run")]
-    work: Option<PathBuf>,
-    /// Stop a build of --run after this time.
-    #[arg(long, value_name = "MINUTES", default_value_t = 30, requires = "run")]
-    build_limit: u64,
     /// Read the accepted changes from this file.
     #[arg(long, value_name = "FILE", default_value = ACCEPTED)]
     accepted: PathBuf,
@@ -96,62 +80,13 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<Report, String> 
         has_witnesses: arguments.witness,
         notes: &notes,
     };
-    let mut text = if arguments.changelog {
+    let text = if arguments.changelog {
         diff::render::changelog(&diff)
     } else {
         diff::render::render(input, arguments.format)
     };
-    if arguments.run {
-        if !matches!(arguments.format, Format::Text) {
-            return Err("error: --run reports as text; leave out --format\n".to_owned());
-        }
-        text.push_str(&run_both(root, arguments, (&old_name, &old), (&new_name, &new), &diff)?);
-    }
     let is_failure = arguments.fail_on.is_some_and(|limit| diff.worst() >= Some(limit));
     Ok(Report { text, is_failure })
-}
-
-/// Runs the programs of both documents.
-fn run_both(
-    root: &Path,
-    arguments: &Arguments,
-    (old_name, old): (&str, &Document),
-    (new_name, new): (&str, &Document),
-    diff: &Diff,
-) -> Result<String, String> {
-    let revision = arguments.old.as_deref().filter(|wanted| !Path::new(wanted).is_file());
-    let old_text = match (&arguments.old, revision) {
-        (_, Some(_)) => String::new(),
-        (Some(file), None) => text(old_name, Path::new(file))?,
-        (None, None) => text(old_name, &root.join(old_name))?,
-    };
-    let new_text = arguments.new.as_ref().map(|file| text(new_name, file)).transpose()?;
-    let old = match revision {
-        Some(revision) => Source::Revision(revision),
-        None => Source::File { document: old, text: &old_text, name: old_name },
-    };
-    let new = match &new_text {
-        Some(text) => Source::File { document: new, text, name: new_name },
-        None => Source::Tree,
-    };
-    if let Source::Tree = new {
-        current(root)?;
-    }
-    let build_limit = Duration::from_secs(arguments.build_limit.saturating_mul(60));
-    run::run(root, (&old, &new), diff, &Settings { work: arguments.work.clone(), build_limit })
-}
-
-/// Fails when the generated code of the working tree is not that of its document.
-fn current(root: &Path) -> Result<(), String> {
-    for artifact in code(&document(root)?)? {
-        if on_disk(root, &artifact)?.as_deref() != Some(&artifact.contents) {
-            return Err(format!(
-                "error: {} is out of date; run `cargo xtask generate` first\n",
-                artifact.path
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// The older document and its name.

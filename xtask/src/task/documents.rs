@@ -4,7 +4,6 @@ use std::path::Path;
 
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
-use super::render;
 use crate::{
     diff::{
         self, Diff,
@@ -19,9 +18,8 @@ pub(super) const ACCEPTED: &str = "openapi/accepted-changes.yaml";
 
 /// Compares two documents that were read; their names stand before the problems of each.
 pub(super) fn compare(old: (&str, &Document), new: (&str, &Document), today: Date) -> Result<Diff, String> {
-    diff::compare(old.1, new.1, today).map_err(|problems| {
-        format!("error: `{}` and `{}` cannot be compared\n{}", old.0, new.0, render(&problems))
-    })
+    diff::compare(old.1, new.1, today)
+        .map_err(|[of_old, of_new]| in_file(old.0, &of_old) + &in_file(new.0, &of_new))
 }
 
 /// Marks the changes that the file accepts; a file that does not exist accepts none.

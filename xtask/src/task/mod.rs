@@ -10,7 +10,6 @@ pub(crate) mod generate;
 pub(crate) mod new;
 mod programs;
 mod releases;
-mod run;
 
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 
 use super::{edits::EDITS, *};
 use crate::{
-    fixture::{pointers, remove},
+    fixture::{LIBRARY, pointers, remove},
     lint,
 };
 
@@ -128,6 +128,42 @@ fn a_deprecated_part_may_go_after_its_sunset() {
     assert_eq!(lines(&near, &far), ["sunset-later extractProxies query country"]);
     let both = ["deprecated extractProxies query country", "sunset-later extractProxies query country"];
     assert_eq!(lines(&contract(), &near), both);
+}
+
+#[test]
+fn a_renamed_path_parameter_is_one_decision() {
+    let old = Document::parse(LIBRARY).unwrap();
+    let text =
+        LIBRARY.replace("{loanId}", "{loan}").replace("        - name: loanId\n", "        - name: loan\n");
+    let changes = diff(&old, &Document::parse(&text).unwrap()).changes;
+    let [change] = changes.as_slice() else { panic!("{changes:#?}") };
+    assert_eq!((change.rule.id, change.at.as_str()), ("path-parameter-renamed", "path loan"));
+    assert_eq!(change.summary(), "`name`: `loanId` → `loan`");
+    assert_eq!(change.rule.verdict, Verdict::Decision);
+}
+
+#[test]
+fn a_file_that_is_no_document_is_not_compared() {
+    let none = [
+        Document::parse(""),
+        Document::parse("<html><body>Not found</body></html>"),
+        Document::parse("openapi: 3.1.0\npaths: {}"),
+        Document::parse("openapi: 3.0.3"),
+    ];
+    for file in none.map(Result::unwrap) {
+        let [of_old, of_new] = compare(&file, &contract(), TODAY).unwrap_err();
+        assert!(of_old[0].message.starts_with("expected an OpenAPI 3.0 document") && of_new.is_empty());
+        let [of_old, of_new] = compare(&contract(), &file, TODAY).unwrap_err();
+        assert!(of_old.is_empty() && of_new.len() == 1);
+    }
+}
+
+/// Two operations use the parameter, whose problem is one.
+#[test]
+fn a_problem_of_a_shared_part_is_reported_once() {
+    let broken = edited("    ApiKey:\n      name: api_key\n      in: «query→cookie»");
+    let [_, problems] = compare(&contract(), &broken, TODAY).unwrap_err();
+    assert_eq!(problems.len(), 1, "{problems:?}");
 }
 
 #[test]

@@ -44,6 +44,10 @@ pub(super) const EDITS: &[(&str, &str)] = &[
         "response-property-became-«optional→required» listStaticGroups 200 body data.items[].updatedAt",
     ),
     (
+        "      required: [ips«→, note»]\n      properties:\n«→        note: { type: string }\n»",
+        "request-property-«added-required→removed» searchStaticInstances body note",
+    ),
+    (
         "«        changeIp: { type: boolean, description: The IP can be changed. }\n→»",
         "response-property-«removed→added» searchStaticInstances 200 body data.items[].capabilities.changeIp",
     ),
@@ -85,6 +89,31 @@ pub(super) const EDITS: &[(&str, &str)] = &[
         "total:\n          description: Records after filtering, on all pages together.\n          type: integer\n\
          «          format: int64\n→»",
         "integer-width-changed searchStaticInstances 200 body data.total",
+    ),
+    (
+        "      description: Addresses and filters of a search.\n      type: object\n«→      additionalProperties: false\n»",
+        "request-object-«closed→opened» searchStaticInstances body",
+    ),
+    (
+        "      description: A custom group of static instances.\n      type: object\n«→      additionalProperties: false\n»",
+        "response-object-«closed→opened» listStaticGroups 200 body data.items[]",
+    ),
+    // What is the same on the wire.
+    (
+        "          type: string\n«→          minLength: 0\n»          x-clause: search.country\n",
+        "limit-without-effect - #/components/schemas/SearchRequest/properties/countryCode",
+    ),
+    (
+        "            «X-Request-Id→x-request-id»: { $ref",
+        "header-respelled listStaticGroups #/paths/~1openapi~1v1~1static~1groups/get/responses/200/headers",
+    ),
+    (
+        "        - name: «X-Request-Id→x-request-id»\n",
+        "header-respelled extractProxies #/paths/~1openapi~1v1~1proxy~1extract/get/parameters/8",
+    ),
+    (
+        "x-falls-back-to: «X-Request-Id→x-request-id»",
+        "header-respelled extractProxies #/paths/~1openapi~1v1~1proxy~1extract/get/parameters/7",
     ),
     // Our extensions.
     ("\"4\": \"\\n«→\\n»\"", "separator-changed extractProxies query lb"),

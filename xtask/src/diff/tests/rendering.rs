@@ -32,6 +32,27 @@ fn text_names_everything_that_a_reader_needs() {
 }
 
 #[test]
+fn text_counts_accepted_changes_and_shows_the_others() {
+    let mut diff = diff(&contract(), &edited("minimum: 1, maximum: «100→50» }"));
+    diff.changes[0].accepted = Some("agreed".to_owned());
+    let advice = version::advise(&diff, "0.1.0");
+    let input = RenderInput {
+        diff: &diff,
+        advice: &advice,
+        old: "old",
+        new: "new",
+        has_witnesses: false,
+        notes: &[],
+    };
+    assert!(
+        render(input, Format::Text).starts_with("no changes, and 1 accepted\n"),
+        "{}",
+        render(input, Format::Text)
+    );
+    assert!(render(input, Format::Md).contains("(accepted: agreed)"));
+}
+
+#[test]
 fn markdown_keeps_its_cells() {
     let page = shown(Format::Md);
     let rows: Vec<_> = page.lines().filter(|line| line.starts_with("| **")).collect();
