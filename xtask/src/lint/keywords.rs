@@ -45,16 +45,17 @@ pub(super) fn unknown(lint: &mut Lint<'_>) {
                 continue;
             }
             let kind = if keyword.starts_with("x-") { "extension" } else { "keyword" };
-            let help = match nearest(keyword, known.iter().map(|(name, _)| *name)) {
-                Some(name) => format!("did you mean `{name}`?"),
-                None => {
-                    let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
-                    format!("remove it; expected one of: {}", names.join(", "))
-                }
-            };
+            let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
+            let expected = format!("remove it; expected one of: {}", names.join(", "));
+            let help = suggestion(keyword, names.into_iter(), &expected);
             lint.report(&node, node.at(keyword), format!("unknown {kind} `{keyword}`"), help);
         }
     }
+}
+
+/// What to do about an unknown word: the name that is meant, or `otherwise` where none is similar.
+pub(super) fn suggestion<'n>(word: &str, names: impl Iterator<Item = &'n str>, otherwise: &str) -> String {
+    nearest(word, names).map_or_else(|| otherwise.to_owned(), |name| format!("did you mean `{name}`?"))
 }
 
 /// The most similar name; `None` when more than a third of it differs.

@@ -63,12 +63,22 @@ rules! {
     "retry", operations::retries, "an operation without a valid `x-retry`, or `idempotency-key` without a parameter that carries the key";
     "security", operations::security, "an operation without a security scheme, or an unknown or unsupported scheme";
     "uncited-clause", references::uncited_clauses, "an observable clause that no part of the document cites";
+    "uncited-limit", prose::uncited_limits, "a limit, default or list of values of a request that cites no clause of its own";
     "unknown-keyword", keywords::unknown, "an unknown keyword or `x-` extension";
     "unsupported-keyword", keywords::unsupported, "a keyword of OpenAPI that a generator drops, panics on or does not enforce";
     "untyped", schemas::untyped, "a schema without a supported type, or an array without items";
     "unused-component", references::unused_components, "a component that no operation uses";
     "wrong-value", keywords::values, "a value of another type than its keyword has";
 }
+
+/// Rules whose problems have others as a consequence, which are not reported beside them.
+const CAUSES: [(&str, &[&str]); 5] = [
+    ("citation", &["uncited-clause"]),
+    ("reference", &["extension", "request-object", "response", "unused-component"]),
+    ("response", &["unused-component"]),
+    ("security", &["unused-component"]),
+    ("uncited-limit", &["prose", "uncited-clause"]),
+];
 
 /// The problems of all rules, sorted by position.
 pub(crate) fn run(document: &Document) -> Vec<Problem> {
@@ -92,6 +102,10 @@ pub(crate) fn findings(document: &Document) -> Vec<(&'static str, Problem)> {
             found.push((rule.id, problem));
         }
     }
+    let has = |id: &str| found.iter().any(|(rule, _)| *rule == id);
+    let causes = CAUSES.iter().filter(|(cause, _)| has(cause));
+    let consequences: Vec<&str> = causes.flat_map(|(_, rules)| rules.iter().copied()).collect();
+    found.retain(|(rule, _)| !consequences.contains(rule));
     found
 }
 
@@ -115,6 +129,11 @@ impl<'a> Lint<'a> {
         items
             .map(|(at, item)| (self.document.definition(&at).to_owned(), self.document.resolve(item)))
             .collect()
+    }
+
+    /// The line of a pointer, for messages about another place.
+    fn line(&self, pointer: &str) -> u64 {
+        self.document.place(pointer).line
     }
 
     /// Reports a problem at `pointer`, in or below `node`.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Lint, Node, Part};
+use super::{Lint, Node, Part, keywords::suggestion};
 use crate::{
     document::join,
     model::{Method, Retry},
@@ -17,8 +17,9 @@ pub(super) fn ids(lint: &mut Lint<'_>) {
             lint.report(node, node.pointer.clone(), "missing `operationId`", help);
             continue;
         };
-        if nodes[..index].iter().any(|other| other.text("operationId") == Some(id)) {
-            let message = format!("duplicate operationId `{id}`");
+        if let Some(first) = nodes[..index].iter().find(|other| other.text("operationId") == Some(id)) {
+            let line = lint.line(&first.at("operationId"));
+            let message = format!("duplicate operationId `{id}`, used first in line {line}");
             lint.report(node, node.at("operationId"), message, "give each operation a unique id");
         }
         let plain =
@@ -71,7 +72,12 @@ pub(super) fn security(lint: &mut Lint<'_>) {
                 continue;
             };
             if lint.document.get(&join("/components/securitySchemes", name)).is_none() {
-                let help = "define it under components/securitySchemes";
+                let schemes = lint.document.members("/components/securitySchemes");
+                let help = suggestion(
+                    name,
+                    schemes.iter().map(|(scheme, ..)| *scheme),
+                    "define it under components/securitySchemes",
+                );
                 lint.report(&operation, here, format!("unknown security scheme `{name}`"), help);
             }
         }

@@ -37,6 +37,40 @@ pub(super) fn run(lint: &mut Lint<'_>) {
     }
 }
 
+/// A limit of a request is a rule of the contract or a decision of this repository, and cites which. It may inherit the clause of
+/// the body around it where the text of that says the limit.
+pub(super) fn uncited_limits(lint: &mut Lint<'_>) {
+    // Other rules report a document that cannot be read as a contract.
+    let Ok(contract) = Contract::read(lint.document) else { return };
+    let clauses = lint.parts(Part::Clause);
+    let mut reported = BTreeSet::new();
+    for constraint in contract.constraints() {
+        let is_rule = is_limit(constraint.keyword) || matches!(constraint.keyword, "default" | "enum");
+        if constraint.side == Side::Response || constraint.credential || !is_rule {
+            continue;
+        }
+        let operation = contract.operations.iter().find(|one| one.id == constraint.operation);
+        let of_body = operation.and_then(|one| one.body.as_ref()).map(|body| body.citation.any.as_slice());
+        let is_unsaid = |id: &String| {
+            let clause = clauses.iter().find(|clause| clause.text("id") == Some(id));
+            let text = clause.and_then(|clause| clause.text("text")).unwrap_or_default();
+            !missing(&constraint, &[], &Words::read(text)).is_empty()
+        };
+        let is_inherited = constraint.at.starts_with("body ") && of_body == Some(&constraint.clauses);
+        let is_cited =
+            !constraint.clauses.is_empty() && !(is_inherited && constraint.clauses.iter().all(is_unsaid));
+        if is_cited || !reported.insert(constraint.pointer.clone()) {
+            continue;
+        }
+        let message = format!("`{}` of {} cites no clause", constraint.keyword, constraint.at);
+        let help = "add `x-clause` with the clause that states it, or with unspecified behaviour for a limit of this repository";
+        let Some(node) = lint.nodes.iter().find(|node| node.pointer == constraint.pointer).cloned() else {
+            continue;
+        };
+        lint.report(&node, node.at(constraint.keyword), message, help);
+    }
+}
+
 fn clause_text(
     lint: &mut Lint<'_>,
     (contract, constraints): (&Contract, &[Constraint]),

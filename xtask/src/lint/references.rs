@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Lint, Node, Part};
+use super::{Lint, Node, Part, keywords::suggestion};
 use crate::{
     document::{Document, reference},
     model::Citation,
@@ -29,7 +29,8 @@ pub(super) fn citations(lint: &mut Lint<'_>) {
             }
             Some(citation) => {
                 for id in citation.all().filter(|id| !known.contains(id) && !open.contains(id)) {
-                    lint.report(&node, at.clone(), unknown(id), HELP);
+                    let help = suggestion(id, known.iter().chain(&open).copied(), HELP);
+                    lint.report(&node, at.clone(), unknown(id), help);
                 }
                 // Unspecified behaviour can only be the source of single limits, which are decisions of this repository.
                 let general = citation.any.iter().filter(|id| open.contains(id.as_str()));
@@ -48,7 +49,8 @@ pub(super) fn citations(lint: &mut Lint<'_>) {
         }
         for (_, keyword) in NAMING.iter().filter(|(part, _)| *part == node.part) {
             if let Some(id) = node.text(keyword).filter(|id| !known.contains(id)) {
-                lint.report(&node, node.at(keyword), unknown(id), HELP);
+                let help = suggestion(id, known.iter().copied(), HELP);
+                lint.report(&node, node.at(keyword), unknown(id), help);
             }
         }
     }
@@ -72,7 +74,9 @@ pub(super) fn clause_order(lint: &mut Lint<'_>) {
         for (before, node) in nodes.iter().zip(nodes.iter().skip(1)) {
             let (Some(first), Some(second)) = (before.text("id"), node.text("id")) else { continue };
             if first == second {
-                lint.report(node, node.at("id"), format!("duplicate id `{second}`"), "give each a unique id");
+                let line = lint.line(&before.at("id"));
+                let message = format!("duplicate id `{second}`, used first in line {line}");
+                lint.report(node, node.at("id"), message, "give each a unique id");
             } else if first > second {
                 let message = format!("`{second}` is listed after `{first}`");
                 lint.report(node, node.at("id"), message, "sort the list by id");
@@ -121,7 +125,14 @@ pub(super) fn references(lint: &mut Lint<'_>) {
         match found.and_then(|target| lint.nodes.iter().find(|other| other.pointer == target)) {
             None => {
                 let message = format!("unknown reference {target}");
+                let parts = lint.nodes.iter().filter(|other| other.part == node.part);
+                let parts: Vec<String> = parts
+                    .filter(|other| component(&other.pointer).as_deref() == Some(&other.pointer))
+                    .map(|other| format!("#{}", other.pointer))
+                    .collect();
+                let named = target.as_str().unwrap_or_default();
                 let help = "reference a part under components, such as \"#/components/schemas/Name\"";
+                let help = suggestion(named, parts.iter().map(String::as_str), help);
                 lint.report(&node, at, message, help);
             }
             Some(other) if other.part != node.part => {

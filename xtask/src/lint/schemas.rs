@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use serde_json::Value;
 
-use super::{Lint, Node, Part};
+use super::{Lint, Node, Part, keywords::suggestion};
 use crate::document::Document;
 
 /// The types that the generators support.
@@ -188,7 +188,9 @@ pub(super) fn required(lint: &mut Lint<'_>) {
                 lint.report(&node, at, format!("duplicate `{text}` in `required`"), "remove one of them");
             } else if node.value.get("properties").and_then(|properties| properties.get(text)).is_none() {
                 let message = format!("unknown property `{text}` in `required`");
-                lint.report(&node, at, message, "define it under `properties`, or remove it here");
+                let properties = node.entries("properties").map(|(name, _)| name);
+                let help = suggestion(text, properties, "define it under `properties`, or remove it here");
+                lint.report(&node, at, message, help);
             }
         }
     }

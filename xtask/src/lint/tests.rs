@@ -44,9 +44,9 @@ const CORPUS: &[(&str, &str, &str)] = &[
     ("clause: «extract.sb-required→open.catalogue»", "citation", "/x-rules/0/clause"),
     ("{ «required→requird»: extract.num-required,", "citation", "/x-clause"),
     ("clause: «extract.sb-required→extract.sb-requird»", "citation", "/x-rules/0/clause"),
-    ("x-clause: «extract.protocol→7»", "citation uncited-clause", "/x-clause"),
+    ("x-clause: «extract.protocol→7»", "citation", "/x-clause"),
     ("- id: «all.no-secrets→all.https»", "citation clause-order", "/x-clauses/1/id"),
-    ("- id: «all.own-account→zzz.own-account»", "citation clause-order uncited-clause", "/x-clauses/3/id"),
+    ("- id: «all.own-account→zzz.own-account»", "citation clause-order", "/x-clauses/3/id"),
     ("- id: «open.catalogue→catalogue.open»", "clause-order", "/x-unspecified"),
     ("default: «20→1001»\n", "default", "/pageSize/default"),
     ("default: «http→https»\n", "default", "/ProxyProtocol/default"),
@@ -77,14 +77,14 @@ const CORPUS: &[(&str, &str, &str)] = &[
     ("          in: «header→cookie»\n", "extension parameter", "/parameters/8/in"),
     ("        - name: «sb→lb»\n", "extension parameter", "/parameters/6"),
     ("/static/groups«→/{id}»:", "parameter", "/paths/~1openapi~1v1~1static~1groups~1{id}"),
-    ("\"#/components/schemas/«ReturnType→ReturnTypo»\"", "reference unused-component", "/$ref"),
-    ("\"#/components/«schemas/ReturnType→headers/RetryAfter»\"", "reference unused-component", "/$ref"),
+    ("\"#/components/schemas/«ReturnType→ReturnTypo»\"", "reference", "/$ref"),
+    ("\"#/components/«schemas/ReturnType→headers/RetryAfter»\"", "reference", "/$ref"),
     ("{ $ref: \"#/components/schemas/ReturnType\"«→, nullable: true» }", "reference", "/$ref"),
     ("required: [groupId, «name→nane»,", "example required", "/StaticGroup/required/1"),
     ("required: [items«→, items»]", "required", "/GroupsData/required/1"),
     (
         "        default: { $ref: \"#/components/responses/«ExtractRejected→StaticRejected»\" }",
-        "response unused-component",
+        "response",
         "/responses/default",
     ),
     (
@@ -97,9 +97,15 @@ const CORPUS: &[(&str, &str, &str)] = &[
         "response",
         "/responses/429",
     ),
-    ("        - «apiKeyHeader→apiKeyHeadr»: []", "security unused-component", "/security/1"),
+    ("        - «apiKeyHeader→apiKeyHeadr»: []", "security", "/security/1"),
     ("scheme: «bearer→basic»", "security", "/securitySchemes/bearerToken"),
     ("«        - extract.idempotent\n→»", "uncited-clause", "/x-clauses/"),
+    ("«          x-clause: search.page-size\n→»", "uncited-limit", "/pageSize/default"),
+    (
+        "«→        - name: city\n          in: query\n          schema: { type: string, maxLength: 5 }\n»        - name: protocol\n",
+        "uncited-limit",
+        "/schema/maxLength",
+    ),
     ("«x-max-utf8-bytes→x-max-utf8-byte»: 32 }", "unknown-keyword", "/x-max-utf8-byte"),
     ("«minItems→minItem»: 1\n", "unknown-keyword", "/ips/minItem"),
     ("«minItems: 1→uniqueItems: true»\n", "unsupported-keyword", "/ips/uniqueItems"),
@@ -134,7 +140,7 @@ const CORPUS: &[(&str, &str, &str)] = &[
     ("required: «true→\"true\"»\n          description: How many", "wrong-value", "/required"),
     ("maximum: «100→\"100\"» }", "wrong-value", "/maximum"),
     // Names.
-    ("    «TermRule→term-rule»:\n", "name reference unused-component", "/schemas/term-rule"),
+    ("    «TermRule→term-rule»:\n", "name reference", "/schemas/term-rule"),
     ("        - name: «num→type»\n", "name", "/parameters/0/name"),
     ("        - name: «num→größe»\n", "name", "/parameters/0/name"),
     ("        - name: «num→return-type»\n", "name", "/parameters/4/name"),
@@ -275,6 +281,43 @@ fn a_problem_in_a_shared_part_names_the_operations_that_use_it() {
     let problem = misspelt(&found);
     assert_eq!(problem.operation.as_deref(), Some("listStaticGroups, searchStaticInstances"));
     assert!(problem.help.contains("`minLength`"), "{problem}");
+}
+
+/// One problem of the document is told once, with what is meant or where it was first.
+#[test]
+fn a_problem_names_its_cause_and_none_of_its_consequences() {
+    for (edit, message, help) in [
+        (
+            "schemas/«SearchRequest→SearchReqest»\"",
+            "unknown reference",
+            "did you mean `#/components/schemas/SearchRequest`?",
+        ),
+        ("operationId: «listStaticGroups→extractProxies»", "used first in line", "unique id"),
+        (
+            "          x-clause: search.«page-size→page-sise»\n",
+            "unknown clause",
+            "did you mean `search.page-size`?",
+        ),
+        (
+            "        - «apiKeyHeader→apiKeyHeadr»: []",
+            "unknown security scheme",
+            "did you mean `apiKeyHeader`?",
+        ),
+        ("required: [groupId, «name→nane»,", "unknown property `nane`", "did you mean `name`?"),
+        (
+            "«          x-clause: search.page-size\n→»",
+            "`default` of body pageSize cites no clause",
+            "add `x-clause`",
+        ),
+    ] {
+        let problems = run(&edited(edit));
+        let found = Problem::list(&problems);
+        let is_consequence = |problem: &Problem| problem.message.contains("[example]");
+        let [problem] = problems.iter().filter(|one| !is_consequence(one)).collect::<Vec<_>>()[..] else {
+            panic!("{edit:?}: {found}")
+        };
+        assert!(problem.message.contains(message) && problem.help.contains(help), "{edit:?}: {found}");
+    }
 }
 
 #[test]

@@ -242,7 +242,7 @@ impl Kind {
     }
 
     /// The constraints that only this type has.
-    fn keywords(&self) -> Vec<(&'static str, Value)> {
+    pub(crate) fn keywords(&self) -> Vec<(&'static str, Value)> {
         let mut found = match self {
             Kind::String { format: Some(Format::DateTime), .. } => vec![("format", json!("date-time"))],
             Kind::String { format: Some(Format::Ipv4), .. } => vec![("format", json!("ipv4"))],

@@ -135,6 +135,40 @@ mod tests {
         }
     }
 
+    /// Stubs tell what to call, in backticks: what they name must exist.
+    #[test]
+    fn what_stubs_name_exists() {
+        let root = crate::task::root(&std::env::current_dir().unwrap()).unwrap();
+        let mut sources = String::new();
+        for folder in ["client/src", "conformance/src", "server/src", "server/tests"] {
+            read_all(&root.join(folder), &mut sources);
+        }
+        let new = &some()[1];
+        for stub in changes(new, &read).unwrap()[1..].iter().filter(|change| change.is_new) {
+            let text = stub.contents.split_once("compile_error!(").unwrap().1;
+            for word in text.split('`').skip(1).step_by(2) {
+                let name = word.rsplit([':', '.']).next().unwrap_or(word);
+                let is_name = word.chars().all(|c| c.is_ascii_alphanumeric() || "_:.".contains(c));
+                let is_new = [new.id.clone(), new.pascal()].contains(&name.to_owned());
+                let declared = ["fn ", "struct ", "enum ", "trait ", "pub ", "const "]
+                    .iter()
+                    .any(|keyword| sources.contains(&format!("{keyword}{name}")));
+                assert!(!is_name || is_new || declared, "`{word}` in {}", stub.path.display());
+            }
+        }
+    }
+
+    fn read_all(folder: &std::path::Path, sources: &mut String) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                read_all(&path, sources);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                sources.push_str(&std::fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+
     #[test]
     fn what_exists_is_refused() {
         for (id, path) in [("listStaticGroups", "/openapi/v1/x"), ("other", "/openapi/v1/static/groups")] {

@@ -102,7 +102,7 @@ fn client(new: &NewOperation) -> Stub {
          send it.\n#[derive(Clone, Debug)]\n#[must_use = \"a call is sent when it is awaited\"]\npub struct {pascal} {{\n    \
          client: Client,\n    options: CallOptions,\n}}\n\ncrate::options::call_options!({pascal}, options);\n\n\
          compile_error!(\n    \"send `contract::{pascal}` as groups.rs does, export the type in lib.rs, add a method to \
-         `Client` and `blocking::Client`, \\\n     and a test to client/tests/reference.rs\"\n);\n"
+         `Client`, \\\n     and a test to client/tests/reference.rs\"\n);\n"
     );
     Stub { path: format!("client/src/{snake}.rs"), contents, declared: ("client/src/lib.rs", "") }
 }
@@ -124,7 +124,7 @@ fn check(new: &NewOperation) -> Stub {
          `{kebab}.limits.generic`,\n//! `{kebab}.envelope.generic` and `all.token-required.missing`.\n\nuse crate::check::Check;\n\n\
          /// Sorted by id; add it to `ALL` in mod.rs.\npub(super) static CHECKS: &[&Check] = &[];\n\ncompile_error!(\n    \
          \"write a check for each clause of `{id}` that says more than a type or a limit, as README.md beside this file \
-         describes, with \\\n     ids such as `{kebab}.order.ascending` and `operation: None`. `Contract::other_named(\\\"{id}\\\")` finds the \
+         describes, with \\\n     ids such as `{kebab}.order.ascending` and `operation: None`. `Contract::other` gives the \
          operation, `valid_request` \\\n     and `token_for` make requests to it, and `skip_changes` says whether the profile \
          allows one that writes. A rule of \\\n     the body has a clause of its own, which needs a check of its own; without any \
          such clause remove this file\"\n);\n"

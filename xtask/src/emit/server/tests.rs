@@ -46,6 +46,14 @@ fn what_the_server_cannot_express_is_a_problem_with_its_operation() {
         ("when: { parameter: lb, equals: \"«6→5»\" }", Some("no rule says")),
         ("          bound: «activatedFrom→cityCode»\n", Some("cannot enforce this rule")),
         ("          property: «activatedTo→activatedUntil»\n", Some("names no body field")),
+        (
+            "name: { type: string, «→maxLength: 80, »description: Name given",
+            Some("unsupported in a response: a string with `maxLength: 80`"),
+        ),
+        (
+            "          type: string\n«→          format: ipv4\n»          x-clause: search.country\n",
+            Some("unsupported in a request: a string with `format: \"ipv4\"`"),
+        ),
         ("code: { type: integer, enum: [0«→, 1»],", Some("does not enforce this `enum`")),
         (
             "schema: { type: integer, «minimum: 1, maximum: 100→nullable: true» }",

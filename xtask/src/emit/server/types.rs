@@ -38,12 +38,13 @@ impl Emitter<'_> {
                         quote!(IpEndpoint<#min, #max>)
                     }
                     _ => {
-                        let help = "extend server/src/edge/ and xtask/src/emit/server/types.rs together";
-                        return self.reject(
-                            at,
-                            "the server does not enforce this constraint on this side",
-                            help,
-                        );
+                        let keywords: Vec<String> = (schema.kind.keywords().iter())
+                            .map(|(keyword, value)| format!("`{keyword}: {value}`"))
+                            .collect();
+                        let message =
+                            format!("unsupported in a {side}: a string with {}", keywords.join(" and "));
+                        let help = "remove the keyword, or say it in the description";
+                        return self.reject(at, message, help);
                     }
                 }
             }
