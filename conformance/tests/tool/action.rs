@@ -170,22 +170,40 @@ fn an_archive_is_used_when_its_checksum_is_right() {
 #[test]
 fn the_comment_is_the_shortened_report_and_says_where_the_whole_one_is() {
     let folder = Folder::new();
+    // Takes the place of GitHub: lists the comment in `known`, if there is one, and keeps what is written.
     shell(
         folder.path(),
-        "printf '#!/bin/sh\ncat \"$(echo \"$*\" | sed \"s/.*--body-file //\")\" > posted.md\n' > gh; chmod +x gh",
+        r#"cat > gh <<'END'
+#!/bin/sh
+case "$*" in
+  "api user "*) exit 1 ;;
+  *--paginate*) echo "$*" > listed; cat known 2> /dev/null || true ;;
+  *"--method PATCH"*) echo "$*" | sed 's/ --field.*//' > written; cp "${*##*@}" posted.md ;;
+  *) echo "$*" | sed 's/ --body-file.*//' > written; cp "${*##*--body-file }" posted.md ;;
+esac
+END
+chmod +x gh"#,
     );
     folder.write("report.comment.md", "# Conformance\n");
     let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").expect("a path"));
+    let marker = "<!-- sallyport-conformance ci preview -->";
     let variables = [
         ("PATH", path.as_str()),
         ("REPORT", "report.comment.md"),
+        ("MARKER", marker),
         ("NUMBER", "7"),
         ("GITHUB_SERVER_URL", "https://github.example"),
         ("GITHUB_REPOSITORY", "a/b"),
         ("GITHUB_RUN_ID", "9"),
     ];
     run("Comment on the pull request", folder.path(), &variables).assert(0, &[]);
+    assert_eq!(folder.read("written"), "pr comment 7 --repo a/b\n");
     let posted = folder.read("posted.md");
-    assert!(posted.starts_with("# Conformance\n"), "{posted}");
+    assert!(posted.starts_with(&format!("{marker}\n# Conformance\n")), "{posted}");
     assert!(posted.contains("[this run](https://github.example/a/b/actions/runs/9)"), "{posted}");
+    // A later run replaces its own comment, by id, and not the last one of the same author.
+    folder.write("known", "41\n");
+    run("Comment on the pull request", folder.path(), &variables).assert(0, &[]);
+    assert_eq!(folder.read("written"), "api --silent --method PATCH repos/a/b/issues/comments/41\n");
+    assert!(folder.read("listed").contains("startswith(env.MARKER)"), "{}", folder.read("listed"));
 }
