@@ -9,6 +9,7 @@ mod session;
 use std::path::{Path, PathBuf};
 
 use block::{Block, blocks};
+use serde_json::Value;
 use session::Session;
 
 /// The READMEs, from the root of the repository.
@@ -67,6 +68,76 @@ fn every_console_block_runs_or_says_why_not() {
     }
     assert!(failed.is_empty(), "{} commands failed:\n{}", failed.len(), failed.join("\n"));
     assert!(ran > 20, "only {ran} commands ran");
+}
+
+/// What the document limits, by the name of the parameter or property: a text that repeats the number would contradict the document
+/// after its next change. Numbers of one digit are too common in texts.
+fn limits(value: &Value, name: &str, found: &mut Vec<(String, i64)>) {
+    if let Value::Array(items) = value {
+        items.iter().for_each(|item| limits(item, name, found));
+    }
+    let Value::Object(members) = value else { return };
+    let name = members.get("name").and_then(Value::as_str).unwrap_or(name);
+    for (key, value) in members {
+        match (key.as_str(), value.as_i64()) {
+            ("maximum" | "maxItems" | "maxLength" | "x-max-distinct" | "x-max-utf8-bytes", Some(limit))
+                if limit > 9 =>
+            {
+                found.push((name.to_owned(), limit));
+            }
+            ("properties", _) => {
+                for (name, value) in value.as_object().into_iter().flatten() {
+                    limits(value, name, found);
+                }
+            }
+            ("info" | "example" | "description", _) => {}
+            _ => limits(value, name, found),
+        }
+    }
+}
+
+#[test]
+fn no_text_repeats_a_limit_of_the_document() {
+    let contract = root().join("conformance/src/contract/generated/contract.json");
+    let contract = std::fs::read_to_string(contract).expect("the contract");
+    let mut known = Vec::new();
+    limits(&serde_json::from_str(&contract).expect("JSON"), "", &mut known);
+    assert!(known.iter().any(|(name, _)| name == "num"), "{known:?}");
+    let mut texts: Vec<(String, String)> = Vec::new();
+    for check in sallyport_conformance::checks::registry() {
+        texts.push((check.id.to_owned(), format!("{}\n{}", check.title, check.why)));
+    }
+    for folder in ["", "client", "conformance", "openapi", "server"] {
+        for entry in std::fs::read_dir(root().join(folder)).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            // A changelog keeps what was true once.
+            let is_page = path.extension().is_some_and(|extension| extension == "md")
+                && !path.ends_with("CHANGELOG.md");
+            let text = if is_page { std::fs::read_to_string(&path).expect("a page") } else { continue };
+            if !text.starts_with("<!-- @generated") {
+                texts.push((path.display().to_string(), text));
+            }
+        }
+    }
+    let mut repeated = Vec::new();
+    for (place, text) in &texts {
+        for line in text.lines() {
+            let numbers: Vec<i64> = line
+                .replace(',', "")
+                .split(|letter: char| !letter.is_ascii_digit())
+                .filter_map(|number| number.parse().ok())
+                .collect();
+            let is_said = |(name, limit): &&(String, i64)| {
+                line.contains(&format!("`{name}`")) && numbers.contains(limit)
+            };
+            repeated.extend(known.iter().find(is_said).map(|limit| format!("{place}: {limit:?} in {line}")));
+        }
+    }
+    assert!(
+        repeated.is_empty(),
+        "leave out the number, or take it from the contract:\n{}",
+        repeated.join("\n")
+    );
 }
 
 #[test]

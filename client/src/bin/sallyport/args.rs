@@ -40,7 +40,7 @@ Exit codes:
 
 Examples:
   sallyport extract 5 --region USA | xargs -I{} curl -x http://{} https://example.org
-  sallyport extract 100 --timeout 600 --retries 10
+  sallyport extract 5 --timeout 600 --retries 10
   sallyport groups --json | jq .name
   sallyport search --file addresses.txt --status active --format csv > active.csv
   cat addresses.txt | sallyport search --file - --json | jq .ip";

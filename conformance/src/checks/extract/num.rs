@@ -64,7 +64,7 @@ async fn at_most_of_scarce(probe: &Probe<'_>, context: Context) -> Result<(), St
 
 pub(super) static BOUNDARIES: Check = Check {
     id: "extract.num-range.boundaries",
-    title: "`num` outside 1 to 100 or not an integer is rejected",
+    title: "`num` outside its range or not an integer is rejected",
     why: "If an invalid value is read as the nearest bound, as zero or by its lower bits, the caller gets another number of \
           gateways than requested, without an error.",
     clauses: &[Clause::ExtractNumRange],

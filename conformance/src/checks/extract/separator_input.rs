@@ -13,7 +13,7 @@ use crate::wire::Request;
 
 pub(super) static RANGE: Check = Check {
     id: "extract.separator-range.boundaries",
-    title: "`lb` outside 1 to 6 is rejected",
+    title: "`lb` with another value than those listed is rejected",
     why: "If a service reads a value as another one, the caller can't split the text.",
     clauses: &[Clause::ExtractSeparatorRange],
     run: Run::Cases(range),
@@ -180,7 +180,7 @@ fn custom(extract: &Extract, request: &Request, num: i64) -> Request {
 
 pub(super) static LENGTH: Check = Check {
     id: "extract.sb-length.boundaries",
-    title: "`sb` may have at most 32 bytes of UTF-8",
+    title: "the limit of `sb` counts bytes of UTF-8",
     why: "A limit in characters accepts longer separators than the contract allows, and a limit in percent-encoded \
           characters rejects valid ones.",
     clauses: &[Clause::ExtractSbLength, Clause::ExtractSeparator],
