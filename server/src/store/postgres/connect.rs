@@ -39,7 +39,14 @@ impl Default for Limits {
     }
 }
 
-/// Maximum time to connect.
+impl Limits {
+    /// Maximum time of all statements of a request on this side. The database ends a statement before that, if its process runs.
+    pub(super) fn response(self) -> Duration {
+        self.statement.saturating_add(CONNECT_TIMEOUT)
+    }
+}
+
+/// Maximum time to connect, and to get a response beyond the time of a statement.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Maximum time without an acknowledgement of sent data.
