@@ -236,6 +236,10 @@ impl Upkeep for PostgresStore {
         self.on_connection(async |client| extract::delete_before(client, end).await).await
     }
 
+    async fn newest_extraction(&self) -> Result<Option<Timestamp>> {
+        self.on_connection(extract::newest).await
+    }
+
     async fn supply(&self) -> Result<Vec<Supply>> {
         self.on_connection(async |client| extract::supply(client).await).await
     }
