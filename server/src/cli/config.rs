@@ -22,7 +22,8 @@ pub(super) enum Command {
 /// Checks that the settings are consistent. [`parse`] has checked each by itself.
 pub(super) fn execute(command: Command, sources: &[String]) -> Result<(), Failure> {
     let Command::Check(arguments) = command;
-    Settings::new(*arguments)?;
+    let settings = Settings::new(*arguments)?;
+    settings.warnings().iter().for_each(|line| print_error_line(&format!("warning: {line}")));
     sources.iter().try_for_each(|line| print_line(line))
 }
 
