@@ -55,6 +55,9 @@ fn mistakes_are_one_line_with_the_file_and_what_to_do() {
         ("rate = \"listGroups:token:10/s\"", "unknown operation `listGroups`"),
         ("trusted-proxies = [\"10.0.0.0/99\"]", "expected an address or a network"),
         ("listen = \"0.0.0.0:80\"", "tokens must not be sent over plain HTTP"),
+        ("listen = \"127.0.0.1:99999\"", "a port from 0 to 65535"),
+        ("listen = \"127.0.0.1:80\"\nadmin = \"127.0.0.1:80\"", "`listen` and `admin` both use port 80"),
+        ("listen = \"127.0.0.1:80\"\nadmin = \"0.0.0.0:80\"", "`listen` and `admin` both use port 80"),
         ("tls-cert = \"cert.pem\"", "set tls-key"),
         ("tls-cert = \"nowhere.pem\"\ntls-key = \"key.pem\"", "nowhere.pem: "),
     ] {
@@ -62,6 +65,24 @@ fn mistakes_are_one_line_with_the_file_and_what_to_do() {
         let error = String::from_utf8(output.stderr).unwrap();
         assert!(!output.status.success() && error.contains(told), "{file}: {error}");
         assert_eq!(error.lines().count(), 1, "{error}");
+    }
+}
+
+#[test]
+fn an_operators_address_that_others_may_reach_is_warned_of() {
+    for (admin, is_private) in [
+        ("127.0.0.1:0", true),
+        ("10.0.0.1:9090", true),
+        ("[fd00::1]:9090", true),
+        ("0.0.0.0:9090", false),
+        ("[::]:9090", false),
+        ("203.0.113.1:9090", false),
+        ("[::ffff:203.0.113.1]:9090", false),
+    ] {
+        let output = check(&format!("listen = \"127.0.0.1:0\"\nadmin = \"{admin}\""), &[], &[]);
+        let warning = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(warning.starts_with("warning: `admin`: "), !is_private, "{admin}: {warning}");
     }
 }
 
@@ -80,6 +101,8 @@ fn a_password_is_not_shown() {
         format!("db = [\"{url}\", 1.5]"),
         format!("db = \"{url}\"\nlisten = \"nowhere\""),
         "db = \"postgres://user:hunter2@:::/x\"".to_owned(),
+        format!("listen = \"{url}\""),
+        format!("listen = \"host=db.invalid password=hunter2\""),
     ] {
         let output = check(&file, &[], &[]);
         assert!(!format!("{output:?}").contains("hunter2"), "{file}: {output:?}");

@@ -5,7 +5,7 @@
 mod server_process;
 
 use std::{
-    io::{Read as _, Write as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{SocketAddr, TcpStream},
     process::{Command, ExitStatus, Stdio},
 };
@@ -133,6 +133,45 @@ fn a_log_for_machines_tells_of_each_call_what_became_of_it() {
         assert_eq!(line["code"].is_number(), outcome == "rejected", "{line}");
         assert!(line["status"].is_number() && line["micros"].is_number(), "{line}");
     }
+}
+
+#[test]
+fn start_signals_and_end_are_lines_of_the_log_for_machines() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("empty.db");
+    let db = path.to_str().unwrap();
+    let created = |word: &str| {
+        let output = command(&["create", "--db", db]).output().unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && printed.contains(word), "{printed}");
+    };
+    created("created");
+    created("already exists");
+    let run = |listen: &str, ends: bool| {
+        let arguments =
+            ["run", "--db", db, "--listen", listen, "--log-format", "json", "--drain-delay", "600"];
+        let mut child = command(&arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = Vec::new();
+        for line in BufReader::new(child.stderr.take().unwrap()).lines() {
+            let line: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
+            let message = line["message"].as_str().unwrap().to_owned();
+            // Two signals: the first begins the drain, the second ends it.
+            if ends && (message.starts_with("listening on http://") || message.starts_with("SIGTERM")) {
+                let id = child.id().to_string();
+                assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
+            }
+            lines.push(message);
+        }
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{lines:#?}");
+        lines
+    };
+    let lines = run("127.0.0.1:0", true);
+    let last = lines.last().unwrap();
+    assert!(last.contains("stopped at once by a second signal, SIGTERM"), "{lines:#?}");
+    let holder = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let lines = run(&holder.local_addr().unwrap().to_string(), false);
+    assert!(lines.last().unwrap().starts_with("cannot listen on"), "{lines:#?}");
 }
 
 #[test]

@@ -22,7 +22,8 @@ pub(super) enum Command {
 /// Checks that the settings are consistent. [`parse`] has checked each by itself.
 pub(super) fn execute(command: Command, sources: &[String]) -> Result<(), Failure> {
     let Command::Check(arguments) = command;
-    Settings::new(*arguments)?;
+    let settings = Settings::new(*arguments)?;
+    settings.warnings().iter().for_each(|line| print_error_line(&format!("warning: {line}")));
     sources.iter().try_for_each(|line| print_line(line))
 }
 
@@ -62,12 +63,12 @@ fn read(matches: &ArgMatches) -> Result<Cli, Failure> {
     Cli::from_arg_matches(matches).map_err(|error| Failure::Usage(brief(&error)))
 }
 
-/// Prints clap's message and exits. A message that may contain a token becomes a failure instead: clap quotes unexpected
+/// Prints clap's message and exits. A message that may contain a secret becomes a failure instead: clap quotes unexpected
 /// arguments.
 fn wrong_usage(error: clap::Error) -> Result<ArgMatches, Failure> {
-    if Token::resembles(&error.to_string()) {
-        let line = "an argument looks like a token, which other users of the machine could read there; it is not \
-                    repeated here; see `--help` for the expected arguments";
+    if error.use_stderr() && may_hold_secret(&error.to_string()) {
+        let line = "an argument looks like a token or a URL with a password, which other users of the machine could read \
+                    there; it is not repeated here; see `--help` for the expected arguments";
         return Err(Failure::Usage(line.to_owned()));
     }
     // Help and version are our own text. An error quotes arguments, whose escape sequences clap would print unchanged.
@@ -76,6 +77,13 @@ fn wrong_usage(error: clap::Error) -> Result<ArgMatches, Failure> {
         std::process::exit(error.exit_code());
     }
     error.exit()
+}
+
+/// Whether a message of clap quotes a token, or a database with its password in the place of another argument.
+fn may_hold_secret(message: &str) -> bool {
+    Token::resembles(message)
+        || message.contains("password=")
+        || message.split_once("://").is_some_and(|(_, rest)| rest.contains('@'))
 }
 
 /// Validates an argument by itself.
@@ -163,7 +171,12 @@ fn sources(command: &clap::Command, given: &ArgMatches, filled: &[&str]) -> Vec<
 /// The first line of clap's message, without its `error: `.
 fn brief(error: &clap::Error) -> String {
     let text = error.render().to_string();
-    text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
+    match text.lines().next().unwrap_or_default().trim_start_matches("error: ") {
+        line if may_hold_secret(line) => {
+            "a value looks like a token or a URL with a password, and is not repeated here".to_owned()
+        }
+        line => line.to_owned(),
+    }
 }
 
 fn invalid(file: &Path, fault: impl Display) -> Failure {

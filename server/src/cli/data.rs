@@ -1,4 +1,4 @@
-//! `server seed`, `server import` and `server export`.
+//! `server seed`, `server create`, `server import` and `server export`.
 
 use std::{
     env,
@@ -12,7 +12,7 @@ use sallyport_server::{
     data::{export, facts, import, seed},
     printable::counted,
     sandbox::Sandbox,
-    store::{LoadError, Location, OpenMode, Store, record::RecordCounts, sqlite::NewFile},
+    store::{LoadError, Location, OpenError, OpenMode, Store, record::RecordCounts, sqlite::NewFile},
 };
 
 use super::{
@@ -30,6 +30,13 @@ pub(super) struct SeedArguments {
     /// `conformance run --config FOLDER/conformance.toml` reads it. The folder has the tokens, in files that only you can read.
     #[arg(long, value_name = "FOLDER")]
     facts: Option<PathBuf>,
+}
+
+/// Arguments of `create`.
+#[derive(clap::Args)]
+pub(super) struct CreateArguments {
+    #[command(flatten)]
+    database: Database,
 }
 
 /// Arguments of `import`.
@@ -71,6 +78,19 @@ pub(super) async fn seed(arguments: &SeedArguments) -> Result<(), Failure> {
         ))?;
     }
     Ok(())
+}
+
+/// Creates an empty database, unless it exists.
+pub(super) async fn create(arguments: &CreateArguments) -> Result<(), Failure> {
+    let location = arguments.database.location()?;
+    match location.open(OpenMode::Existing).await {
+        Ok(_) => print_line(&format!("{location}: already exists; its tables are up to date")),
+        Err(OpenError::Missing { .. }) => {
+            fill(&location, async |_| Ok(())).await?;
+            print_line(&format!("{location}: created, without accounts; add one with `server account add`"))
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Adds the records of a file.

@@ -11,7 +11,7 @@ use sallyport_server::{
 
 use super::{
     Failure,
-    argument::{ConfirmedNumbers, WithDatabase, id, ids, in_words, is_or_are, named},
+    argument::{ConfirmedNumbers, WithDatabase, future, id, ids, in_words, is_or_are, named},
     listing::{Line, ListArguments, ShowArguments, or_dash},
     print_line,
 };
@@ -21,6 +21,7 @@ Examples:
   server instance list --ip 203.0.113.7                     list the instances at this address
   server instance list --account acme --status active --json
   server instance set-status expired 9001 9002
+  server instance renew 9001 9002 --expires 2027-01-01T00:00:00Z
   server instance move 9001 --group 11
   server instance move 9001 --group none
 
@@ -35,6 +36,8 @@ pub(super) enum Command {
     Show(WithDatabase<Show>),
     /// Set the status of instances, all or none; the first change to active sets the activation time.
     SetStatus(WithDatabase<SetStatus>),
+    /// Set the time at which instances expire, all or none; expired ones become active again.
+    Renew(WithDatabase<Renew>),
     /// Move instances into a group of their account, or out of their groups, all or none.
     Move(WithDatabase<Move>),
     /// Remove instances, all or none.
@@ -84,6 +87,16 @@ pub(super) struct SetStatus {
     /// Numbers of the instances, as `list` shows them.
     #[arg(required = true, value_name = "NUMBER")]
     numbers: Vec<String>,
+}
+
+#[derive(Args)]
+pub(super) struct Renew {
+    /// Numbers of the instances, as `list` shows them.
+    #[arg(required = true, value_name = "NUMBER")]
+    numbers: Vec<String>,
+    /// Let the instances expire at this time, for example 2027-01-01T00:00:00Z.
+    #[arg(long, value_name = "TIME", value_parser = future)]
+    expires: Timestamp,
 }
 
 #[derive(Args)]
@@ -143,6 +156,13 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
             let (registry, SetStatus { status, numbers: _ }) = on.open().await?;
             registry.set_instance_status(ids.clone(), status, Timestamp::now()).await?;
             print_line(&format!("{} {} {status}", in_words("instance", &ids), is_or_are(&ids)))
+        }
+        Command::Renew(on) => {
+            let ids = ids("instance", &on.arguments.numbers)?;
+            let (registry, Renew { numbers: _, expires }) = on.open().await?;
+            registry.renew_instances(ids.clone(), expires, Timestamp::now()).await?;
+            let verb = if ids.len() == 1 { "expires" } else { "expire" };
+            print_line(&format!("{} {verb} at {expires}", in_words("instance", &ids)))
         }
         Command::Move(on) => {
             let (ids, to) = (ids("instance", &on.arguments.numbers)?, group(&on.arguments.group)?);

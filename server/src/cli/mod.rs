@@ -46,6 +46,7 @@ Examples:
   server seed --db sandbox.db --facts facts
                                           the same, with a folder of facts for the suite
   server run --db sandbox.db              serve that file
+  server create --db real.db              create an empty database
   server import --db real.db data.jsonl   add your own data, all records or none
   server export --db real.db data.jsonl   write all data to a file, as a backup or for another database
   server account add --db real.db acme    add an account
@@ -63,6 +64,8 @@ enum Command {
     Config(config::Command),
     /// Fill a database with sample data and print its tokens, which are not shown again.
     Seed(data::SeedArguments),
+    /// Create an empty database, or bring the tables of an existing one up to date.
+    Create(data::CreateArguments),
     /// Add the records of a JSON lines file, all or none.
     Import(data::ImportArguments),
     /// Write every record to a JSON lines file; the server may be running.
@@ -140,6 +143,8 @@ enum Failure {
     Failed(String),
     /// The same, with one line for each problem.
     FailedWithDetails(String, Vec<String>),
+    /// A failure that is already in the log.
+    Logged,
 }
 
 impl<E: std::error::Error> From<E> for Failure {
@@ -154,6 +159,7 @@ pub(crate) fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Failed(line)) => failed(1, &line),
         Err(Failure::Usage(line)) => failed(2, &line),
+        Err(Failure::Logged) => ExitCode::FAILURE,
         Err(Failure::FailedWithDetails(line, details)) => {
             let code = failed(1, &line);
             details.iter().for_each(|detail| print_error_line(&format!("  {detail}")));
@@ -173,6 +179,7 @@ fn execute(command: Command, sources: &[String]) -> Result<(), Failure> {
         Command::Run(arguments) => runtime.block_on(run::run(*arguments)),
         Command::Config(command) => config::execute(command, sources),
         Command::Seed(arguments) => runtime.block_on(data::seed(&arguments)),
+        Command::Create(arguments) => runtime.block_on(data::create(&arguments)),
         Command::Import(arguments) => runtime.block_on(data::import(&arguments)),
         Command::Export(arguments) => runtime.block_on(data::export(&arguments)),
         Command::Account(command) => runtime.block_on(account::execute(command)),

@@ -2,6 +2,7 @@
 
 use sallyport_server::{RunningServer, log, sandbox::Sandbox, store::OpenMode};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tracing::Level;
 
 use super::{
     Failure, data, print_line,
@@ -16,6 +17,22 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
         LogFormat::Json => log::Format::Json,
     };
     log::start(std::mem::take(&mut settings.arguments.log), format);
+    settings.warnings().iter().for_each(|line| tracing::warn!("{line}"));
+    match serve(&settings, format).await {
+        Ok(()) => {
+            tracing::info!("stopped");
+            Ok(())
+        }
+        // Every line is a JSON object then, unless the filter drops it.
+        Err(Failure::Failed(line)) if format == log::Format::Json && tracing::enabled!(Level::ERROR) => {
+            tracing::error!("{line}");
+            Err(Failure::Logged)
+        }
+        failed => failed,
+    }
+}
+
+async fn serve(settings: &Settings, format: log::Format) -> Result<(), Failure> {
     // Signals are handled before the address is known, so that none is missed, but after the database is open, because
     // opening it may take long and a signal must end that.
     let (running, mut signals) = match &settings.source {
@@ -23,7 +40,9 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
             let store = location.open(OpenMode::Existing).await?;
             let signals = Signals::new()?;
             let running = sallyport_server::start(settings.config(store))?;
-            print_addresses(&running)?;
+            if format == log::Format::Text {
+                print_addresses(&running)?;
+            }
             (running, signals)
         }
         Source::Sandbox { tokens, output } => {
@@ -39,19 +58,25 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
             (sandbox.into_server(), signals)
         }
     };
+    if format == log::Format::Json {
+        address_lines(&running).iter().for_each(|line| tracing::info!("{line}"));
+    }
 
-    signals.stop(&running, settings.tls.as_ref()).await;
+    let signal = signals.stop(&running, settings.tls.as_ref()).await;
+    tracing::info!("{signal}: no new requests are accepted after the drain delay");
     tokio::select! {
-        done = drain(running, &settings) => done,
-        () = signals.stopped() => Err(Failure::Failed("stopped at once by a second signal".to_owned())),
+        done = drain(running, settings) => done,
+        signal = signals.stopped() => Err(Failure::Failed(format!("stopped at once by a second signal, {signal}"))),
     }
 }
 
 fn print_addresses(running: &RunningServer) -> Result<(), Failure> {
-    if let Some(admin) = running.admin_address() {
-        print_line(&format!("operator's pages on http://{admin}"))?;
-    }
-    print_line(&format!("listening on {}", running.base_url()))
+    address_lines(running).iter().try_for_each(|line| print_line(line))
+}
+
+fn address_lines(running: &RunningServer) -> Vec<String> {
+    let admin = running.admin_address().map(|admin| format!("operator's pages on http://{admin}"));
+    admin.into_iter().chain([format!("listening on {}", running.base_url())]).collect()
 }
 
 async fn drain(running: RunningServer, settings: &Settings) -> Result<(), Failure> {
@@ -82,20 +107,20 @@ impl Signals {
     }
 
     /// Waits for SIGINT or SIGTERM, and reloads the certificate at each SIGHUP.
-    async fn stop(&mut self, running: &RunningServer, tls: Option<&TlsFiles>) {
+    async fn stop(&mut self, running: &RunningServer, tls: Option<&TlsFiles>) -> &'static str {
         loop {
             tokio::select! {
-                _ = self.interrupt.recv() => return,
-                _ = self.terminate.recv() => return,
+                _ = self.interrupt.recv() => return "SIGINT",
+                _ = self.terminate.recv() => return "SIGTERM",
                 _ = self.hang_up.recv() => renew(running, tls).await,
             }
         }
     }
 
-    async fn stopped(&mut self) {
+    async fn stopped(&mut self) -> &'static str {
         tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => "SIGINT",
+            _ = self.terminate.recv() => "SIGTERM",
         }
     }
 }
@@ -111,8 +136,6 @@ async fn renew(running: &RunningServer, tls: Option<&TlsFiles>) {
             running.renew(&identity).await;
             tracing::info!("reloaded the certificate; new connections get it");
         }
-        Err(Failure::Failed(line) | Failure::Usage(line) | Failure::FailedWithDetails(line, _)) => {
-            tracing::error!("cannot reload the certificate, so the old one stays in use: {line}");
-        }
+        Err(error) => tracing::error!("cannot reload the certificate, so the old one stays in use: {error}"),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsString,
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -11,7 +11,10 @@ use std::{
 use clap::ValueEnum;
 use sallyport_server::{
     Config, check_rates,
-    edge::{admission::rate_limit::RateRule, tls::Identity},
+    edge::{
+        admission::rate_limit::RateRule,
+        tls::{Identity, TlsError},
+    },
     proxies::ProxyNet,
     sandbox::SandboxTokens,
     store::{Location, Store},
@@ -41,10 +44,11 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, value_name = "FORMAT", env = "SALLYPORT_SANDBOX_OUTPUT")]
     sandbox_output: Option<SandboxOutput>,
     /// Listen on this address; port 0 chooses a free port.
-    #[arg(long, value_name = "ADDR", env = "SALLYPORT_LISTEN", default_value = "127.0.0.1:8080")]
+    #[arg(long, value_name = "ADDR", env = "SALLYPORT_LISTEN", default_value = "127.0.0.1:8080",
+        value_parser = socket_address)]
     listen: SocketAddr,
     /// Serve the operator's pages /healthz, /readyz, /metrics and /docs on this address, without a token [default: none]
-    #[arg(long, value_name = "ADDR", env = "SALLYPORT_ADMIN")]
+    #[arg(long, value_name = "ADDR", env = "SALLYPORT_ADMIN", value_parser = socket_address)]
     admin: Option<SocketAddr>,
     /// Serve HTTPS with this certificate chain in PEM format, the server's own first. SIGHUP reloads it and its key.
     #[arg(long, value_name = "FILE", env = "SALLYPORT_TLS_CERT")]
@@ -150,8 +154,17 @@ pub(super) struct TlsFiles {
 impl Settings {
     /// Checks that the arguments are consistent, and loads the certificate.
     pub(super) fn new(arguments: Arguments) -> Result<Self, Failure> {
-        let Arguments { config: _, listen, tls_cert, tls_key, trusted_proxies, rate, max_in_flight, .. } =
-            &arguments;
+        let Arguments {
+            config: _,
+            listen,
+            admin,
+            tls_cert,
+            tls_key,
+            trusted_proxies,
+            rate,
+            max_in_flight,
+            ..
+        } = &arguments;
         let tls = match (tls_cert, tls_key) {
             (Some(certificates), Some(key)) => Some(TlsFiles::load(certificates, key)?),
             (None, None) => None,
@@ -164,11 +177,29 @@ impl Settings {
                  tls-key, or put an HTTPS proxy in front and declare it with trusted-proxies"
             )));
         }
+        if let Some(admin) = admin.filter(|admin| overlap(*admin, *listen)) {
+            return Err(usage(&format!(
+                "`listen` and `admin` both use port {}; choose another port for `admin`",
+                admin.port()
+            )));
+        }
         if *max_in_flight == 0 {
             return Err(usage("`max-in-flight`: expected an integer of at least 1, found `0`"));
         }
         check_rates(rate).map_err(|error| usage(&error.to_string()))?;
         Ok(Self { source: Source::new(&arguments)?, tls, arguments })
+    }
+
+    /// What may be a mistake.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let admin = self.arguments.admin.filter(|admin| !is_private(admin.ip()));
+        let warning = |admin| {
+            format!(
+                "`admin`: {admin} may be reached from other networks, and its pages require no token; choose a loopback or \
+                 private address, or keep callers away with a firewall"
+            )
+        };
+        admin.map(warning).into_iter().collect()
     }
 
     /// The configuration of a server on `store`.
@@ -197,9 +228,29 @@ impl TlsFiles {
     }
 
     /// Loads the files again.
-    pub(super) fn reload(&self) -> Result<Identity, Failure> {
-        Ok(Identity::load(&self.certificates, &self.key)?)
+    pub(super) fn reload(&self) -> Result<Identity, TlsError> {
+        Identity::load(&self.certificates, &self.key)
     }
+}
+
+/// Whether two addresses cannot both be listened on.
+fn overlap(one: SocketAddr, other: SocketAddr) -> bool {
+    let has_all = one.ip().is_unspecified() || other.ip().is_unspecified();
+    one.port() != 0 && one.port() == other.port() && (has_all || one.ip() == other.ip())
+}
+
+fn is_private(ip: IpAddr) -> bool {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
+        IpAddr::V6(ip) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
+    }
+}
+
+/// Parses an address to listen on.
+fn socket_address(text: &str) -> Result<SocketAddr, &'static str> {
+    text.parse().map_err(|_| {
+        "expected an IP address with a port from 0 to 65535, for example 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080"
+    })
 }
 
 pub(super) fn seconds(number: u32) -> Duration {

@@ -101,6 +101,15 @@ fn parse(bytes: &[u8]) -> Result<Record, String> {
         // The input of serde_json is a single line, so only the column is of use.
         let text = error.to_string();
         let reason = text.split(" at line ").next().unwrap_or(&text);
+        // serde names the type of the field, which says nothing to a person.
+        let reason = match reason.rsplit_once(", expected ") {
+            Some((found, "u16")) => format!("{found}, expected an integer from 0 to {}", u16::MAX),
+            Some((found, "u32")) => format!("{found}, expected an integer from 0 to {}", u32::MAX),
+            Some((found, "u64" | "NonZeroI64" | "i64")) => {
+                format!("{found}, expected an integer of at most 64 bits")
+            }
+            _ => reason.to_owned(),
+        };
         format!("column {}: {reason}", error.column())
     })
 }
@@ -138,6 +147,14 @@ mod tests {
             (r#"{"account":{"name":"a","realNameVerified":true,"x":1}}"#, "unknown field `x`"),
             (r#"{"account":{"name":"a","realNameVerified":true}} {}"#, "trailing characters"),
             (r#"{"entitlement":{"account":"a","protocol":"https"}}"#, "expected `http` or `socks5`"),
+            (
+                r#"{"gateway":{"host":"h","port":99999,"region":"USA","protocol":"http"}}"#,
+                "invalid value: integer `99999`, expected an integer from 0 to 65535",
+            ),
+            (
+                r#"{"gateway":{"host":"h","port":"http","region":"USA","protocol":"http"}}"#,
+                "invalid type: string \"http\", expected an integer from 0 to 65535",
+            ),
         ] {
             let fault = fault(line);
             assert!(fault.contains(reason), "{fault}");

@@ -66,7 +66,7 @@ impl From<StoreError> for RepositoryError {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The database does not exist.
-    #[error("no database at {database}; create one with `server seed` or `server import`")]
+    #[error("no database at {database}; create one with `server create`, `server seed` or `server import`")]
     Missing {
         /// The database.
         database: String,

@@ -19,12 +19,12 @@ pub enum Location {
 }
 
 /// Why a text is not a location. The text is not quoted, because it may hold a password.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "expected a file or postgres://user:password@host/database for the database; the URL has {0} (a special character \
-     in the password is written as % and two hexadecimal digits)"
+    "expected a file or postgres://user:password@host/database for the database, found {0}; it is not repeated here, \
+     because it may hold a password"
 )]
-pub struct LocationError(pub(super) String);
+pub struct LocationError(pub(super) &'static str);
 
 impl Location {
     /// Opens the database and brings its schema up to date.
@@ -43,20 +43,28 @@ impl TryFrom<&OsStr> for Location {
     type Error = LocationError;
 
     fn try_from(text: &OsStr) -> Result<Self, Self::Error> {
-        // Text that is not Unicode can only be a path.
-        text.to_str().map_or_else(|| Ok(Self::File(text.into())), str::parse)
+        match text.to_str() {
+            Some(url) if PostgresUrl::SCHEMES.iter().any(|scheme| url.starts_with(scheme)) => {
+                url.parse().map(Self::Postgres)
+            }
+            // A misspelled URL and the `key=value` form are not paths, because messages name the path of a file.
+            _ if is_path(text.as_encoded_bytes()) => Ok(Self::File(text.into())),
+            _ => Err(LocationError(
+                "another form (a file with `:`, `=` or `@` in its name is written with its folder, as in ./a=b.db)",
+            )),
+        }
     }
+}
+
+fn is_path(text: &[u8]) -> bool {
+    matches!(text, [b'/' | b'.', ..]) || !text.iter().any(|byte| b":=@".contains(byte))
 }
 
 impl FromStr for Location {
     type Err = LocationError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if PostgresUrl::SCHEMES.iter().any(|scheme| text.starts_with(scheme)) {
-            text.parse().map(Self::Postgres)
-        } else {
-            Ok(Self::File(text.into()))
-        }
+        Self::try_from(OsStr::new(text))
     }
 }
 
@@ -75,7 +83,9 @@ mod tests {
 
     #[test]
     fn urls_and_files_are_distinguished() {
-        for file in ["real.db", "/var/lib/postgres", "postgres.db", "-"] {
+        for file in
+            ["real.db", "/var/lib/postgres", "postgres.db", "-", "./a=b.db", "/srv/a@b:c.db", "../x:y"]
+        {
             assert_eq!(Location::try_from(OsStr::new(file)).unwrap(), Location::File(file.into()));
         }
         for url in ["postgres://acme@db.invalid/sallyport", "postgresql://db.invalid:5433/x"] {
@@ -85,16 +95,42 @@ mod tests {
 
     #[test]
     fn a_password_is_never_shown() {
-        let location: Location = "postgres://acme:very-secret@db.invalid/sallyport".parse().unwrap();
-        assert_eq!(location.to_string(), "postgres://acme@db.invalid/sallyport");
-        assert!(!format!("{location:?}").contains("very-secret"));
+        for (url, shown) in [
+            ("postgres://acme:very-secret@db.invalid/sallyport", "postgres://acme@db.invalid:5432/sallyport"),
+            ("postgresql://a:very-secret@[::1]:5433,h/x", "postgres://a@[::1]:5433,h:5432/x"),
+            ("postgres://a:very%40secret@%2Frun%2Fpg:5433/x", "postgres://a@%2Frun%2Fpg:5433/x"),
+            ("postgres://db.invalid/x?user=a&password=very-secret", "postgres://a@db.invalid:5432/x"),
+        ] {
+            let location: Location = url.parse().unwrap();
+            assert_eq!(location.to_string(), shown);
+            assert!(!format!("{location:?}").contains("secret"));
+        }
         for bad in [
             "postgres://acme:very-secret@db.invalid:very-secret/x",
             "postgres://acme@db.invalid/x?password=very-secret&sslmode=very-secret",
             "postgres://acme:very-secret@db.invalid/x?very-secret=1",
+            "postgres://acme:p@very-secret@db.invalid:5432/x",
+            "postgres://acme:p@very-secret/x@db.invalid:5432/x",
+            "postgres://acme:very-secret@db.invalid/x?application_name=a@b",
+            "Postgres://acme:very-secret@db.invalid/x",
+            " postgres://acme:very-secret@db.invalid/x",
+            "postgres:acme:very-secret@db.invalid/x",
+            "mysql://acme:very-secret@db.invalid/x",
+            "acme:very-secret@db.invalid/x",
+            "host=db.invalid password=very-secret dbname=x",
+            "password='very-secret' host=db.invalid",
         ] {
             let error = bad.parse::<Location>().unwrap_err();
             assert!(!format!("{error} {error:?}").contains("very-secret"), "{error}");
+            assert!(error.to_string().contains("postgres://user:password@host/database"), "{error}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_url_that_is_not_unicode_is_not_a_path() {
+        let bytes = <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes;
+        assert!(Location::try_from(bytes(b"postgres://acme:very-secret\xff@db.invalid/x")).is_err());
+        assert!(matches!(Location::try_from(bytes(b"real\xff.db")), Ok(Location::File(_))));
     }
 }

@@ -13,6 +13,9 @@ pub trait Upkeep: Send + Sync {
     /// none is left.
     async fn delete_extractions(&self, end: Timestamp) -> Result<u64, StoreError>;
 
+    /// When the newest extraction was stored, by the clock of the server that stored it.
+    async fn newest_extraction(&self) -> Result<Option<Timestamp>, StoreError>;
+
     /// Number of gateways for each protocol and region that has any. Counts all gateways, which is too slow for every call.
     async fn supply(&self) -> Result<Vec<Supply>, StoreError>;
 

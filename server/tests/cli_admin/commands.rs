@@ -160,6 +160,15 @@ fn groups_and_instances() {
     assert_eq!(database.succeed("instance set-status expired 9001"), "instance 9001 is expired\n");
     assert!(database.succeed("instance list --status expired").contains("203.0.113.7  20001  expired  USA"));
 
+    let renewed = database.succeed("instance renew 9001 --expires 2999-01-01T00:00:00Z");
+    assert_eq!(renewed, "instance 9001 expires at 2999-01-01T00:00:00Z\n");
+    let instance = database.json("instance show 9001 --json").remove(0);
+    assert_eq!(
+        (&instance["status"], &instance["expiresAt"]),
+        (&json!("active"), &json!("2999-01-01T00:00:00Z"))
+    );
+    database.fail(2, "instance renew 9001 --expires 2020-01-01T00:00:00Z", "future");
+
     database.succeed("account add other");
     database.succeed("group add --account other theirs");
     database.fail(1, "instance move 9001 --group 13", "group 13 belongs to account \"other\"");

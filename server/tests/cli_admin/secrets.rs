@@ -96,3 +96,34 @@ fn a_token_is_shown_once_wherever_it_is_put_afterwards() {
         assert!(!shown.is_empty());
     }
 }
+
+#[test]
+fn a_password_of_the_database_is_never_shown() {
+    let database = TestDatabase::open();
+    for url in [
+        "postgres://sally:p@very-secret@127.0.0.1:1/sally",
+        "postgres://sally:very-secret@127.0.0.1:1/sally",
+        "Postgres://sally:very-secret@127.0.0.1:1/sally",
+        "host=127.0.0.1 port=1 user=sally password=very-secret dbname=sally",
+    ] {
+        let given = ["account", "list", "--db", url];
+        let misplaced = ["account", "list", url];
+        for output in [
+            database.run(&given),
+            database.run(&misplaced),
+            database.command(&["account", "list"]).env("SALLYPORT_DB", url).output().unwrap(),
+            database.run(&["export", "--db", url, "-"]),
+            database.run(&["run", "--db", url]),
+        ] {
+            let shown = said(&output);
+            assert!(!output.status.success() && !shown.contains("very-secret"), "{url}: {shown}");
+            assert!(shown.starts_with("error: ") && shown.lines().count() == 1, "{url}: {shown}");
+        }
+    }
+    let unreachable =
+        said(&database.run(&["account", "list", "--db", "postgres://sally:x@127.0.0.1:1/sally"]));
+    assert!(unreachable.contains("postgres://sally@127.0.0.1:1/sally: "), "{unreachable}");
+    let ambiguous =
+        said(&database.run(&["account", "list", "--db", "postgres://sally:p@x@127.0.0.1:1/sally"]));
+    assert!(ambiguous.contains("%40"), "{ambiguous}");
+}

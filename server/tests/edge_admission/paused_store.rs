@@ -91,6 +91,10 @@ impl Upkeep for PausedStore {
         Err(StoreError::Closed)
     }
 
+    async fn newest_extraction(&self) -> Result<Option<Timestamp>, StoreError> {
+        Err(StoreError::Closed)
+    }
+
     async fn supply(&self) -> Result<Vec<Supply>, StoreError> {
         Err(StoreError::Closed)
     }

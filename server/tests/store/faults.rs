@@ -1,6 +1,6 @@
 //! What may fail under a running store: each fault has its response, and goes away with its cause.
 
-use std::{sync::Arc, time::Duration};
+use std::{process::Command, sync::Arc, time::Duration};
 
 use sallyport_server::{
     data::seed::{Sample, seed},
@@ -11,7 +11,11 @@ use sallyport_server::{
     },
 };
 
-use crate::{backend::Database, cluster::eventually, requests};
+use crate::{
+    backend::{Database, connect},
+    cluster::{Cluster, eventually},
+    requests,
+};
 
 /// A seeded PostgreSQL database, and a service on it that has these limits.
 async fn limited(limits: Limits) -> Option<(Database, Service, Sample)> {
@@ -92,4 +96,47 @@ async fn a_cut_connection_costs_one_call() {
         assert!(matches!(rejection, Rejection::Unavailable { .. }), "{rejection:?}");
     }
     service.extract(command(&sample, None)).await.unwrap();
+}
+
+/// A process of the database that does not run: no limit of the database ends its statement.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_frozen_connection_is_replaced() {
+    let Some(cluster) = Cluster::start() else { return };
+    let database = Database::Postgres { url: cluster.url("postgres") };
+    let watching = eventually(async || connect(&database.name()).await).await;
+    let sample = seed(database.open().await.as_ref()).await.unwrap();
+    let limits = Limits { connections: 1, statement: Duration::from_secs(1), ..Limits::default() };
+    let service = limited_on(&database, limits).await;
+    let ask = async || service.groups(&sample.tokens.main).await;
+    let mut frozen = Vec::new();
+    for leaves in [false, true] {
+        eventually(ask).await;
+        let process = eventually(async || {
+            let rows = watching
+                .query(
+                    "SELECT pid FROM pg_stat_activity
+                     WHERE application_name = 'sallyport' AND state = 'idle' AND pid <> ALL($1)",
+                    &[&frozen],
+                )
+                .await
+                .unwrap();
+            if let [row] = rows.as_slice() { Ok(row.get::<_, i32>(0)) } else { Err(rows.len()) }
+        })
+        .await;
+        send("STOP", process);
+        frozen.push(process);
+        if leaves {
+            tokio::time::timeout(Duration::from_millis(100), ask()).await.unwrap_err();
+        } else {
+            let rejection = tokio::time::timeout(Duration::from_secs(60), ask()).await.unwrap().unwrap_err();
+            assert!(matches!(rejection, Rejection::Unavailable { .. }), "{rejection:?}");
+        }
+    }
+    eventually(ask).await;
+    frozen.into_iter().for_each(|process| send("CONT", process));
+}
+
+fn send(signal: &str, process: i32) {
+    let sent = Command::new("kill").args([&format!("-{signal}"), &process.to_string()]).status();
+    assert!(sent.unwrap().success());
 }

@@ -333,6 +333,17 @@ async fn instances_are_found_changed_and_removed(database: Database) {
     rejected!(registry.set_instance_status(vec![id(3), id(9)], Status::Failed, first).await, Unknown);
     rejected!(registry.remove_instances(vec![id(3), id(9)]).await, Unknown);
     assert_eq!(registry.instance(id(3)).await.unwrap().status, Status::Provisioning, "all or none");
+
+    registry.set_instance_status(vec![id(2)], Status::Expired, first).await.unwrap();
+    registry.renew_instances(vec![id(2), id(3)], Timestamp::MAX, Timestamp::MAX).await.unwrap();
+    for (number, status, activated_at) in [(2, Status::Active, Some(first)), (3, Status::Provisioning, None)]
+    {
+        let renewed = registry.instance(id(number)).await.unwrap();
+        let found = (renewed.status, renewed.activated_at, renewed.expires_at);
+        assert_eq!(found, (status, activated_at, Some(Timestamp::MAX)));
+    }
+    rejected!(registry.renew_instances(vec![id(3), id(9)], first, first).await, Unknown);
+    assert_eq!(registry.instance(id(3)).await.unwrap().expires_at, Some(Timestamp::MAX), "all or none");
     registry.remove_instances(vec![id(1), id(4)]).await.unwrap();
     assert_eq!(numbers(any()).await, [2, 3]);
 }

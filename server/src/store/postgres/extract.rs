@@ -6,7 +6,7 @@ use deadpool_postgres::Client;
 use jiff::Timestamp;
 
 use super::{
-    codec::{get, number, port, storable},
+    codec::{get, number, port, storable, time},
     credential,
     demand::MAX_CACHED_GATEWAYS,
     owners::Owner,
@@ -169,6 +169,13 @@ pub(super) async fn supply(client: &Client) -> Result<Vec<Supply>> {
     rows.iter()
         .map(|row| Ok(Supply { protocol: get(row, 0)?, region: get(row, 1)?, gateways: number(row, 2)? }))
         .collect()
+}
+
+pub(super) async fn newest(client: &Client) -> Result<Option<Timestamp>> {
+    let statement =
+        client.prepare_cached("SELECT created_at FROM extractions ORDER BY created_at DESC LIMIT 1").await?;
+    let row = client.query_opt(&statement, &[]).await?;
+    Ok(row.map(|row| time(&row, 0)).transpose()?.flatten())
 }
 
 /// Statements that change extractions name the account, by which a cluster finds the right node.

@@ -16,7 +16,7 @@ mod schema;
 mod search;
 mod unload;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use deadpool_postgres::{Client, Pool, Status};
@@ -57,6 +57,7 @@ use crate::{
 #[derive(Debug)]
 pub struct PostgresStore {
     pool: Pool,
+    response_timeout: Duration,
     owners: Owners,
     cache: Arc<Cache<Moment>>,
     demand: Arc<Demand>,
@@ -76,21 +77,23 @@ impl PostgresStore {
         drop(client);
         Ok(Self {
             pool,
+            response_timeout: limits.response(),
             owners: Owners::new(),
             cache: Arc::new(Cache::new()),
             demand: Arc::new(Demand::new()),
         })
     }
 
-    /// Runs a query on a connection of the pool. When it has returned or failed, no statement is in flight any more.
+    /// Runs a query on a connection of the pool.
     async fn on_connection<T, E: From<StoreError>>(
         &self,
         query: impl AsyncFnOnce(&Client) -> Result<T>,
     ) -> Result<T, E> {
-        let client = Connection::get(&self.pool).await?;
-        let result = query(&client).await;
-        client.release();
-        Ok(result?)
+        Ok(self.connection().await?.run(query).await?)
+    }
+
+    async fn connection(&self) -> Result<Connection> {
+        Connection::get(&self.pool, self.response_timeout).await
     }
 
     /// Caches what was read for an extraction without request id, and reads its gateways if that pays.
@@ -103,7 +106,7 @@ impl PostgresStore {
         if *is_whole && has_gateways && self.demand.should_read(&query.parameters, cached(), read_at) {
             // In a task of its own: the call already has its data and must not wait or fail because of this.
             tokio::spawn(cache_gateways(
-                self.pool.clone(),
+                (self.pool.clone(), self.response_timeout),
                 Arc::clone(&self.cache),
                 Arc::clone(&self.demand),
                 query.parameters.clone(),
@@ -126,10 +129,15 @@ macro_rules! by_owner {
     };
 }
 
-async fn cache_gateways(pool: Pool, cache: Arc<Cache<Moment>>, demand: Arc<Demand>, parameters: Parameters) {
-    let Ok(client) = pool.get().await else { return };
+async fn cache_gateways(
+    (pool, response_timeout): (Pool, Duration),
+    cache: Arc<Cache<Moment>>,
+    demand: Arc<Demand>,
+    parameters: Parameters,
+) {
+    let Ok(connection) = Connection::get(&pool, response_timeout).await else { return };
     let sent = Moment::now();
-    match extract::gateways(&client, &parameters).await {
+    match connection.run(async |client| extract::gateways(client, &parameters).await).await {
         Ok(gateways) => {
             let size = gateways.as_ref().map(Gateways::len);
             if demand.finish_read(&parameters, size, sent, Moment::now()) {
@@ -210,7 +218,7 @@ impl Repository for PostgresStore {
 #[async_trait]
 impl Archive for PostgresStore {
     async fn load(&self, lines: Lines) -> Result<RecordCounts, LoadError> {
-        let mut client = Connection::get(&self.pool).await?;
+        let mut client = self.connection().await?;
         let loaded = load::load(&mut client, lines).await?;
         client.release();
         wait_until_in_force().await;
@@ -218,7 +226,7 @@ impl Archive for PostgresStore {
     }
 
     async fn unload(&self, sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
-        unload::unload(&mut *Connection::get(&self.pool).await?, sink).await
+        unload::unload(&mut *self.connection().await?, sink).await
     }
 }
 
@@ -226,6 +234,10 @@ impl Archive for PostgresStore {
 impl Upkeep for PostgresStore {
     async fn delete_extractions(&self, end: Timestamp) -> Result<u64> {
         self.on_connection(async |client| extract::delete_before(client, end).await).await
+    }
+
+    async fn newest_extraction(&self) -> Result<Option<Timestamp>> {
+        self.on_connection(extract::newest).await
     }
 
     async fn supply(&self) -> Result<Vec<Supply>> {

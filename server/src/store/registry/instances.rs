@@ -131,6 +131,36 @@ impl Registry {
         .await
     }
 
+    /// Sets the time at which instances expire, all or none of them. Expired ones become active, as [`Registry::set_instance_status`]
+    /// makes them.
+    ///
+    /// # Errors
+    /// One of the instances is unknown.
+    pub async fn renew_instances(&self, ids: Vec<Id>, expires_at: Timestamp, now: Timestamp) -> Result<()> {
+        self.change_uncached(move |session| {
+            for id in ids {
+                let (account, _) = owner(session, id)?;
+                session.execute(
+                    "UPDATE instances SET expires_at = $1 WHERE account_id = $2 AND id = $3",
+                    &[Some(expires_at).into(), account.into(), id.into()],
+                )?;
+                session.execute(
+                    "UPDATE instances SET status = $1, activated_at = coalesce(activated_at, $2)
+                     WHERE account_id = $3 AND id = $4 AND status = $5",
+                    &[
+                        Status::Active.into(),
+                        Some(now).into(),
+                        account.into(),
+                        id.into(),
+                        Status::Expired.into(),
+                    ],
+                )?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
     /// Moves instances into a group of their account, or out of their groups, all or none of them.
     ///
     /// # Errors

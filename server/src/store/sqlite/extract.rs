@@ -3,7 +3,7 @@
 use std::{net::Ipv4Addr, sync::Arc};
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, ToSql};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, Transaction};
 
 use super::{gateways, revision::Revision};
 use crate::{
@@ -142,6 +142,12 @@ pub(super) fn store(
     .execute((account.0, request_id, Json(parameters), Json(endpoints), StoredTime(now)))?;
     stored(db, account, request_id)?
         .ok_or_else(|| StoreError::Internal("an extraction is missing right after it was stored".to_owned()))
+}
+
+pub(super) fn newest(snapshot: &Transaction<'_>) -> Result<Option<Timestamp>> {
+    let newest =
+        "SELECT created_at FROM extractions INDEXED BY extractions_by_age ORDER BY created_at DESC LIMIT 1";
+    Ok(snapshot.prepare_cached(newest)?.query_row([], |row| time(row, 0)).optional()?.flatten())
 }
 
 pub(super) fn delete_before(db: &Connection, end: Timestamp) -> Result<u64> {

@@ -136,6 +136,10 @@ impl Upkeep for SqliteStore {
         self.writer.write(move |db| extract::delete_before(db, end)).await
     }
 
+    async fn newest_extraction(&self) -> Result<Option<Timestamp>> {
+        self.readers.read(extract::newest).await
+    }
+
     async fn supply(&self) -> Result<Vec<Supply>> {
         self.readers.read(gateways::supply).await
     }
