@@ -4,9 +4,9 @@ use reqwest::{Url, redirect};
 use secrecy::SecretString;
 
 use crate::{
-    Client, Error, Middleware, RetryBudget, RetryPolicy, TokenFile, TokenSource, contract::PATH_PREFIX,
-    middleware::Chain, options::not_zero, secret::Token, telemetry::Telemetry, token_source::Tokens,
-    transport::Transport,
+    Client, Error, Middleware, RetryBudget, RetryPolicy, TokenFile, TokenSource, connection,
+    contract::PATH_PREFIX, middleware::Chain, options::not_zero, secret::Token, telemetry::Telemetry,
+    token_source::Tokens, transport::Transport,
 };
 
 /// The environment variable that [`ClientBuilder::token_from_env`] reads.
@@ -224,10 +224,10 @@ impl ClientBuilder {
                 return Err(Error::configuration(message));
             }
         };
-        let builder = self.http.unwrap_or_default();
         // A proxy of the environment would receive the token unencrypted, and cannot reach this machine's loopback anyway.
         let is_local = url.scheme() == "http" && is_loopback(&url);
-        let http = if is_local { builder.no_proxy() } else { builder }
+        let builder = self.http.unwrap_or_default();
+        let http = connection::noticing(if is_local { builder.no_proxy() } else { builder })
             .redirect(redirect::Policy::none())
             // Another crate may enable reqwest's decompression; this client asks for uncompressed bodies.
             .no_gzip()

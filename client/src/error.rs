@@ -80,6 +80,8 @@ pub struct TransportError {
     pub detail: String,
     /// See [`Error::request_id`].
     pub request_id: Option<String>,
+    /// Whether a connection that was kept alive had been closed by the service before the head of a response was complete.
+    pub(crate) is_stale: bool,
 }
 
 /// Which timeout was exceeded.
@@ -224,7 +226,7 @@ impl Error {
 impl TransportError {
     /// An incomplete response, for a [`Middleware`](crate::Middleware) that stands in for the service.
     pub fn new(detail: impl Into<String>) -> Self {
-        Self { is_connect: false, detail: detail.into(), request_id: None }
+        Self { is_connect: false, detail: detail.into(), request_id: None, is_stale: false }
     }
 }
 
@@ -324,7 +326,8 @@ mod tests {
             trace_id: Some(text()),
             retry_after: None,
         };
-        let transport = TransportError { is_connect: true, detail: text(), request_id: Some(text()) };
+        let transport =
+            TransportError { is_connect: true, request_id: Some(text()), ..TransportError::new(text()) };
         let timeout = TimeoutError { is_total: true, limit: None, request_id: Some(text()) };
         let unexpected_response = UnexpectedResponse {
             status: StatusCode::OK,

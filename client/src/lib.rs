@@ -56,6 +56,7 @@ mod body;
 mod budget;
 mod builder;
 mod client;
+mod connection;
 #[rustfmt::skip]
 #[allow(clippy::clone_on_copy, clippy::needless_pass_by_value, clippy::vec_init_then_push, reason = "generated")]
 pub mod contract;

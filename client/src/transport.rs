@@ -8,6 +8,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use crate::{
     Error, RetryBudget, RetryPolicy, Separator, TimeoutError, TransportError,
     body::{self, BodyError},
+    connection,
     contract::REQUEST_ID_HEADER,
     hooks::Hooks,
     middleware::{self, Chain},
@@ -23,6 +24,9 @@ use crate::{
 
 /// Longer durations are cut to this one, so that adding them to an instant does not overflow.
 const MAX_DURATION: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
+/// Maximum number of closed connections that a request tries before it counts as failed; more than most pools hold.
+const MAX_STALE: u32 = 256;
 
 /// Connections and settings of a client, shared by its clones.
 #[derive(Debug)]
@@ -123,15 +127,32 @@ impl Transport {
     /// Sends the request once; twice when its token is rejected and another one has taken its place.
     async fn attempt(&self, call: &Call<'_>, sent: &mut u32) -> Result<(RawResponse, Arc<Token>), Error> {
         let token = self.tokens.current().await?;
-        let error = match self.send_once(call, &token, sent).await {
+        let error = match self.send_on_open_connection(call, &token, sent).await {
             Ok(response) => return Ok((response, token)),
             Err(error) => error,
         };
         let is_rejected = matches!(error.status(), Some(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN));
         let renewed = if is_rejected { self.tokens.after(&token).await } else { None };
         let Some(token) = renewed else { return Err(error) };
-        let response = self.send_once(call, &token, sent).await?;
+        let response = self.send_on_open_connection(call, &token, sent).await?;
         Ok((response, token))
+    }
+
+    /// Sends the request, and again at once when the service had closed the connection that was kept alive for it. Each such failure
+    /// removes a connection from the pool, until the request opens a fresh one.
+    async fn send_on_open_connection(
+        &self,
+        call: &Call<'_>,
+        token: &Token,
+        sent: &mut u32,
+    ) -> Result<RawResponse, Error> {
+        for _ in 0..MAX_STALE {
+            match self.send_once(call, token, sent).await {
+                Err(error) if is_stale(&error) && call.operation.retry.allows(&error) => {}
+                outcome => return outcome,
+            }
+        }
+        self.send_once(call, token, sent).await
     }
 
     async fn send_once(&self, call: &Call<'_>, token: &Token, sent: &mut u32) -> Result<RawResponse, Error> {
@@ -169,8 +190,9 @@ impl Transport {
     ) -> Result<(RawResponse, bool), Error> {
         authenticate(&mut request, operation, token)?;
         let limit = request.timeout().copied();
-        let convert = |error| transport_error(error, limit, token);
-        let response = self.http.execute(request).await.map_err(convert)?;
+        let convert = |error| self.transport_error(error, limit, token, true);
+        let (outcome, is_new) = connection::send(self.http.execute(request)).await;
+        let response = outcome.map_err(|error| self.transport_error(error, limit, token, is_new))?;
         let has_length = body::has_length(&response);
         if response.status().as_u16() != operation.status {
             return Ok((body::read_beginning(response).await, has_length));
@@ -184,6 +206,33 @@ impl Transport {
                 Err(unexpected_response(&reason, &response, token))
             }
         }
+    }
+
+    /// Converts an error of reqwest, which would display the whole URL. `is_new` tells whether the request opened its connection.
+    fn transport_error(
+        &self,
+        error: reqwest::Error,
+        limit: Option<Duration>,
+        token: &Token,
+        is_new: bool,
+    ) -> Error {
+        if error.is_timeout() && !error.is_connect() {
+            return Error::Timeout(Box::new(TimeoutError { is_total: false, limit, request_id: None }));
+        }
+        let (is_connect, is_of_body) = (error.is_connect(), error.is_body() || error.is_decode());
+        let is_stale = !is_new && !is_connect && connection::is_closed(&error);
+        let error = error.without_url();
+        let mut causes = vec![error.to_string()];
+        let mut source = error.source();
+        while let Some(inner) = source {
+            causes.push(inner.to_string());
+            source = inner.source();
+        }
+        // The outer errors only say that a request failed, and (before the response begins) which client sent it.
+        let layers = if is_of_body { 1 } else { 2 };
+        let skipped = causes.len().saturating_sub(1).min(layers);
+        let detail = token.scrub(&causes.get(skipped..).unwrap_or_default().join(": "));
+        Error::Transport(Box::new(TransportError { is_connect, detail, request_id: None, is_stale }))
     }
 
     /// Sets the headers of the caller, and a request id where there is none; all requests of the call share them.
@@ -249,24 +298,9 @@ fn check_text(
     }
 }
 
-/// Converts an error of reqwest, which would display the whole URL.
-fn transport_error(error: reqwest::Error, limit: Option<Duration>, token: &Token) -> Error {
-    if error.is_timeout() && !error.is_connect() {
-        return Error::Timeout(Box::new(TimeoutError { is_total: false, limit, request_id: None }));
-    }
-    let (is_connect, is_of_body) = (error.is_connect(), error.is_body() || error.is_decode());
-    let error = error.without_url();
-    let mut causes = vec![error.to_string()];
-    let mut source = error.source();
-    while let Some(inner) = source {
-        causes.push(inner.to_string());
-        source = inner.source();
-    }
-    // The outer errors only say that a request failed, and (before the response begins) which client sent it.
-    let layers = if is_of_body { 1 } else { 2 };
-    let skipped = causes.len().saturating_sub(1).min(layers);
-    let detail = causes.get(skipped..).unwrap_or_default().join(": ");
-    Error::Transport(Box::new(TransportError { is_connect, detail: token.scrub(&detail), request_id: None }))
+/// Whether the request failed on a connection that was kept alive and that the service had closed.
+fn is_stale(error: &Error) -> bool {
+    matches!(error, Error::Transport(error) if error.is_stale)
 }
 
 /// Whether the request has a request id in its query. An empty one is removed, so that the header counts.

@@ -28,6 +28,15 @@ pub(crate) enum Reply {
     Pieces(Vec<Vec<u8>>, Duration),
     /// Sends a success head and then a body of this many bytes.
     Flood(usize),
+    /// Sends these bytes after this pause, and keeps the connection for the next request.
+    Kept(Vec<u8>, Duration),
+}
+
+/// The reply on a connection that is kept alive, although nothing in it says so.
+pub(crate) fn kept(reply: Reply) -> Reply {
+    let Reply::Raw(bytes) = reply else { panic!("a reply of bytes") };
+    let text = String::from_utf8(bytes).unwrap();
+    Reply::Kept(text.replace("connection: close\r\n", "").into_bytes(), Duration::ZERO)
 }
 
 /// A response with a body and its length.
@@ -130,23 +139,30 @@ async fn serve(
     respond: &(impl Fn(usize, &str) -> Reply + Sync),
     record: &Mutex<Vec<String>>,
 ) {
-    let Some(request) = read(&mut stream).await else { return };
-    let reply = {
-        let mut seen = record.lock().unwrap();
-        let reply = respond(seen.len(), &request);
-        seen.push(request);
-        reply
-    };
-    // A client that has had enough closes the connection; that is no failure of the script.
-    let _ = match &reply {
-        Reply::Raw(bytes) => stream.write_all(bytes).await,
-        Reply::Hang => {
-            let mut end = [0];
-            stream.read(&mut end).await.map(|_| ())
-        }
-        Reply::Pieces(pieces, pause) => send_pieces(&mut stream, pieces, *pause).await,
-        Reply::Flood(length) => flood(&mut stream, *length).await,
-    };
+    while let Some(request) = read(&mut stream).await {
+        let reply = {
+            let mut seen = record.lock().unwrap();
+            let reply = respond(seen.len(), &request);
+            seen.push(request);
+            reply
+        };
+        // A client that has had enough closes the connection; that is no failure of the script.
+        let _ = match &reply {
+            Reply::Raw(bytes) => stream.write_all(bytes).await,
+            Reply::Hang => {
+                let mut end = [0];
+                stream.read(&mut end).await.map(|_| ())
+            }
+            Reply::Pieces(pieces, pause) => send_pieces(&mut stream, pieces, *pause).await,
+            Reply::Flood(length) => flood(&mut stream, *length).await,
+            Reply::Kept(bytes, pause) => {
+                tokio::time::sleep(*pause).await;
+                let _ = stream.write_all(bytes).await;
+                continue;
+            }
+        };
+        return;
+    }
 }
 
 async fn read(stream: &mut TcpStream) -> Option<String> {
