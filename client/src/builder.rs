@@ -189,8 +189,8 @@ impl ClientBuilder {
     /// loopback interface uses no proxy, neither one set here nor one of the environment.
     ///
     /// Without the features `rustls` and `native-tls` of this crate, https is accepted only together with this builder: your
-    /// program may enable TLS in reqwest itself, which this crate cannot see. With both, reqwest takes native-tls unless this
-    /// builder chooses otherwise.
+    /// program may enable TLS in reqwest itself, which this crate cannot see. This builder chooses its TLS library itself, for
+    /// example with `tls_backend_rustls`; otherwise reqwest takes native-tls where any crate of the program enables it.
     pub fn http(mut self, builder: reqwest::ClientBuilder) -> Self {
         self.http = Some(builder);
         self
@@ -226,11 +226,14 @@ impl ClientBuilder {
         };
         // A proxy of the environment would receive the token unencrypted, and cannot reach this machine's loopback anyway.
         let is_local = url.scheme() == "http" && is_loopback(&url);
-        let builder = self.http.unwrap_or_default();
+        let builder = self.http.unwrap_or_else(http);
         let http = connection::noticing(if is_local { builder.no_proxy() } else { builder })
             .redirect(redirect::Policy::none())
             // Another crate may enable reqwest's decompression; this client asks for uncompressed bodies.
+            .no_brotli()
+            .no_deflate()
             .no_gzip()
+            .no_zstd()
             .referer(false)
             .connection_verbose(false)
             .connect_timeout(self.connect_timeout)
@@ -280,6 +283,17 @@ impl fmt::Debug for TokenChoice {
             Self::Source(_) => out.write_str("a source"),
         }
     }
+}
+
+/// reqwest's builder with the TLS library of this crate's features. By itself reqwest takes native-tls where another crate of the
+/// program enables it.
+fn http() -> reqwest::ClientBuilder {
+    let builder = reqwest::Client::builder();
+    #[cfg(feature = "rustls")]
+    let builder = builder.tls_backend_rustls();
+    #[cfg(all(feature = "native-tls", not(feature = "rustls")))]
+    let builder = builder.tls_backend_native();
+    builder
 }
 
 /// Whether a feature of this crate has enabled TLS.

@@ -26,7 +26,7 @@
 //!
 //! # Features
 //! - `rustls` (default) or `native-tls`: the TLS library. Without either, [`ClientBuilder::build`] refuses https; with both,
-//!   native-tls is used.
+//!   rustls is used.
 //! - `blocking`: `blocking::Client`, for programs without an async runtime.
 //! - `tracing`: a span for each call and events for responses, retries and failures; see [below](#tracing).
 //! - `opentelemetry`: spans, metrics and trace context through OpenTelemetry's global providers.

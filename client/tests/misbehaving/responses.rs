@@ -138,6 +138,9 @@ async fn gzip_that_was_not_requested_is_reported_and_not_shown() {
     assert!(!server.requests()[0].to_ascii_lowercase().contains("accept-encoding"), "none is requested");
     assert!(response.reason.contains("`Content-Encoding: gzip`"), "{response:?}");
     assert!(response.excerpt.is_empty(), "{response:?}");
+    // reqwest would decode this one, too, as the tests enable it.
+    let error = listing_error(reply(200, &[("content-encoding", "deflate")], "{}")).await;
+    assert!(error.to_string().contains("`Content-Encoding: deflate`"), "{error}");
 
     // Without the header, and as a rejection.
     for (status, header) in [(200, ""), (404, ""), (404, "content-encoding: gzip\r\n")] {
