@@ -200,7 +200,8 @@ impl ClientBuilder {
     ///
     /// # Errors
     /// [`Error::Configuration`] when base URL or token are missing or invalid, when the base URL has https and the build no TLS,
-    /// when a timeout or [`max_body_bytes`](Self::max_body_bytes) is zero, or when TLS cannot be initialised; the token of a
+    /// when a timeout or [`max_body_bytes`](Self::max_body_bytes) is zero, when the environment has a proxy of an unknown scheme (http,
+    /// https, SOCKS 4 and 5 are known), or when TLS cannot be initialised; the token of a
     /// [`token_source`](Self::token_source) is checked later, before each request;
     /// [`Error::InvalidArgument`] when the token is too short (`all.token-required`).
     pub fn build(self) -> Result<Client, Error> {
@@ -226,7 +227,11 @@ impl ClientBuilder {
         };
         // A proxy of the environment would receive the token unencrypted, and cannot reach this machine's loopback anyway.
         let is_local = url.scheme() == "http" && is_loopback(&url);
-        let builder = self.http.unwrap_or_else(http);
+        let builder = match self.http {
+            Some(builder) => builder,
+            None if is_local => http(),
+            None => known_proxies().map(|()| http())?,
+        };
         let http = connection::noticing(if is_local { builder.no_proxy() } else { builder })
             .redirect(redirect::Policy::none())
             // Another crate may enable reqwest's decompression; this client asks for uncompressed bodies.
@@ -294,6 +299,23 @@ fn http() -> reqwest::ClientBuilder {
     #[cfg(all(feature = "native-tls", not(feature = "rustls")))]
     let builder = builder.tls_backend_native();
     builder
+}
+
+/// Rejects a proxy of the environment that reqwest would ignore, so that the connection would bypass it.
+fn known_proxies() -> Result<(), Error> {
+    const SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
+    for name in ["ALL_PROXY", "all_proxy", "HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"] {
+        // The value may hold a password, so it is not shown.
+        let value = env::var(name).unwrap_or_default();
+        let scheme = value.split_once("://").map_or("http", |(scheme, _)| scheme);
+        if !SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()) {
+            let known = SCHEMES.join(", ");
+            return Err(Error::configuration(format!(
+                "unknown scheme in the environment variable {name}: expected the URL of a proxy with one of: {known}"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a feature of this crate has enabled TLS.

@@ -232,6 +232,30 @@ async fn a_proxy_of_the_environment_sees_nothing_of_this_machine() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_socks_proxy_of_the_environment_is_used_and_one_of_an_unknown_scheme_is_an_error() {
+    let server = FaultyServer::start(vec![no_groups()]).await;
+    let proxy = server.socks_proxy().await;
+    let start_with = |variable: &str, scheme: &str, host: &str| {
+        let mut command = program(&server, &["groups", "--allow-http", "--base-url", host]);
+        for name in ["ALL_PROXY", "all_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"] {
+            command.env_remove(name);
+        }
+        command.env(variable, format!("{scheme}://{proxy}"));
+        start(command, String::new())
+    };
+    stdout(&start_with("ALL_PROXY", "socks5h", "http://api.invalid").await);
+    stdout(&start_with("HTTP_PROXY", "socks5", "http://203.0.113.7:8080").await);
+    let seen = server.requests();
+    assert!(seen.len() == 2 && seen.iter().all(|request| request.starts_with("GET /openapi")), "{seen:?}");
+    for (variable, scheme) in [("ALL_PROXY", "socks"), ("http_proxy", "ftp")] {
+        let output = start_with(variable, scheme, "http://api.invalid").await;
+        let text = failed(&output, 2, &format!("unknown scheme in the environment variable {variable}"));
+        assert!(text.contains("socks5h") && !text.contains(&proxy.to_string()), "{text}");
+    }
+    assert_eq!(server.requests().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn missing_settings_are_named() {
     for (variable, expected) in
         [("SALLYPORT_BASE_URL", "--base-url"), ("SALLYPORT_API_KEY", "SALLYPORT_API_KEY")]
