@@ -76,7 +76,7 @@ pub enum BusinessCode {
 pub struct TransportError {
     /// Whether the connection could not be established, so that the service has received nothing.
     pub is_connect: bool,
-    /// The cause, without the URL.
+    /// The cause, without the URL. Without a connection it begins with host and port of the service.
     pub detail: String,
     /// See [`Error::request_id`].
     pub request_id: Option<String>,

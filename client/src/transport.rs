@@ -231,7 +231,11 @@ impl Transport {
         // The outer errors only say that a request failed, and (before the response begins) which client sent it.
         let layers = if is_of_body { 1 } else { 2 };
         let skipped = causes.len().saturating_sub(1).min(layers);
-        let detail = token.scrub(&causes.get(skipped..).unwrap_or_default().join(": "));
+        let mut detail = token.scrub(&causes.get(skipped..).unwrap_or_default().join(": "));
+        if is_connect {
+            let (host, port) = (self.url.host_str(), self.url.port_or_known_default());
+            detail = format!("{}:{}: {detail}", host.unwrap_or_default(), port.unwrap_or_default());
+        }
         Error::Transport(Box::new(TransportError { is_connect, detail, request_id: None, is_stale }))
     }
 

@@ -128,6 +128,10 @@ async fn no_connection_no_token() {
         Client::builder().base_url(format!("http://{address}")).token(CANARY).retry(RetryPolicy::none());
     for error in every_call(&client.build().unwrap()).await {
         assert!(matches!(&error, Error::Transport(transport) if transport.is_connect), "{error:?}");
+        assert!(
+            error.to_string().starts_with(&format!("cannot connect to the service: {address}: ")),
+            "{error}"
+        );
         assert_clean("the error", &format!("{error} {error:?}"));
     }
 }
