@@ -245,7 +245,8 @@ impl fmt::Display for Rejection {
             write!(out, "; check the base URL, to which the client adds `{PATH_PREFIX}/…`")?;
         }
         if let Some(wait) = self.retry_after {
-            write!(out, "; retry after {wait:?}")?;
+            // Many messages name `Retry-After` themselves.
+            write!(out, "; wait {wait:?}")?;
         }
         write_ids(out, self.request_id.as_deref(), self.trace_id.as_deref())
     }
@@ -312,7 +313,7 @@ mod tests {
             crate::testing::rejection(StatusCode::SERVICE_UNAVAILABLE, "No gateway is available.");
         assert_eq!(rejection.to_string(), "HTTP 503: No gateway is available");
         rejection.retry_after = Some(Duration::from_secs(2));
-        assert_eq!(rejection.to_string(), "HTTP 503: No gateway is available; retry after 2s");
+        assert_eq!(rejection.to_string(), "HTTP 503: No gateway is available; wait 2s");
     }
 
     #[test]
