@@ -1,6 +1,13 @@
 //! Sends requests: authentication, timeouts, retries, middleware.
 
-use std::{error::Error as _, sync::Arc, time::Duration};
+use std::{
+    error::Error as _,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
 
 use reqwest::{Request, StatusCode, Url};
 use tokio::time::{Instant, sleep, timeout_at};
@@ -65,6 +72,8 @@ struct Call<'a> {
     /// Separator of a text response, whose end it marks when the response has no declared length.
     separator: Option<&'a Separator>,
     telemetry: CallTelemetry<'a>,
+    /// Number of requests that were sent.
+    sent: AtomicU32,
 }
 
 impl Transport {
@@ -85,9 +94,10 @@ impl Transport {
             options,
             separator: hooks.separator.as_ref(),
             telemetry: self.telemetry.start(operation, &self.url),
+            sent: AtomicU32::new(0),
         };
         let sending = self.send_with_retries(&call, deadline, total);
-        let outcome = telemetry::in_span(operation, &self.url, &request, sending).await;
+        let outcome = telemetry::in_span(operation, &self.url, &request, &call.sent, sending).await;
         call.telemetry.end(outcome.as_ref().err());
         outcome
     }
@@ -99,11 +109,12 @@ impl Transport {
         total: Duration,
     ) -> Result<SuccessResponse, Error> {
         let policy = call.options.retry.as_deref().unwrap_or(&self.retry);
-        let (mut retries, mut attempts) = (0, 0);
+        let mut retries = 0;
         loop {
-            let error = match timeout_at(deadline, self.attempt(call, &mut attempts)).await {
+            let error = match timeout_at(deadline, self.attempt(call)).await {
                 Ok(Ok((response, token))) => {
                     self.budget.refill();
+                    let attempts = call.sent.load(Ordering::Relaxed);
                     return Ok(SuccessResponse { response, token, attempts });
                 }
                 Ok(Err(error)) => error,
@@ -125,37 +136,32 @@ impl Transport {
     }
 
     /// Sends the request once; twice when its token is rejected and another one has taken its place.
-    async fn attempt(&self, call: &Call<'_>, sent: &mut u32) -> Result<(RawResponse, Arc<Token>), Error> {
+    async fn attempt(&self, call: &Call<'_>) -> Result<(RawResponse, Arc<Token>), Error> {
         let token = self.tokens.current().await?;
-        let error = match self.send_on_open_connection(call, &token, sent).await {
+        let error = match self.send_on_open_connection(call, &token).await {
             Ok(response) => return Ok((response, token)),
             Err(error) => error,
         };
         let is_rejected = matches!(error.status(), Some(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN));
         let renewed = if is_rejected { self.tokens.after(&token).await } else { None };
         let Some(token) = renewed else { return Err(error) };
-        let response = self.send_on_open_connection(call, &token, sent).await?;
+        let response = self.send_on_open_connection(call, &token).await?;
         Ok((response, token))
     }
 
     /// Sends the request, and again at once when the service had closed the connection that was kept alive for it. Each such failure
     /// removes a connection from the pool, until the request opens a fresh one.
-    async fn send_on_open_connection(
-        &self,
-        call: &Call<'_>,
-        token: &Token,
-        sent: &mut u32,
-    ) -> Result<RawResponse, Error> {
+    async fn send_on_open_connection(&self, call: &Call<'_>, token: &Token) -> Result<RawResponse, Error> {
         for _ in 0..MAX_STALE {
-            match self.send_once(call, token, sent).await {
+            match self.send_once(call, token).await {
                 Err(error) if is_stale(&error) && call.operation.retry.allows(&error) => {}
                 outcome => return outcome,
             }
         }
-        self.send_once(call, token, sent).await
+        self.send_once(call, token).await
     }
 
-    async fn send_once(&self, call: &Call<'_>, token: &Token, sent: &mut u32) -> Result<RawResponse, Error> {
+    async fn send_once(&self, call: &Call<'_>, token: &Token) -> Result<RawResponse, Error> {
         let Some(mut request) = call.request.try_clone() else {
             return Err(Error::configuration(
                 "a request with a streamed body cannot be retried; buffer its body",
@@ -163,12 +169,12 @@ impl Transport {
         };
         // A timeout is an extension of the request, whose copies take several allocations each; so it is set here, on the copy.
         *request.timeout_mut() = Some(call.options.request_timeout.unwrap_or(self.request_timeout));
-        *sent += 1;
-        let mut telemetry = call.telemetry.attempt(&mut request, *sent);
+        let number = call.sent.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut telemetry = call.telemetry.attempt(&mut request, number);
         let outcome = if self.middleware.is_empty() {
             self.exchange(request, call.operation, token).await
         } else {
-            middleware::run(self, call.operation, token, request, *sent).await
+            middleware::run(self, call.operation, token, request, number).await
         };
         let outcome = outcome.and_then(|(response, has_length)| {
             telemetry::responded(response.status);
@@ -327,8 +333,6 @@ fn timeout(is_total: bool, limit: Duration) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicU32, Ordering};
-
     use secrecy::SecretString;
     use serde_json::json;
 
