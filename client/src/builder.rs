@@ -88,10 +88,10 @@ impl ClientBuilder {
         self
     }
 
-    /// Reads the base URL from the environment variable [`BASE_URL_VARIABLE`], at once. While it is not set, or not UTF-8, the
+    /// Reads the base URL from the environment variable [`BASE_URL_VARIABLE`], at once. While it is not set, empty or not UTF-8, the
     /// base URL is missing.
     pub fn base_url_from_env(mut self) -> Self {
-        self.base_url = env::var(BASE_URL_VARIABLE).ok().map(BaseUrl);
+        self.base_url = variable(BASE_URL_VARIABLE).ok().map(BaseUrl);
         self
     }
 
@@ -288,6 +288,12 @@ impl fmt::Debug for TokenChoice {
             Self::Source(_) => out.write_str("a source"),
         }
     }
+}
+
+/// The environment variable `name`. The error does not show its value, not even when that is not UTF-8. An empty one counts as not set.
+pub(crate) fn variable(name: &str) -> Result<String, String> {
+    let value = env::var(name).ok().filter(|value| !value.is_empty());
+    value.ok_or_else(|| format!("the environment variable {name} is not set, empty or not UTF-8"))
 }
 
 /// reqwest's builder with the TLS library of this crate's features. By itself reqwest takes native-tls where another crate of the

@@ -260,10 +260,16 @@ async fn missing_settings_are_named() {
     for (variable, expected) in
         [("SALLYPORT_BASE_URL", "--base-url"), ("SALLYPORT_API_KEY", "SALLYPORT_API_KEY")]
     {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
-        command.env("SALLYPORT_BASE_URL", "http://127.0.0.1:9").env("SALLYPORT_API_KEY", CANARY);
-        command.env_remove(variable).arg("groups");
-        failed(&start(command, String::new()).await, 2, expected);
+        for is_empty in [false, true] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
+            command.env("SALLYPORT_BASE_URL", "http://127.0.0.1:9").env("SALLYPORT_API_KEY", CANARY);
+            command.env(variable, "").arg("groups");
+            if !is_empty {
+                command.env_remove(variable);
+            }
+            let text = failed(&start(command, String::new()).await, 2, expected);
+            assert!(text.starts_with("sallyport: missing "), "{text}");
+        }
     }
 }
 
