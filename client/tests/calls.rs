@@ -295,6 +295,35 @@ async fn a_404_of_something_else_says_to_check_the_base_url() {
     }
 }
 
+#[tokio::test]
+async fn results_are_json() {
+    use sallyport_client::testing::{Replies, endpoint, extraction, instance};
+    use serde_json::{json, to_value};
+
+    let mut partial = extraction([endpoint("gw.invalid", 80)], 2);
+    partial.retry_after = Some(Duration::from_millis(7500));
+    let gateway = json!({"ip": "gw.invalid", "port": 80});
+    let expected = json!({
+        "endpoints": [gateway], "requested": 2, "returned": 1, "partial": true, "retryAfter": 7, "requestIp": "127.0.0.1",
+        "requestId": "request-of-a-test", "message": "ok",
+    });
+    assert_eq!(to_value(partial).unwrap(), expected);
+
+    let replies = Replies::new().page(1, [instance(1, "203.0.113.7", 80)], 1);
+    let page = replies.builder().build().unwrap().search(["203.0.113.7"]).page(1).await.unwrap();
+    let expected =
+        json!({"items": page.items, "page": 1, "pageSize": 1, "total": 1, "traceId": page.trace_id});
+    assert_eq!(to_value(page).unwrap(), expected);
+
+    let server = FaultyServer::start(vec![plain_text("gw.invalid:80\ngw.invalid:80:user")]).await;
+    let text = server.client().extract_text(3, Separator::Lf).request_id("mine").await.unwrap();
+    let expected = json!({
+        "raw": text.raw, "entries": [gateway, "gw.invalid:80:user"], "requested": 3, "partial": true, "retryAfter": null,
+        "requestId": "mine",
+    });
+    assert_eq!(to_value(text).unwrap(), expected);
+}
+
 #[test]
 fn results_can_be_compared_and_hashed() {
     use sallyport_client::testing::{group, instance};
