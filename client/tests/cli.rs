@@ -119,6 +119,15 @@ async fn groups_are_chosen_by_number_or_none() {
 #[tokio::test(flavor = "multi_thread")]
 async fn exit_codes_tell_what_went_wrong() {
     for (script, arguments, code) in [
+#[tokio::test(flavor = "multi_thread")]
+async fn codes_of_countries_are_sent_in_upper_case() {
+    let server = FaultyServer::start(vec![one_gateway(), ok(PAGE)]).await;
+    stdout(&run(&server, &["extract", "1", "--region", "usa"], "").await);
+    stdout(&run(&server, &["search", "203.0.113.7", "--country", "usa"], "").await);
+    let seen = server.requests();
+    assert!(seen[0].contains("regions=USA") && seen[1].contains(r#""countryCode":"USA""#), "{seen:?}");
+}
+
         (ok(r#"{"code":7,"message":"no"}"#), vec!["groups"], 1),
         (ok("garbage"), vec!["groups"], 1),
         (ok("garbage"), vec!["search", "192.0.2.1", "--format", "csv"], 1),
