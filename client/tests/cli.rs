@@ -96,7 +96,10 @@ async fn addresses_come_from_standard_input_and_instances_in_three_forms() {
     ));
     assert!(server.requests()[0].contains(r#"["203.0.113.7","203.0.113.8:80"]"#), "{:?}", server.requests());
     let lines = stdout(&run(&server, &["search", "203.0.113.7", "--format", "jsonl"], "").await);
-    assert_eq!(serde_json::from_str::<serde_json::Value>(&lines).unwrap()["instanceId"], 9001);
+    let instance: serde_json::Value = serde_json::from_str(&lines).unwrap();
+    assert_eq!(instance["instanceId"], 9001);
+    let columns: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    assert!(columns.len() == 11 && columns.iter().all(|name| instance.get(name).is_some()), "{columns:?}");
     assert!(stdout(&run(&server, &["search", "203.0.113.7"], "").await).contains("New, York"));
 }
 
@@ -117,9 +120,6 @@ async fn groups_are_chosen_by_number_or_none() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn exit_codes_tell_what_went_wrong() {
-    for (script, arguments, code) in [
-#[tokio::test(flavor = "multi_thread")]
 async fn codes_of_countries_are_sent_in_upper_case() {
     let server = FaultyServer::start(vec![one_gateway(), ok(PAGE)]).await;
     stdout(&run(&server, &["extract", "1", "--region", "usa"], "").await);
@@ -128,6 +128,9 @@ async fn codes_of_countries_are_sent_in_upper_case() {
     assert!(seen[0].contains("regions=USA") && seen[1].contains(r#""countryCode":"USA""#), "{seen:?}");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn exit_codes_tell_what_went_wrong() {
+    for (script, arguments, code) in [
         (ok(r#"{"code":7,"message":"no"}"#), vec!["groups"], 1),
         (ok("garbage"), vec!["groups"], 1),
         (ok("garbage"), vec!["search", "192.0.2.1", "--format", "csv"], 1),
