@@ -10,7 +10,7 @@ use tokio::{
 };
 
 use sallyport_client::{
-    BusinessCode, Client, Error, InstanceStatus, RetryPolicy, Separator, TextExtraction,
+    BusinessCode, Client, Error, InstanceStatus, Protocol, RetryPolicy, Separator, TextExtraction,
     bytes::Bytes,
     contract::SearchStaticInstances as Limits,
     http,
@@ -104,6 +104,8 @@ async fn what_is_new_or_odd_breaks_no_page() {
     assert_eq!((instance.instance_id, instance.port), (9001, 20001));
     assert_eq!(instance.status, InstanceStatus::Other("hibernating".to_owned()));
     assert_eq!((instance.activated_at, instance.capabilities.trial_days), (None, Some(3)));
+    assert_eq!(instance.protocols, ["http", "quic"]);
+    assert!(instance.supports(Protocol::Http) && !instance.supports(Protocol::Socks5));
 }
 
 #[tokio::test]
