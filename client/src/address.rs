@@ -213,6 +213,15 @@ impl TryFrom<SocketAddr> for Address {
     }
 }
 
+/// As [`Address::with_port`].
+impl<I: Into<IpAddr>, P: Integer> TryFrom<(I, P)> for Address {
+    type Error = InvalidArgument;
+
+    fn try_from((ip, port): (I, P)) -> Result<Self, InvalidArgument> {
+        Self::with_port(ip, port)
+    }
+}
+
 fn parse_port(text: &str) -> Result<u16, InvalidArgument> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     plain.then(|| text.parse().ok()).flatten().ok_or_else(|| invalid_port(text))

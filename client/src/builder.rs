@@ -4,9 +4,9 @@ use reqwest::{Url, redirect};
 use secrecy::SecretString;
 
 use crate::{
-    Client, Error, Middleware, RetryBudget, RetryPolicy, TokenFile, TokenSource, contract::PATH_PREFIX,
-    middleware::Chain, options::not_zero, secret::Token, telemetry::Telemetry, token_source::Tokens,
-    transport::Transport,
+    Client, Error, Middleware, RetryBudget, RetryPolicy, TokenFile, TokenSource, connection,
+    contract::PATH_PREFIX, middleware::Chain, options::not_zero, secret::Token, telemetry::Telemetry,
+    token_source::Tokens, transport::Transport,
 };
 
 /// The environment variable that [`ClientBuilder::token_from_env`] reads.
@@ -88,10 +88,10 @@ impl ClientBuilder {
         self
     }
 
-    /// Reads the base URL from the environment variable [`BASE_URL_VARIABLE`], at once. While it is not set, or not UTF-8, the
+    /// Reads the base URL from the environment variable [`BASE_URL_VARIABLE`], at once. While it is not set, empty or not UTF-8, the
     /// base URL is missing.
     pub fn base_url_from_env(mut self) -> Self {
-        self.base_url = env::var(BASE_URL_VARIABLE).ok().map(BaseUrl);
+        self.base_url = variable(BASE_URL_VARIABLE).ok().map(BaseUrl);
         self
     }
 
@@ -189,8 +189,8 @@ impl ClientBuilder {
     /// loopback interface uses no proxy, neither one set here nor one of the environment.
     ///
     /// Without the features `rustls` and `native-tls` of this crate, https is accepted only together with this builder: your
-    /// program may enable TLS in reqwest itself, which this crate cannot see. With both, reqwest takes native-tls unless this
-    /// builder chooses otherwise.
+    /// program may enable TLS in reqwest itself, which this crate cannot see. This builder chooses its TLS library itself, for
+    /// example with `tls_backend_rustls`; otherwise reqwest takes native-tls where any crate of the program enables it.
     pub fn http(mut self, builder: reqwest::ClientBuilder) -> Self {
         self.http = Some(builder);
         self
@@ -200,7 +200,8 @@ impl ClientBuilder {
     ///
     /// # Errors
     /// [`Error::Configuration`] when base URL or token are missing or invalid, when the base URL has https and the build no TLS,
-    /// when a timeout or [`max_body_bytes`](Self::max_body_bytes) is zero, or when TLS cannot be initialised; the token of a
+    /// when a timeout or [`max_body_bytes`](Self::max_body_bytes) is zero, when the environment has a proxy of an unknown scheme (http,
+    /// https, SOCKS 4 and 5 are known), or when TLS cannot be initialised; the token of a
     /// [`token_source`](Self::token_source) is checked later, before each request;
     /// [`Error::InvalidArgument`] when the token is too short (`all.token-required`).
     pub fn build(self) -> Result<Client, Error> {
@@ -224,13 +225,20 @@ impl ClientBuilder {
                 return Err(Error::configuration(message));
             }
         };
-        let builder = self.http.unwrap_or_default();
         // A proxy of the environment would receive the token unencrypted, and cannot reach this machine's loopback anyway.
         let is_local = url.scheme() == "http" && is_loopback(&url);
-        let http = if is_local { builder.no_proxy() } else { builder }
+        let builder = match self.http {
+            Some(builder) => builder,
+            None if is_local => http(),
+            None => known_proxies().map(|()| http())?,
+        };
+        let http = connection::noticing(if is_local { builder.no_proxy() } else { builder })
             .redirect(redirect::Policy::none())
             // Another crate may enable reqwest's decompression; this client asks for uncompressed bodies.
+            .no_brotli()
+            .no_deflate()
             .no_gzip()
+            .no_zstd()
             .referer(false)
             .connection_verbose(false)
             .connect_timeout(self.connect_timeout)
@@ -280,6 +288,40 @@ impl fmt::Debug for TokenChoice {
             Self::Source(_) => out.write_str("a source"),
         }
     }
+}
+
+/// The environment variable `name`. The error does not show its value, not even when that is not UTF-8. An empty one counts as not set.
+pub(crate) fn variable(name: &str) -> Result<String, String> {
+    let value = env::var(name).ok().filter(|value| !value.is_empty());
+    value.ok_or_else(|| format!("the environment variable {name} is not set, empty or not UTF-8"))
+}
+
+/// reqwest's builder with the TLS library of this crate's features. By itself reqwest takes native-tls where another crate of the
+/// program enables it.
+fn http() -> reqwest::ClientBuilder {
+    let builder = reqwest::Client::builder();
+    #[cfg(feature = "rustls")]
+    let builder = builder.tls_backend_rustls();
+    #[cfg(all(feature = "native-tls", not(feature = "rustls")))]
+    let builder = builder.tls_backend_native();
+    builder
+}
+
+/// Rejects a proxy of the environment that reqwest would ignore, so that the connection would bypass it.
+fn known_proxies() -> Result<(), Error> {
+    const SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
+    for name in ["ALL_PROXY", "all_proxy", "HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"] {
+        // The value may hold a password, so it is not shown.
+        let value = env::var(name).unwrap_or_default();
+        let scheme = value.split_once("://").map_or("http", |(scheme, _)| scheme);
+        if !SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()) {
+            let known = SCHEMES.join(", ");
+            return Err(Error::configuration(format!(
+                "unknown scheme in the environment variable {name}: expected the URL of a proxy with one of: {known}"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a feature of this crate has enabled TLS.

@@ -83,6 +83,12 @@ impl Instance {
         port(self.port)
     }
 
+    /// Whether [`protocols`](Self::protocols) names this one, in any letter case. The contract leaves its values open, so it holds
+    /// others, too.
+    pub fn supports(&self, protocol: Protocol) -> bool {
+        self.protocols.iter().any(|name| name.eq_ignore_ascii_case(&protocol.to_string()))
+    }
+
     /// Address and port to connect to; `None` when either is missing.
     pub fn socket_addr(&self) -> Option<SocketAddr> {
         Some(SocketAddr::new(self.ip_addr()?, self.port_u16()?))

@@ -76,10 +76,12 @@ pub enum BusinessCode {
 pub struct TransportError {
     /// Whether the connection could not be established, so that the service has received nothing.
     pub is_connect: bool,
-    /// The cause, without the URL.
+    /// The cause, without the URL. Without a connection it begins with host and port of the service.
     pub detail: String,
     /// See [`Error::request_id`].
     pub request_id: Option<String>,
+    /// Whether a connection that was kept alive had been closed by the service before the head of a response was complete.
+    pub(crate) is_stale: bool,
 }
 
 /// Which timeout was exceeded.
@@ -224,7 +226,7 @@ impl Error {
 impl TransportError {
     /// An incomplete response, for a [`Middleware`](crate::Middleware) that stands in for the service.
     pub fn new(detail: impl Into<String>) -> Self {
-        Self { is_connect: false, detail: detail.into(), request_id: None }
+        Self { is_connect: false, detail: detail.into(), request_id: None, is_stale: false }
     }
 }
 
@@ -243,7 +245,8 @@ impl fmt::Display for Rejection {
             write!(out, "; check the base URL, to which the client adds `{PATH_PREFIX}/…`")?;
         }
         if let Some(wait) = self.retry_after {
-            write!(out, "; retry after {wait:?}")?;
+            // Many messages name `Retry-After` themselves.
+            write!(out, "; wait {wait:?}")?;
         }
         write_ids(out, self.request_id.as_deref(), self.trace_id.as_deref())
     }
@@ -310,7 +313,7 @@ mod tests {
             crate::testing::rejection(StatusCode::SERVICE_UNAVAILABLE, "No gateway is available.");
         assert_eq!(rejection.to_string(), "HTTP 503: No gateway is available");
         rejection.retry_after = Some(Duration::from_secs(2));
-        assert_eq!(rejection.to_string(), "HTTP 503: No gateway is available; retry after 2s");
+        assert_eq!(rejection.to_string(), "HTTP 503: No gateway is available; wait 2s");
     }
 
     #[test]
@@ -324,7 +327,8 @@ mod tests {
             trace_id: Some(text()),
             retry_after: None,
         };
-        let transport = TransportError { is_connect: true, detail: text(), request_id: Some(text()) };
+        let transport =
+            TransportError { is_connect: true, request_id: Some(text()), ..TransportError::new(text()) };
         let timeout = TimeoutError { is_total: true, limit: None, request_id: Some(text()) };
         let unexpected_response = UnexpectedResponse {
             status: StatusCode::OK,

@@ -7,6 +7,7 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::TryStreamExt;
+use serde::{Serialize, Serializer};
 
 use crate::{
     Client, Endpoint, Error, Protocol, Separator, TextEntry, WithResponse,
@@ -39,8 +40,10 @@ pub struct ExtractText {
     separator: Separator,
 }
 
-/// The result of [`Client::extract`].
-#[derive(Clone, Debug)]
+/// The result of [`Client::extract`]. As JSON it has its field names in camel case, `partial`, `retryAfter` in whole seconds, and no
+/// `headers`.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Extraction {
     /// The gateways, in the order of the response.
@@ -51,11 +54,14 @@ pub struct Extraction {
     /// declares none.
     pub returned: i64,
     /// Whether `endpoints` holds fewer gateways than were requested (`extract.partial`).
+    #[serde(rename = "partial")]
     pub is_partial: bool,
     /// The counts and the flag of a partial result as the service sent them, for comparison; `is_partial` relies on the
     /// number of gateways alone.
+    #[serde(skip)]
     pub headers: ExtractProxiesHeaders,
     /// How long to wait before the next extraction, where the response of a partial result says so with `Retry-After`.
+    #[serde(serialize_with = "in_seconds")]
     pub retry_after: Option<Duration>,
     /// The caller's IPv4 address as the service sees it (`extract.request-ip`), which the account's whitelist must contain;
     /// `None` when the response has none.
@@ -66,8 +72,9 @@ pub struct Extraction {
     pub message: String,
 }
 
-/// The result of [`Client::extract_text`].
-#[derive(Clone, Debug)]
+/// The result of [`Client::extract_text`]. As JSON it is as an [`Extraction`].
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TextExtraction {
     /// The body of the response.
@@ -77,10 +84,13 @@ pub struct TextExtraction {
     /// Number of gateways that were requested.
     pub requested: i64,
     /// Whether the text has fewer entries than were requested.
+    #[serde(rename = "partial")]
     pub is_partial: bool,
     /// See [`Extraction::headers`].
+    #[serde(skip)]
     pub headers: ExtractProxiesHeaders,
     /// See [`Extraction::retry_after`].
+    #[serde(serialize_with = "in_seconds")]
     pub retry_after: Option<Duration>,
     /// Pass it to [`ExtractText::request_id`] to receive the same gateways again.
     pub request_id: String,
@@ -103,6 +113,11 @@ impl TextExtraction {
             TextEntry::Unparsed(text) => Some(text.as_str()),
         })
     }
+}
+
+#[expect(clippy::ref_option, reason = "as serde calls it")]
+fn in_seconds<S: Serializer>(wait: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    wait.map(|wait| wait.as_secs()).serialize(serializer)
 }
 
 #[derive(Clone, Debug)]

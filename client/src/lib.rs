@@ -26,7 +26,7 @@
 //!
 //! # Features
 //! - `rustls` (default) or `native-tls`: the TLS library. Without either, [`ClientBuilder::build`] refuses https; with both,
-//!   native-tls is used.
+//!   rustls is used.
 //! - `blocking`: `blocking::Client`, for programs without an async runtime.
 //! - `tracing`: a span for each call and events for responses, retries and failures; see [below](#tracing).
 //! - `opentelemetry`: spans, metrics and trace context through OpenTelemetry's global providers.
@@ -56,6 +56,7 @@ mod body;
 mod budget;
 mod builder;
 mod client;
+mod connection;
 #[rustfmt::skip]
 #[allow(clippy::clone_on_copy, clippy::needless_pass_by_value, clippy::vec_init_then_push, reason = "generated")]
 pub mod contract;

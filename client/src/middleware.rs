@@ -53,7 +53,7 @@ pub trait Middleware: Send + Sync + 'static {
 pub struct Attempt {
     /// `operationId` of the document.
     pub operation: &'static str,
-    /// 1 for the first request of a call, 2 for the next one: a retry, or the repetition with a newer token.
+    /// 1 for the first request of a call, 2 for the next one: a retry, or the repetition with a newer token or on a fresh connection.
     pub number: u32,
 }
 

@@ -92,6 +92,13 @@ mod tests {
             (Error::Token("the vault is sealed".to_owned()), true),
             (transport(true), true),
             (transport(false), false),
+            (
+                Error::Transport(Box::new(TransportError {
+                    is_stale: true,
+                    ..TransportError::new("closed")
+                })),
+                false,
+            ),
             (timeout, false),
             (Error::Shortage(rejection(StatusCode::SERVICE_UNAVAILABLE)), false),
             (Error::Rejected(rejection(StatusCode::INTERNAL_SERVER_ERROR)), false),

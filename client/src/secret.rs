@@ -1,12 +1,13 @@
 //! The account's token, and its removal from text.
 
-use std::{env, fmt};
+use std::fmt;
 
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::{
     Error, InvalidArgument,
+    builder::variable,
     contract::{TOKEN_CLAUSE, TOKEN_MIN_LENGTH},
 };
 
@@ -36,13 +37,10 @@ impl Token {
         Ok(Self(secret))
     }
 
-    /// Reads the environment variable `name`.
+    /// Reads the token in the environment variable `name`.
     pub(crate) fn from_env(name: &str) -> Result<SecretString, Error> {
-        // The variable's value is never part of the message, not even when it is not UTF-8.
-        env::var(name).map(SecretString::from).map_err(|_| {
-            Error::configuration(format!(
-                "missing token: the environment variable {name} is not set or not UTF-8; set it to the API token"
-            ))
+        variable(name).map(SecretString::from).map_err(|reason| {
+            Error::configuration(format!("missing token: {reason}; set it to the API token"))
         })
     }
 

@@ -1,26 +1,31 @@
 //! Spans and events with the names of OpenTelemetry's HTTP conventions, with the feature `tracing`. They never hold the
 //! query of a URL.
 
-use std::time::Duration;
+#[cfg(feature = "tracing")]
+use std::sync::atomic::Ordering;
+use std::{sync::atomic::AtomicU32, time::Duration};
 
 use reqwest::{Request, StatusCode, Url};
 
 pub(crate) use crate::otel::{CallTelemetry, Telemetry};
+#[cfg(feature = "tracing")]
+use crate::transport::SuccessResponse;
 use crate::{Error, operation::Operation};
 
-/// Runs `future` in the span of a call.
+/// Runs `future` in the span of a call, of which `sent` counts the requests. The span gets its results once, at the end: subscribers
+/// that write lines repeat a field in each of them as often as it was recorded.
 #[cfg(feature = "tracing")]
-pub(crate) async fn in_span<T>(
+pub(crate) async fn in_span(
     operation: &'static Operation,
     base: &Url,
     request: &Request,
-    future: impl Future<Output = Result<T, Error>>,
-) -> Result<T, Error> {
+    sent: &AtomicU32,
+    future: impl Future<Output = Result<SuccessResponse, Error>>,
+) -> Result<SuccessResponse, Error> {
     use tracing::{Instrument, field::Empty};
 
     let span = tracing::info_span!(
         "sallyport.call",
-        otel.kind = "client",
         otel.name = operation.id,
         http.request.method = operation.method,
         url.path = path(base, operation),
@@ -31,9 +36,17 @@ pub(crate) async fn in_span<T>(
         error.type = Empty,
     );
     let outcome = future.instrument(span.clone()).await;
+    let status = match &outcome {
+        Ok(success) => Some(success.response.status),
+        Err(error) => error.status(),
+    };
+    status.map(|status| span.record("http.response.status_code", status.as_u16()));
+    let repeated = sent.load(Ordering::Relaxed).saturating_sub(1);
+    if repeated > 0 {
+        span.record("http.request.resend_count", repeated);
+    }
     if let Err(error) = &outcome {
-        span.record("error.type", error.kind());
-        let _entered = span.enter();
+        let entered = span.enter();
         // The error gets its request id only later, where the call was made.
         let request_id = operation.request_id.and_then(|parameter| request_id(request, parameter));
         tracing::warn!(
@@ -43,6 +56,8 @@ pub(crate) async fn in_span<T>(
             error = %error,
             "call failed"
         );
+        drop(entered);
+        span.record("error.type", error.kind());
     }
     outcome
 }
@@ -59,14 +74,12 @@ fn request_id(request: &Request, parameter: &str) -> Option<String> {
 /// Records that a response was received.
 #[cfg(feature = "tracing")]
 pub(crate) fn responded(status: StatusCode) {
-    tracing::Span::current().record("http.response.status_code", status.as_u16());
     tracing::debug!(http.response.status_code = status.as_u16(), "response received");
 }
 
 /// Records that retry number `count` follows after `wait`.
 #[cfg(feature = "tracing")]
 pub(crate) fn retrying(operation: &'static Operation, count: u32, wait: Duration, error: &Error) {
-    tracing::Span::current().record("http.request.resend_count", count);
     tracing::warn!(
         operation = operation.id,
         http.request.resend_count = count,
@@ -84,7 +97,7 @@ pub(crate) fn path(base: &Url, operation: &Operation) -> String {
 
 /// Returns the future itself: an `async fn` around it would store it twice, as its argument and as the awaited value.
 #[cfg(not(feature = "tracing"))]
-pub(crate) fn in_span<F>(_: &'static Operation, _: &Url, _: &Request, future: F) -> F {
+pub(crate) fn in_span<F>(_: &'static Operation, _: &Url, _: &Request, _: &AtomicU32, future: F) -> F {
     future
 }
 

@@ -210,7 +210,31 @@ impl Replies {
 
     /// A connection that breaks before the response is complete.
     pub fn interruption(self) -> Self {
-        self.push(Err(Error::Transport(Box::new(TransportError::new("interrupted by the test")))), None)
+        self.error(Error::Transport(Box::new(TransportError::new("interrupted by the test"))))
+    }
+
+    /// A request that times out after this time, which is not waited for.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+    /// use std::time::Duration;
+    /// use sallyport_client::{Error, RetryPolicy, testing::Replies};
+    ///
+    /// let replies = Replies::new().timeout(Duration::from_secs(30));
+    /// let error = replies.builder().build()?.extract(1).retry(RetryPolicy::none()).await.unwrap_err();
+    /// assert!(matches!(error, Error::Timeout(_)) && error.request_id().is_some());
+    /// # Ok(())
+    /// # })
+    /// # }
+    /// ```
+    pub fn timeout(self, limit: Duration) -> Self {
+        self.error(Error::Timeout(Box::new(timeout(limit))))
+    }
+
+    /// Any error in place of a response.
+    pub fn error(self, error: Error) -> Self {
+        self.push(Err(error), None)
     }
 
     /// The requests so far, in order. None holds a token: they are kept before the client adds it.

@@ -3,12 +3,13 @@
 
 use std::{fmt, net::Ipv6Addr};
 
-use serde::de::IgnoredAny;
+use serde::{Serialize, de::IgnoredAny};
 
 use crate::{Endpoint, Separator};
 
-/// An entry of a plain-text response.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// An entry of a plain-text response. As JSON it is an endpoint, or its text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(untagged)]
 pub enum TextEntry {
     /// An entry in the form `host:port`.
     Endpoint(Endpoint),

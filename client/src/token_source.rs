@@ -1,7 +1,7 @@
 //! Sources of the token, for programs that run longer than a token is valid.
 
 use std::{
-    env, fmt, fs,
+    fmt, fs,
     io::{ErrorKind, Read as _},
     path::{Path, PathBuf},
     pin::Pin,
@@ -11,7 +11,7 @@ use std::{
 
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::{Error, secret::Token};
+use crate::{Error, builder::variable, secret::Token};
 
 /// Maximum length of a token file, in bytes; a longer one holds something else.
 const MAX_FILE: u64 = 16 << 10;
@@ -156,10 +156,7 @@ impl TokenVariable {
 
 impl TokenSource for TokenVariable {
     fn token(&self) -> TokenFuture<'_> {
-        // The error of the standard library holds the value when it is not UTF-8, so it is not passed on.
-        let value = env::var(&self.name).map(SecretString::from);
-        let value = value
-            .map_err(|_| format!("the environment variable {} is not set or not UTF-8", self.name).into());
+        let value = variable(&self.name).map(SecretString::from).map_err(Into::into);
         Box::pin(std::future::ready(value))
     }
 }

@@ -1,6 +1,13 @@
 //! Sends requests: authentication, timeouts, retries, middleware.
 
-use std::{error::Error as _, sync::Arc, time::Duration};
+use std::{
+    error::Error as _,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
 
 use reqwest::{Request, StatusCode, Url};
 use tokio::time::{Instant, sleep, timeout_at};
@@ -8,6 +15,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use crate::{
     Error, RetryBudget, RetryPolicy, Separator, TimeoutError, TransportError,
     body::{self, BodyError},
+    connection,
     contract::REQUEST_ID_HEADER,
     hooks::Hooks,
     middleware::{self, Chain},
@@ -23,6 +31,9 @@ use crate::{
 
 /// Longer durations are cut to this one, so that adding them to an instant does not overflow.
 const MAX_DURATION: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
+/// Maximum number of closed connections that a request tries before it counts as failed; more than most pools hold.
+const MAX_STALE: u32 = 256;
 
 /// Connections and settings of a client, shared by its clones.
 #[derive(Debug)]
@@ -61,6 +72,8 @@ struct Call<'a> {
     /// Separator of a text response, whose end it marks when the response has no declared length.
     separator: Option<&'a Separator>,
     telemetry: CallTelemetry<'a>,
+    /// Number of requests that were sent.
+    sent: AtomicU32,
 }
 
 impl Transport {
@@ -81,9 +94,10 @@ impl Transport {
             options,
             separator: hooks.separator.as_ref(),
             telemetry: self.telemetry.start(operation, &self.url),
+            sent: AtomicU32::new(0),
         };
         let sending = self.send_with_retries(&call, deadline, total);
-        let outcome = telemetry::in_span(operation, &self.url, &request, sending).await;
+        let outcome = telemetry::in_span(operation, &self.url, &request, &call.sent, sending).await;
         call.telemetry.end(outcome.as_ref().err());
         outcome
     }
@@ -95,11 +109,12 @@ impl Transport {
         total: Duration,
     ) -> Result<SuccessResponse, Error> {
         let policy = call.options.retry.as_deref().unwrap_or(&self.retry);
-        let (mut retries, mut attempts) = (0, 0);
+        let mut retries = 0;
         loop {
-            let error = match timeout_at(deadline, self.attempt(call, &mut attempts)).await {
+            let error = match timeout_at(deadline, self.attempt(call)).await {
                 Ok(Ok((response, token))) => {
                     self.budget.refill();
+                    let attempts = call.sent.load(Ordering::Relaxed);
                     return Ok(SuccessResponse { response, token, attempts });
                 }
                 Ok(Err(error)) => error,
@@ -121,20 +136,32 @@ impl Transport {
     }
 
     /// Sends the request once; twice when its token is rejected and another one has taken its place.
-    async fn attempt(&self, call: &Call<'_>, sent: &mut u32) -> Result<(RawResponse, Arc<Token>), Error> {
+    async fn attempt(&self, call: &Call<'_>) -> Result<(RawResponse, Arc<Token>), Error> {
         let token = self.tokens.current().await?;
-        let error = match self.send_once(call, &token, sent).await {
+        let error = match self.send_on_open_connection(call, &token).await {
             Ok(response) => return Ok((response, token)),
             Err(error) => error,
         };
         let is_rejected = matches!(error.status(), Some(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN));
         let renewed = if is_rejected { self.tokens.after(&token).await } else { None };
         let Some(token) = renewed else { return Err(error) };
-        let response = self.send_once(call, &token, sent).await?;
+        let response = self.send_on_open_connection(call, &token).await?;
         Ok((response, token))
     }
 
-    async fn send_once(&self, call: &Call<'_>, token: &Token, sent: &mut u32) -> Result<RawResponse, Error> {
+    /// Sends the request, and again at once when the service had closed the connection that was kept alive for it. Each such failure
+    /// removes a connection from the pool, until the request opens a fresh one.
+    async fn send_on_open_connection(&self, call: &Call<'_>, token: &Token) -> Result<RawResponse, Error> {
+        for _ in 0..MAX_STALE {
+            match self.send_once(call, token).await {
+                Err(error) if is_stale(&error) && call.operation.retry.allows(&error) => {}
+                outcome => return outcome,
+            }
+        }
+        self.send_once(call, token).await
+    }
+
+    async fn send_once(&self, call: &Call<'_>, token: &Token) -> Result<RawResponse, Error> {
         let Some(mut request) = call.request.try_clone() else {
             return Err(Error::configuration(
                 "a request with a streamed body cannot be retried; buffer its body",
@@ -142,12 +169,12 @@ impl Transport {
         };
         // A timeout is an extension of the request, whose copies take several allocations each; so it is set here, on the copy.
         *request.timeout_mut() = Some(call.options.request_timeout.unwrap_or(self.request_timeout));
-        *sent += 1;
-        let mut telemetry = call.telemetry.attempt(&mut request, *sent);
+        let number = call.sent.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut telemetry = call.telemetry.attempt(&mut request, number);
         let outcome = if self.middleware.is_empty() {
             self.exchange(request, call.operation, token).await
         } else {
-            middleware::run(self, call.operation, token, request, *sent).await
+            middleware::run(self, call.operation, token, request, number).await
         };
         let outcome = outcome.and_then(|(response, has_length)| {
             telemetry::responded(response.status);
@@ -169,8 +196,9 @@ impl Transport {
     ) -> Result<(RawResponse, bool), Error> {
         authenticate(&mut request, operation, token)?;
         let limit = request.timeout().copied();
-        let convert = |error| transport_error(error, limit, token);
-        let response = self.http.execute(request).await.map_err(convert)?;
+        let convert = |error| self.transport_error(error, limit, token, true);
+        let (outcome, is_new) = connection::send(self.http.execute(request)).await;
+        let response = outcome.map_err(|error| self.transport_error(error, limit, token, is_new))?;
         let has_length = body::has_length(&response);
         if response.status().as_u16() != operation.status {
             return Ok((body::read_beginning(response).await, has_length));
@@ -184,6 +212,37 @@ impl Transport {
                 Err(unexpected_response(&reason, &response, token))
             }
         }
+    }
+
+    /// Converts an error of reqwest, which would display the whole URL. `is_new` tells whether the request opened its connection.
+    fn transport_error(
+        &self,
+        error: reqwest::Error,
+        limit: Option<Duration>,
+        token: &Token,
+        is_new: bool,
+    ) -> Error {
+        if error.is_timeout() && !error.is_connect() {
+            return Error::Timeout(Box::new(TimeoutError { is_total: false, limit, request_id: None }));
+        }
+        let (is_connect, is_of_body) = (error.is_connect(), error.is_body() || error.is_decode());
+        let is_stale = !is_new && !is_connect && connection::is_closed(&error);
+        let error = error.without_url();
+        let mut causes = vec![error.to_string()];
+        let mut source = error.source();
+        while let Some(inner) = source {
+            causes.push(inner.to_string());
+            source = inner.source();
+        }
+        // The outer errors only say that a request failed, and (before the response begins) which client sent it.
+        let layers = if is_of_body { 1 } else { 2 };
+        let skipped = causes.len().saturating_sub(1).min(layers);
+        let mut detail = token.scrub(&causes.get(skipped..).unwrap_or_default().join(": "));
+        if is_connect {
+            let (host, port) = (self.url.host_str(), self.url.port_or_known_default());
+            detail = format!("{}:{}: {detail}", host.unwrap_or_default(), port.unwrap_or_default());
+        }
+        Error::Transport(Box::new(TransportError { is_connect, detail, request_id: None, is_stale }))
     }
 
     /// Sets the headers of the caller, and a request id where there is none; all requests of the call share them.
@@ -249,24 +308,9 @@ fn check_text(
     }
 }
 
-/// Converts an error of reqwest, which would display the whole URL.
-fn transport_error(error: reqwest::Error, limit: Option<Duration>, token: &Token) -> Error {
-    if error.is_timeout() && !error.is_connect() {
-        return Error::Timeout(Box::new(TimeoutError { is_total: false, limit, request_id: None }));
-    }
-    let (is_connect, is_of_body) = (error.is_connect(), error.is_body() || error.is_decode());
-    let error = error.without_url();
-    let mut causes = vec![error.to_string()];
-    let mut source = error.source();
-    while let Some(inner) = source {
-        causes.push(inner.to_string());
-        source = inner.source();
-    }
-    // The outer errors only say that a request failed, and (before the response begins) which client sent it.
-    let layers = if is_of_body { 1 } else { 2 };
-    let skipped = causes.len().saturating_sub(1).min(layers);
-    let detail = causes.get(skipped..).unwrap_or_default().join(": ");
-    Error::Transport(Box::new(TransportError { is_connect, detail: token.scrub(&detail), request_id: None }))
+/// Whether the request failed on a connection that was kept alive and that the service had closed.
+fn is_stale(error: &Error) -> bool {
+    matches!(error, Error::Transport(error) if error.is_stale)
 }
 
 /// Whether the request has a request id in its query. An empty one is removed, so that the header counts.
@@ -289,8 +333,6 @@ fn timeout(is_total: bool, limit: Duration) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicU32, Ordering};
-
     use secrecy::SecretString;
     use serde_json::json;
 

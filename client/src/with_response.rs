@@ -25,7 +25,7 @@ pub struct WithResponse<T> {
     pub headers: HeaderMap,
     /// The whole body.
     pub body: Bytes,
-    /// Number of requests that were sent for it: 1 without a retry.
+    /// Number of requests that were sent for it: 1 without a repetition.
     pub attempts: u32,
 }
 

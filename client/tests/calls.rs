@@ -295,6 +295,35 @@ async fn a_404_of_something_else_says_to_check_the_base_url() {
     }
 }
 
+#[tokio::test]
+async fn results_are_json() {
+    use sallyport_client::testing::{Replies, endpoint, extraction, instance};
+    use serde_json::{json, to_value};
+
+    let mut partial = extraction([endpoint("gw.invalid", 80)], 2);
+    partial.retry_after = Some(Duration::from_millis(7500));
+    let gateway = json!({"ip": "gw.invalid", "port": 80});
+    let expected = json!({
+        "endpoints": [gateway], "requested": 2, "returned": 1, "partial": true, "retryAfter": 7, "requestIp": "127.0.0.1",
+        "requestId": "request-of-a-test", "message": "ok",
+    });
+    assert_eq!(to_value(partial).unwrap(), expected);
+
+    let replies = Replies::new().page(1, [instance(1, "203.0.113.7", 80)], 1);
+    let page = replies.builder().build().unwrap().search(["203.0.113.7"]).page(1).await.unwrap();
+    let expected =
+        json!({"items": page.items, "page": 1, "pageSize": 1, "total": 1, "traceId": page.trace_id});
+    assert_eq!(to_value(page).unwrap(), expected);
+
+    let server = FaultyServer::start(vec![plain_text("gw.invalid:80\ngw.invalid:80:user")]).await;
+    let text = server.client().extract_text(3, Separator::Lf).request_id("mine").await.unwrap();
+    let expected = json!({
+        "raw": text.raw, "entries": [gateway, "gw.invalid:80:user"], "requested": 3, "partial": true, "retryAfter": null,
+        "requestId": "mine",
+    });
+    assert_eq!(to_value(text).unwrap(), expected);
+}
+
 #[test]
 fn results_can_be_compared_and_hashed() {
     use sallyport_client::testing::{group, instance};
@@ -309,4 +338,38 @@ fn results_can_be_compared_and_hashed() {
     assert_eq!(HashSet::from([group(1, "a"), group(1, "a"), group(2, "a")]).len(), 2);
     assert_ne!(instance(1, "192.0.2.1", 1), instance(1, "192.0.2.1", 2));
     assert_eq!(HashSet::from([instance(1, "192.0.2.1", 1), instance(1, "192.0.2.1", 1)]).len(), 1);
+}
+
+/// Other crates of a program may bring a second TLS library: the one of the client's features is used all the same.
+#[cfg(all(feature = "rustls", feature = "native-tls"))]
+#[tokio::test]
+async fn rustls_is_used_where_native_tls_is_there_as_well() {
+    use tokio::io::AsyncReadExt as _;
+
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("https://{}", listener.local_addr().unwrap());
+    let client = Client::builder().base_url(base).token(CANARY).retry(RetryPolicy::none()).build().unwrap();
+    let hello = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut head = [0; 5];
+        stream.read_exact(&mut head).await.unwrap();
+        let mut hello = vec![0; usize::from(u16::from_be_bytes([head[3], head[4]]))];
+        stream.read_exact(&mut hello).await.unwrap();
+        hello
+    };
+    let (outcome, hello) = tokio::join!(client.groups().into_future(), hello);
+    assert!(matches!(outcome, Err(Error::Transport(_))), "{outcome:?}");
+    // RFC 8446, section 4.1.2: behind type, length, version and random number are the session, the ciphers and the compression, each
+    // with its length in front, and then the extensions.
+    let number = |at: usize| usize::from(u16::from_be_bytes([hello[at], hello[at + 1]]));
+    let ciphers = 39 + usize::from(hello[38]);
+    let compression = ciphers + 2 + number(ciphers);
+    let mut at = compression + 1 + usize::from(hello[compression]) + 2;
+    let mut extensions = Vec::new();
+    while at < hello.len() {
+        extensions.push(number(at));
+        at += 4 + number(at + 2);
+    }
+    // `encrypt_then_mac` (RFC 7366), which OpenSSL offers and rustls does not have.
+    assert!(!extensions.is_empty() && !extensions.contains(&22), "{extensions:?}");
 }

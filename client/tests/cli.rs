@@ -96,7 +96,10 @@ async fn addresses_come_from_standard_input_and_instances_in_three_forms() {
     ));
     assert!(server.requests()[0].contains(r#"["203.0.113.7","203.0.113.8:80"]"#), "{:?}", server.requests());
     let lines = stdout(&run(&server, &["search", "203.0.113.7", "--format", "jsonl"], "").await);
-    assert_eq!(serde_json::from_str::<serde_json::Value>(&lines).unwrap()["instanceId"], 9001);
+    let instance: serde_json::Value = serde_json::from_str(&lines).unwrap();
+    assert_eq!(instance["instanceId"], 9001);
+    let columns: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    assert!(columns.len() == 11 && columns.iter().all(|name| instance.get(name).is_some()), "{columns:?}");
     assert!(stdout(&run(&server, &["search", "203.0.113.7"], "").await).contains("New, York"));
 }
 
@@ -114,6 +117,15 @@ async fn groups_are_chosen_by_number_or_none() {
     let server = FaultyServer::start(vec![ok(PAGE)]).await;
     let output = run(&server, &["search", "203.0.113.7", "--group", "all"], "").await;
     failed(&output, 2, "number of a group or `none`");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn codes_of_countries_are_sent_in_upper_case() {
+    let server = FaultyServer::start(vec![one_gateway(), ok(PAGE)]).await;
+    stdout(&run(&server, &["extract", "1", "--region", "usa"], "").await);
+    stdout(&run(&server, &["search", "203.0.113.7", "--country", "usa"], "").await);
+    let seen = server.requests();
+    assert!(seen[0].contains("regions=USA") && seen[1].contains(r#""countryCode":"USA""#), "{seen:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -232,14 +244,44 @@ async fn a_proxy_of_the_environment_sees_nothing_of_this_machine() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_socks_proxy_of_the_environment_is_used_and_one_of_an_unknown_scheme_is_an_error() {
+    let server = FaultyServer::start(vec![no_groups()]).await;
+    let proxy = server.socks_proxy().await;
+    let start_with = |variable: &str, scheme: &str, host: &str| {
+        let mut command = program(&server, &["groups", "--allow-http", "--base-url", host]);
+        for name in ["ALL_PROXY", "all_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"] {
+            command.env_remove(name);
+        }
+        command.env(variable, format!("{scheme}://{proxy}"));
+        start(command, String::new())
+    };
+    stdout(&start_with("ALL_PROXY", "socks5h", "http://api.invalid").await);
+    stdout(&start_with("HTTP_PROXY", "socks5", "http://203.0.113.7:8080").await);
+    let seen = server.requests();
+    assert!(seen.len() == 2 && seen.iter().all(|request| request.starts_with("GET /openapi")), "{seen:?}");
+    for (variable, scheme) in [("ALL_PROXY", "socks"), ("http_proxy", "ftp")] {
+        let output = start_with(variable, scheme, "http://api.invalid").await;
+        let text = failed(&output, 2, &format!("unknown scheme in the environment variable {variable}"));
+        assert!(text.contains("socks5h") && !text.contains(&proxy.to_string()), "{text}");
+    }
+    assert_eq!(server.requests().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn missing_settings_are_named() {
     for (variable, expected) in
         [("SALLYPORT_BASE_URL", "--base-url"), ("SALLYPORT_API_KEY", "SALLYPORT_API_KEY")]
     {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
-        command.env("SALLYPORT_BASE_URL", "http://127.0.0.1:9").env("SALLYPORT_API_KEY", CANARY);
-        command.env_remove(variable).arg("groups");
-        failed(&start(command, String::new()).await, 2, expected);
+        for is_empty in [false, true] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
+            command.env("SALLYPORT_BASE_URL", "http://127.0.0.1:9").env("SALLYPORT_API_KEY", CANARY);
+            command.env(variable, "").arg("groups");
+            if !is_empty {
+                command.env_remove(variable);
+            }
+            let text = failed(&start(command, String::new()).await, 2, expected);
+            assert!(text.starts_with("sallyport: missing "), "{text}");
+        }
     }
 }
 

@@ -128,6 +128,10 @@ async fn no_connection_no_token() {
         Client::builder().base_url(format!("http://{address}")).token(CANARY).retry(RetryPolicy::none());
     for error in every_call(&client.build().unwrap()).await {
         assert!(matches!(&error, Error::Transport(transport) if transport.is_connect), "{error:?}");
+        assert!(
+            error.to_string().starts_with(&format!("cannot connect to the service: {address}: ")),
+            "{error}"
+        );
         assert_clean("the error", &format!("{error} {error:?}"));
     }
 }
@@ -191,6 +195,12 @@ async fn logs_of_all_crates_at_all_levels_hold_no_token() {
             assert!(failures[0].contains(part), "no {part}: {}", failures[0]);
         }
         assert_clean("the event", failures[0]);
+    }
+    // A subscriber repeats a field as often as it is recorded.
+    for line in text.lines().filter(|line| line.contains("sallyport.call")) {
+        for field in ["error.type=", "http.request.resend_count=", "http.response.status_code="] {
+            assert!(line.matches(field).count() <= 1, "{field}: {line}");
+        }
     }
     for part in own.iter().chain(&["TRACE", "hyper"]) {
         assert!(text.contains(part), "the log is not on: no {part} in {} bytes", text.len());

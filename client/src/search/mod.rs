@@ -7,6 +7,7 @@ use std::{future::IntoFuture, pin::Pin};
 
 use futures_util::{TryStreamExt, stream};
 use jiff::Timestamp;
+use serde::Serialize;
 
 pub use pages::Pages;
 
@@ -63,7 +64,8 @@ pub enum GroupFilter {
 }
 
 /// One page of a search.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SearchPage {
     /// The instances on this page, at most [`page_size`](Self::page_size).

@@ -28,6 +28,15 @@ pub(crate) enum Reply {
     Pieces(Vec<Vec<u8>>, Duration),
     /// Sends a success head and then a body of this many bytes.
     Flood(usize),
+    /// Sends these bytes after this pause, and keeps the connection for the next request.
+    Kept(Vec<u8>, Duration),
+}
+
+/// The reply on a connection that is kept alive, although nothing in it says so.
+pub(crate) fn kept(reply: Reply) -> Reply {
+    let Reply::Raw(bytes) = reply else { panic!("a reply of bytes") };
+    let text = String::from_utf8(bytes).unwrap();
+    Reply::Kept(text.replace("connection: close\r\n", "").into_bytes(), Duration::ZERO)
 }
 
 /// A response with a body and its length.
@@ -105,6 +114,18 @@ impl FaultyServer {
         format!("http://{}", self.address)
     }
 
+    /// Starts a SOCKS5 proxy that connects to this server, whatever it is asked for.
+    pub(crate) async fn socks_proxy(&self) -> SocketAddr {
+        let (listener, server) = (TcpListener::bind("127.0.0.1:0").await.unwrap(), self.address);
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(async move { relay(stream, server).await });
+            }
+        });
+        address
+    }
+
     /// A client set up for quick tests: short waits, short limits.
     pub(crate) fn builder(&self) -> ClientBuilder {
         Client::builder()
@@ -130,23 +151,51 @@ async fn serve(
     respond: &(impl Fn(usize, &str) -> Reply + Sync),
     record: &Mutex<Vec<String>>,
 ) {
-    let Some(request) = read(&mut stream).await else { return };
-    let reply = {
-        let mut seen = record.lock().unwrap();
-        let reply = respond(seen.len(), &request);
-        seen.push(request);
-        reply
+    while let Some(request) = read(&mut stream).await {
+        let reply = {
+            let mut seen = record.lock().unwrap();
+            let reply = respond(seen.len(), &request);
+            seen.push(request);
+            reply
+        };
+        // A client that has had enough closes the connection; that is no failure of the script.
+        let _ = match &reply {
+            Reply::Raw(bytes) => stream.write_all(bytes).await,
+            Reply::Hang => {
+                let mut end = [0];
+                stream.read(&mut end).await.map(|_| ())
+            }
+            Reply::Pieces(pieces, pause) => send_pieces(&mut stream, pieces, *pause).await,
+            Reply::Flood(length) => flood(&mut stream, *length).await,
+            Reply::Kept(bytes, pause) => {
+                tokio::time::sleep(*pause).await;
+                let _ = stream.write_all(bytes).await;
+                continue;
+            }
+        };
+        return;
+    }
+}
+
+/// RFC 1928, without authentication.
+async fn relay(mut client: TcpStream, server: SocketAddr) -> std::io::Result<()> {
+    let methods = sized(&mut client, 2).await?[1];
+    sized(&mut client, methods.into()).await?;
+    client.write_all(&[5, 0]).await?;
+    let length = match sized(&mut client, 4).await?[3] {
+        1 => 4,
+        4 => 16,
+        _ => usize::from(sized(&mut client, 1).await?[0]),
     };
-    // A client that has had enough closes the connection; that is no failure of the script.
-    let _ = match &reply {
-        Reply::Raw(bytes) => stream.write_all(bytes).await,
-        Reply::Hang => {
-            let mut end = [0];
-            stream.read(&mut end).await.map(|_| ())
-        }
-        Reply::Pieces(pieces, pause) => send_pieces(&mut stream, pieces, *pause).await,
-        Reply::Flood(length) => flood(&mut stream, *length).await,
-    };
+    sized(&mut client, length + 2).await?;
+    client.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).await?;
+    tokio::io::copy_bidirectional(&mut client, &mut TcpStream::connect(server).await?).await.map(|_| ())
+}
+
+async fn sized(stream: &mut TcpStream, length: usize) -> std::io::Result<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    stream.read_exact(&mut bytes).await?;
+    Ok(bytes)
 }
 
 async fn read(stream: &mut TcpStream) -> Option<String> {

@@ -3,9 +3,14 @@
 use std::time::Duration;
 
 use futures_util::TryStreamExt;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
+    time::timeout,
+};
 
 use sallyport_client::{
-    BusinessCode, Error, InstanceStatus, Separator, TextExtraction,
+    BusinessCode, Client, Error, InstanceStatus, Protocol, RetryPolicy, Separator, TextExtraction,
     bytes::Bytes,
     contract::SearchStaticInstances as Limits,
     http,
@@ -14,7 +19,7 @@ use sallyport_client::{
 
 use crate::{
     addresses,
-    faulty::{FaultyServer, Reply, items, ok, plain_text, reply},
+    faulty::{FaultyServer, Reply, items, no_groups, ok, plain_text, reply},
     listing_error,
 };
 
@@ -37,6 +42,35 @@ async fn a_body_without_end_is_not_read_to_its_end() {
     let error = client.groups().await.unwrap_err();
     assert!(matches!(error, Error::UnexpectedResponse(_)), "{error:?}");
     assert!(error.to_string().contains("1048576"), "{error}");
+}
+
+/// The size of a chunk may have any number of leading zeros, and none of them counts as body. The request's timeout ends the
+/// call and the connection, and others go on meanwhile on the same thread.
+#[tokio::test]
+async fn a_chunk_size_without_end_is_not_read_to_its_end() {
+    let (minute, other) = (Duration::from_secs(60), FaultyServer::start(vec![no_groups()]).await);
+    let other = other.builder().request_timeout(minute).total_timeout(minute).build().unwrap();
+    for status in [200, 503] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let sending = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            stream.read(&mut [0; 4096]).await.unwrap();
+            let head = format!("HTTP/1.1 {status} Some\r\ntransfer-encoding: chunked\r\n\r\n");
+            stream.write_all(head.as_bytes()).await.unwrap();
+            while stream.write_all(&[b'0'; 1 << 14]).await.is_ok() {}
+        });
+        let builder = Client::builder().base_url(base).token("token").retry(RetryPolicy::none());
+        let client = builder.request_timeout(Duration::from_millis(300)).build().unwrap();
+        let call = async { client.groups().await.unwrap_err() };
+        let others = async { other.groups().await.unwrap() };
+        let (error, _) = timeout(minute, async { tokio::join!(call, others) }).await.unwrap();
+        assert!(
+            matches!((&error, error.status()), (Error::Timeout(_), None) | (Error::Rejected(_), Some(_))),
+            "{error:?}"
+        );
+        timeout(minute, sending).await.expect("the connection is closed").unwrap();
+    }
 }
 
 #[tokio::test]
@@ -70,6 +104,8 @@ async fn what_is_new_or_odd_breaks_no_page() {
     assert_eq!((instance.instance_id, instance.port), (9001, 20001));
     assert_eq!(instance.status, InstanceStatus::Other("hibernating".to_owned()));
     assert_eq!((instance.activated_at, instance.capabilities.trial_days), (None, Some(3)));
+    assert_eq!(instance.protocols, ["http", "quic"]);
+    assert!(instance.supports(Protocol::Http) && !instance.supports(Protocol::Socks5));
 }
 
 #[tokio::test]
@@ -138,6 +174,9 @@ async fn gzip_that_was_not_requested_is_reported_and_not_shown() {
     assert!(!server.requests()[0].to_ascii_lowercase().contains("accept-encoding"), "none is requested");
     assert!(response.reason.contains("`Content-Encoding: gzip`"), "{response:?}");
     assert!(response.excerpt.is_empty(), "{response:?}");
+    // reqwest would decode this one, too, as the tests enable it.
+    let error = listing_error(reply(200, &[("content-encoding", "deflate")], "{}")).await;
+    assert!(error.to_string().contains("`Content-Encoding: deflate`"), "{error}");
 
     // Without the header, and as a rejection.
     for (status, header) in [(200, ""), (404, ""), (404, "content-encoding: gzip\r\n")] {

@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use sallyport_client::{Error, RetryPolicy};
+use tokio::{net::TcpListener, time::timeout};
 
 use crate::{
-    faulty::{FaultyServer, Reply, no_groups, one_gateway, reply},
+    faulty::{FaultyServer, Reply, kept, no_groups, one_gateway, reply},
     listing_error,
 };
 
@@ -70,6 +71,63 @@ async fn an_extraction_keeps_its_request_id_over_every_kind_of_interruption() {
         assert_eq!(seen.len(), 3);
         let number = format!("request_id={}", extraction.request_id);
         assert!(seen.iter().all(|request| request.contains(&number)), "{seen:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_closed_connection_that_was_kept_alive_is_replaced_without_a_retry() {
+    let (closed, cut) =
+        (Reply::Raw(Vec::new()), Reply::Raw(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{".to_vec()));
+    for (after, is_served, requests) in [
+        (vec![closed.clone(), no_groups()], true, 3),
+        // A fresh connection that is closed, and one that breaks off later, are failures as before.
+        (vec![closed.clone(), closed.clone(), no_groups()], false, 3),
+        (vec![cut, no_groups()], false, 2),
+    ] {
+        let server = FaultyServer::start([vec![kept(no_groups())], after].concat()).await;
+        let client = server.builder().retry(RetryPolicy::none()).build().unwrap();
+        client.groups().await.unwrap();
+        let outcome = client.groups().with_response().await;
+        assert_eq!(outcome.as_ref().is_ok(), is_served, "{outcome:?}");
+        assert_eq!(server.requests().len(), requests);
+        assert!(outcome.is_err_and(|error| matches!(error, Error::Transport(_))) || requests == 3);
+    }
+    // All of the pool may be closed.
+    let Reply::Kept(bytes, _) = kept(one_gateway()) else { panic!("it is kept") };
+    let slow = Reply::Kept(bytes, Duration::from_millis(100));
+    let server = FaultyServer::start(vec![slow.clone(), slow, closed.clone(), closed, one_gateway()]).await;
+    let client = server.builder().retry(RetryPolicy::none()).build().unwrap();
+    let (one, two) = tokio::join!(client.extract(1).into_future(), client.extract(1).into_future());
+    assert!(one.is_ok() && two.is_ok(), "{one:?} {two:?}");
+    let extraction = client.extract(1).with_response().await.unwrap();
+    let (seen, id) = (server.requests(), format!("request_id={}", extraction.value.request_id));
+    assert_eq!((extraction.attempts, seen.len()), (3, 5));
+    assert!(seen[2..].iter().all(|request| request.contains(&id)), "{seen:?}");
+
+    // One that is closed during its handshake was never kept alive.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("https://{}", listener.local_addr().unwrap());
+    let accepted = tokio::spawn(async move {
+        drop(listener.accept().await.unwrap());
+        let mut count = 1;
+        while timeout(Duration::from_millis(300), listener.accept()).await.is_ok() {
+            count += 1;
+        }
+        count
+    });
+    let client = server.builder().base_url(base).retry(RetryPolicy::none()).build().unwrap();
+    assert!(matches!(client.groups().await.unwrap_err(), Error::Transport(error) if error.is_connect));
+    assert_eq!(accepted.await.unwrap(), 1);
+
+    // A front that closes after each response without saying so.
+    let closing = move |_, _: &str| match kept(no_groups()) {
+        Reply::Kept(bytes, _) => Reply::Raw(bytes),
+        other => other,
+    };
+    let server = FaultyServer::with(closing).await;
+    let client = server.builder().retry(RetryPolicy::none()).build().unwrap();
+    for _ in 0..50 {
+        client.groups().await.unwrap();
     }
 }
 

@@ -128,6 +128,11 @@ impl WireOptions {
     /// A client for a service at `base`: no redirects, no cookies, no referer, TLS verified.
     pub(crate) fn client(&self, base: &Url) -> Result<reqwest::Client, WireError> {
         let mut builder = reqwest::Client::builder()
+            // Whatever other crates of a build enable in reqwest: rustls, and no coding but gzip.
+            .tls_backend_rustls()
+            .no_brotli()
+            .no_deflate()
+            .no_zstd()
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
             .retry(reqwest::retry::never())

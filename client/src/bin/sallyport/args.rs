@@ -113,8 +113,8 @@ pub(crate) struct ExtractOptions {
     #[arg(help = format!("Extract this many gateways, from {COUNT_MINIMUM} to {COUNT_MAXIMUM}, such as 5"))]
     #[arg(value_parser = parse::number::<i64>(COUNT_MINIMUM, COUNT_MAXIMUM), allow_negative_numbers = true)]
     pub(crate) count: i64,
-    /// Extract gateways of this country, by its code in upper case, such as USA [default: any country].
-    #[arg(long, value_name = "CODE", value_parser = parse::text)]
+    /// Extract gateways of this country, by its code, which is sent in upper case, such as USA [default: any country].
+    #[arg(long, value_name = "CODE", value_parser = parse::country)]
     pub(crate) region: Option<String>,
     /// Extract gateways of this protocol [default: set by the service].
     #[arg(long, value_parser = PossibleValuesParser::new(Protocol::KNOWN).try_map(|text| text.parse::<Protocol>()))]
@@ -156,8 +156,8 @@ pub(crate) struct SearchOptions {
     /// The name of `--group none` up to version 0.1.
     #[arg(long, hide = true, conflicts_with = "group")]
     pub(crate) ungrouped: bool,
-    /// Include only instances of this country, by its three-letter code in upper case, such as USA.
-    #[arg(long, value_name = "CODE", value_parser = parse::text)]
+    /// Include only instances of this country, by its three-letter code, which is sent in upper case, such as USA.
+    #[arg(long, value_name = "CODE", value_parser = parse::country)]
     pub(crate) country: Option<String>,
     /// Include only instances of this city, by its code, written as in the city directory, such as NYC.
     #[arg(long, value_name = "CODE", value_parser = parse::text)]

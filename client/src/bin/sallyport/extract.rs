@@ -5,7 +5,6 @@ use std::{
 
 use futures_util::future::{Either, select};
 use sallyport_client::{Client, Extract, Extraction, new_request_id};
-use serde_json::json;
 
 use crate::{
     args::{ExtractFormat, ExtractOptions},
@@ -34,18 +33,7 @@ fn write(extraction: &Extraction, format: ExtractFormat) -> io::Result<()> {
                 output::line(&mut out, &endpoint.to_string())?;
             }
         }
-        ExtractFormat::Json => {
-            let value = json!({
-                "endpoints": extraction.endpoints,
-                "requested": extraction.requested,
-                "returned": extraction.returned,
-                "partial": extraction.is_partial,
-                "retryAfter": extraction.retry_after.map(|wait| wait.as_secs()),
-                "requestIp": extraction.request_ip,
-                "requestId": extraction.request_id,
-            });
-            output::json(&mut out, &value)?;
-        }
+        ExtractFormat::Json => output::json(&mut out, extraction)?,
     }
     out.flush()
 }

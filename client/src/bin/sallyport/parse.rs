@@ -30,6 +30,12 @@ pub(crate) fn text(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
+/// Reads the code of a country. The directory has them in upper case, and a service may take another spelling for a country without
+/// gateways, which is waited for in vain.
+pub(crate) fn country(code: &str) -> Result<String, String> {
+    text(code).map(|code| code.to_ascii_uppercase())
+}
+
 /// Reads a request id.
 pub(crate) fn request_id(id: &str) -> Result<String, String> {
     let (length, maximum) = (id.len(), ExtractProxies::REQUEST_ID_MAX_UTF8_BYTES);

@@ -10,18 +10,19 @@ use crate::{
     set,
 };
 
-const COLUMNS: [&str; 11] = [
-    "INSTANCE",
-    "OFFER",
-    "STATUS",
-    "IP",
-    "PORT",
-    "PROTOCOLS",
-    "COUNTRY",
-    "CITY",
-    "EXPIRES",
-    "ACTIVATED",
-    "GROUP",
+/// Columns of a table and of CSV, whose names are those of JSON.
+const COLUMNS: [(&str, &str); 11] = [
+    ("INSTANCE", "instanceId"),
+    ("OFFER", "offerId"),
+    ("STATUS", "status"),
+    ("IP", "ip"),
+    ("PORT", "port"),
+    ("PROTOCOLS", "protocols"),
+    ("COUNTRY", "countryCode"),
+    ("CITY", "cityCode"),
+    ("EXPIRES", "expiresAt"),
+    ("ACTIVATED", "activatedAt"),
+    ("GROUP", "groupId"),
 ];
 
 /// Searches instances and writes them.
@@ -75,7 +76,7 @@ impl<W: Write> InstanceWriter<W> {
     /// fails before leaves no output.
     fn add(&mut self, instances: &[Instance]) -> Result<(), Failure> {
         if let (SearchFormat::Csv, false) = (self.format, self.has_header) {
-            csv(&mut self.out, &COLUMNS.map(str::to_lowercase))?;
+            csv(&mut self.out, &COLUMNS.map(|(_, name)| name.to_owned()))?;
         }
         self.has_header = true;
         for instance in instances {
@@ -90,7 +91,7 @@ impl<W: Write> InstanceWriter<W> {
 
     fn end(mut self) -> Result<(), Failure> {
         if let SearchFormat::Table = self.format {
-            table(&mut self.out, &COLUMNS, &self.rows)?;
+            table(&mut self.out, &COLUMNS.map(|(title, _)| title), &self.rows)?;
         }
         Ok(self.out.flush()?)
     }
