@@ -188,7 +188,7 @@ impl QueryFilter {
             let offset = self.offset.and_then(|minutes| Offset::from_seconds(minutes * 60).ok());
             match offset {
                 Some(offset) => {
-                    let zoned = time.to_zoned(TimeZone::fixed(offset));
+                    let zoned = time.to_zoned_datetime(TimeZone::fixed(offset));
                     zoned.strftime("%Y-%m-%dT%H:%M:%S%.f%:z").to_string()
                 }
                 None => time.to_string(),

@@ -23,7 +23,7 @@ pub(crate) fn baseline(
     let until = match until {
         Some(until) => until,
         None => {
-            let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
+            let today = jiff::Timestamp::now().to_zoned_datetime(jiff::tz::TimeZone::UTC).date();
             today.checked_add(jiff::Span::new().days(DAYS))?
         }
     };

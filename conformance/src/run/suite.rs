@@ -117,7 +117,7 @@ impl<'a> Suite<'a> {
             registered: checks.to_vec(),
             plan,
             matrix,
-            today: jiff::Timestamp::now().to_zoned(TimeZone::UTC).date(),
+            today: jiff::Timestamp::now().to_zoned_datetime(TimeZone::UTC).date(),
             wire: Wire::new(target.base().clone(), wire.clone(), Arc::clone(&meter))?,
             redactor,
             canaries: Canaries::new(&target.facts.canaries)?,

@@ -213,7 +213,7 @@ fn wrong(path: &Path) -> impl FnOnce(io::Error) -> HistoryError + use<> {
 }
 
 fn day(at: Timestamp) -> Date {
-    at.to_zoned(TimeZone::UTC).date()
+    at.to_zoned_datetime(TimeZone::UTC).date()
 }
 
 /// Adds a line, in place of an incomplete one that a killed process may have left at the end.

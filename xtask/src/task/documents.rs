@@ -36,7 +36,7 @@ pub(super) fn accept(root: &Path, file: &Path, diff: &mut Diff, today: Date) -> 
 
 /// The date in UTC.
 pub(super) fn today() -> Date {
-    Timestamp::now().to_zoned(TimeZone::UTC).date()
+    Timestamp::now().to_zoned_datetime(TimeZone::UTC).date()
 }
 
 pub(super) fn text(name: &str, path: &Path) -> Result<String, String> {

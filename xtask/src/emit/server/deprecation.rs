@@ -128,7 +128,7 @@ fn with_values<'a>(
 
 /// The begin of a day in UTC.
 fn midnight(date: Date) -> Timestamp {
-    date.to_zoned(TimeZone::UTC).map_or(Timestamp::MAX, |time| time.timestamp())
+    date.to_zoned_datetime(TimeZone::UTC).map_or(Timestamp::MAX, |time| time.timestamp())
 }
 
 /// The format of dates in HTTP headers.
