@@ -230,7 +230,7 @@ impl ClientBuilder {
         let builder = match self.http {
             Some(builder) => builder,
             None if is_local => http(),
-            None => known_proxies().map(|()| http())?,
+            None => known_proxies(url.scheme()).map(|()| http())?,
         };
         let http = connection::noticing(if is_local { builder.no_proxy() } else { builder })
             .redirect(redirect::Policy::none())
@@ -307,12 +307,13 @@ fn http() -> reqwest::ClientBuilder {
     builder
 }
 
-/// Rejects a proxy of the environment that reqwest would ignore, so that the connection would bypass it.
-fn known_proxies() -> Result<(), Error> {
+/// Rejects a proxy of the environment that reqwest would ignore, so that a connection of this scheme would bypass it.
+fn known_proxies(scheme: &str) -> Result<(), Error> {
     const SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
-    for name in ["ALL_PROXY", "all_proxy", "HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"] {
+    let names = [scheme, "all"].map(|of| format!("{of}_proxy"));
+    for name in names.iter().flat_map(|name| [name.to_ascii_uppercase(), name.clone()]) {
         // The value may hold a password, so it is not shown.
-        let value = env::var(name).unwrap_or_default();
+        let value = env::var(&name).unwrap_or_default();
         let scheme = value.split_once("://").map_or("http", |(scheme, _)| scheme);
         if !SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()) {
             let known = SCHEMES.join(", ");
