@@ -66,11 +66,16 @@ pub(crate) async fn receive<E>(
             return Ok(Err(is_too_long()));
         }
     }
-    Ok(decoder.finish(received).map_err(|error| undecodable(&error)).map(|body| ReceivedResponse {
-        status,
-        headers,
-        body: body.into(),
-    }))
+    // The decoder keeps some of what it has decompressed until then.
+    let body = match decoder.finish(received) {
+        Ok(body) => body,
+        Err(error) => return Ok(Err(undecodable(&error))),
+    };
+    take(body.len() - length)?;
+    if body.len() > limit {
+        return Ok(Err(is_too_long()));
+    }
+    Ok(Ok(ReceivedResponse { status, headers, body: body.into() }))
 }
 
 impl Decoder {
