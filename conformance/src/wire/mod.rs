@@ -1,19 +1,23 @@
 //! Raw HTTP under the control of checks: a request contains exactly what a check sets, every exchange is recorded and redacted,
 //! and nothing is sent beyond the budget. Responses are not judged here.
 
+mod body;
 mod budget;
 mod client;
 mod exchange;
 pub(crate) mod headers;
 mod pace;
 pub(crate) mod password;
+pub(crate) mod proxy;
 mod redact;
 mod request;
 mod response;
 mod retry_after;
 mod secret;
 mod spelling;
+mod transient;
 
+pub(crate) use body::{ReceivedResponse, receive};
 pub use budget::{Budget, BudgetError, GatewayCost, GatewayCount, Meter, Reservation, Usage};
 pub use client::{ExtraHeader, ThrottlingPolicy, Wire, WireError, WireOptions, is_loopback};
 pub(crate) use client::{is_small_enough, with_causes};
@@ -25,3 +29,4 @@ pub use request::{QuerySpelling, Request};
 pub use response::Response;
 pub use retry_after::RetryAfter;
 pub use secret::Secret;
+pub(crate) use transient::TransientFailure;

@@ -1,8 +1,13 @@
 //! What the wire does with responses that nobody wants.
 
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use sallyport_conformance::{Outcome, Verdict};
+use sallyport_conformance::{Outcome, Secret, Verdict};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::canned::{CannedRequest, CannedServer, Reply, run};
 
@@ -100,6 +105,10 @@ async fn a_response_that_is_too_long_or_never_comes_ends() {
     let server = CannedServer::start(|asked| after_a_greeting(asked, || Reply::Hang)).await;
     let report = server.run(SUCCESS, |options| options.wire.timeout = Duration::from_millis(100)).await;
     assert!(matches!(outcome(&report), Outcome::Inconclusive(_)));
+
+    let server = CannedServer::start(|asked| after_a_greeting(asked, || Reply::EndlessChunkSize)).await;
+    let report = server.run(SUCCESS, |options| options.wire.timeout = Duration::from_millis(300)).await;
+    assert!(matches!(outcome(&report), Outcome::Inconclusive(_)));
 }
 
 #[tokio::test]
@@ -123,6 +132,76 @@ async fn a_single_dropped_connection_is_tried_again() {
     let server =
         CannedServer::start(|asked| if asked.number == 1 { Reply::Close } else { Reply::groups() }).await;
     assert_eq!(outcome(&server.run(SUCCESS, |_| {}).await), &Outcome::Passed);
+}
+
+#[tokio::test]
+async fn a_kept_connection_that_closes_without_a_word_costs_one_attempt() {
+    const CONCURRENCY: usize = 8;
+    let taken = Arc::new(AtomicU64::new(0));
+    let given = Arc::clone(&taken);
+    let server = CannedServer::start(move |asked| {
+        let sends = |pair: &str| asked.line.split(['?', '&', ' ']).any(|sent| sent == pair);
+        Reply::Kept(Box::new(match () {
+            () if !asked.line.contains("/proxy/extract") => Reply::groups(),
+            () if sends("num=1") => {
+                given.fetch_add(1, Ordering::Relaxed);
+                Reply::gateways(1)
+            }
+            () => Reply::json(400, r#"{"code": 40001, "message": "invalid"}"#),
+        }))
+    })
+    .await;
+    let report =
+        server.run("extract.num-range.boundaries", |options| options.budget.concurrency = CONCURRENCY).await;
+    let cases = &report.checks.iter().find(|check| check.cases.len() > 30).expect("the check").cases;
+    let failed: Vec<_> =
+        cases.iter().filter(|case| matches!(case.outcome, Outcome::Failed | Outcome::Flaky(_))).collect();
+    assert!(failed.is_empty(), "{failed:?}");
+    let (taken, counted) = (taken.load(Ordering::Relaxed), report.usage.gateways);
+    assert!(taken > 10, "{taken}");
+    let lost = u64::try_from(CONCURRENCY).expect("small");
+    assert!((taken..=taken + lost).contains(&counted), "{counted} counted, {taken} taken");
+}
+
+#[tokio::test]
+async fn a_response_about_the_connection_is_no_rejection() {
+    for status in [408, 421] {
+        let server = CannedServer::start(move |asked| match asked.number {
+            1 => Reply::json(status, ""),
+            _ => Reply::groups(),
+        })
+        .await;
+        assert_eq!(outcome(&server.run(SUCCESS, |_| {}).await), &Outcome::Passed, "{status}");
+    }
+}
+
+#[tokio::test]
+async fn a_socks_proxy_is_used() {
+    let (listener, server) = (
+        TcpListener::bind("127.0.0.1:0").await.expect("a port"),
+        CannedServer::start(|_| Reply::groups()).await,
+    );
+    let proxy = format!("socks5://{}", listener.local_addr().expect("bound"));
+    let proxied = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&proxied);
+    tokio::spawn(async move {
+        while let Ok((mut caller, _)) = listener.accept().await {
+            // RFC 1928: the methods, then the request for an IPv4 address.
+            let (mut greeting, mut request) = ([0; 3], [0; 10]);
+            caller.read_exact(&mut greeting).await.expect("a greeting");
+            assert_eq!(greeting[0], 5, "not SOCKS 5: {greeting:?}");
+            caller.write_all(&[5, 0]).await.expect("sent");
+            caller.read_exact(&mut request).await.expect("a request");
+            let port = u16::from_be_bytes([request[8], request[9]]);
+            let mut service = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.expect("the service");
+            caller.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).await.expect("sent");
+            count.fetch_add(1, Ordering::Relaxed);
+            tokio::spawn(async move { tokio::io::copy_bidirectional(&mut caller, &mut service).await });
+        }
+    });
+    let report = server.run(SUCCESS, |options| options.wire.proxy = Some(Secret::new("PROXY", proxy))).await;
+    assert_eq!(outcome(&report), &Outcome::Passed);
+    assert!(proxied.load(Ordering::Relaxed) > 0);
 }
 
 /// Responds to the preflight, and misbehaves only then.
