@@ -32,6 +32,8 @@ pub(crate) use json::pretty as pretty_json;
 pub use json::{json, schema};
 pub use junit::junit;
 #[cfg(feature = "embedded")]
+pub(crate) use junit::text as junit_text;
+#[cfg(feature = "embedded")]
 pub(crate) use markdown::{code, escaped};
 pub use markdown::{comment, markdown};
 pub use panics::hush_panics;

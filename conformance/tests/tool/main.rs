@@ -10,6 +10,8 @@ mod commands;
 mod exit_codes;
 mod exposition;
 mod foreign;
+#[path = "../support/formats.rs"]
+mod formats;
 mod misbehaving;
 mod observe;
 #[path = "../support/program.rs"]
