@@ -61,7 +61,7 @@ pub struct Ceilings {
     pub requests: Option<u64>,
     /// Maximum number of gateways.
     pub gateways: Option<u64>,
-    /// Maximum number of bytes of request and response bodies.
+    /// Maximum number of bytes of requests and responses.
     pub bytes: Option<u64>,
     /// Maximum time of the run.
     pub wall: Option<Duration>,

@@ -27,7 +27,6 @@ pub use history::{history_metrics, history_page, history_text};
 #[cfg(feature = "embedded")]
 pub(crate) use html::environment as html_environment;
 pub use html::html;
-#[cfg(feature = "embedded")]
 pub(crate) use json::pretty as pretty_json;
 pub use json::{json, schema};
 pub use junit::junit;

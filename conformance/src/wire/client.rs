@@ -80,6 +80,9 @@ const MAX_ITEMS: usize = 1_000;
 const BYTES_PER_ITEM: usize = 2_048;
 const VALUES_PER_ITEM: usize = 128;
 
+/// Maximum size of the headers of a response, in bytes: many times what servers and proxies take.
+const HEADER_LIMIT: usize = 64 << 10;
+
 /// Minimum wait, multiplied by the number of attempts, even if the target asks for less.
 const MIN_WAIT: Duration = Duration::from_millis(5);
 
@@ -265,11 +268,17 @@ impl Wire {
             Ok(built) => built,
             Err(detail) => return Ok(Err(WireFailure { kind: FailureKind::Request, detail })),
         };
-        self.meter.take_bytes(request.body_bytes().map_or(0, |body| body.len()))?;
+        self.meter.take_bytes(request.length())?;
         let response = match self.client.execute(built).await {
             Ok(response) => response,
             Err(error) => return Ok(Err(failure(error))),
         };
+        let headers = response.headers().iter().map(|(name, value)| name.as_str().len() + value.len());
+        let length = headers.sum();
+        self.meter.take_bytes(length)?;
+        if length > HEADER_LIMIT {
+            return Ok(Err(too_large(format!("has more than {HEADER_LIMIT} bytes of headers"))));
+        }
         let status = response.status().as_u16();
         let headers = response
             .headers()
