@@ -394,7 +394,14 @@ fn failure(error: reqwest::Error) -> WireFailure {
     } else {
         FailureKind::Broken
     };
-    WireFailure { kind, detail: with_causes(&error) }
+    let mut detail = with_causes(&error);
+    // What rustls says of a first byte that is no TLS.
+    if kind == FailureKind::Connect && detail.contains("corrupt message of type InvalidContentType") {
+        detail.push_str(
+            "; this port speaks plain http: expected http:// in the base URL, or the port of https",
+        );
+    }
+    WireFailure { kind, detail }
 }
 
 /// An error and its causes, on one line.

@@ -18,3 +18,4 @@ mod observe;
 mod program;
 mod reports;
 mod watch;
+mod writing;
