@@ -24,6 +24,7 @@ pub mod detection;
 pub mod embedded;
 pub mod explain;
 pub mod explore;
+pub mod files;
 mod grammar;
 pub mod lab;
 mod lock;

@@ -11,7 +11,7 @@ mod program;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::CommandFactory as _;
 use program::arguments::{Arguments, Command, ListFormat};
 use program::{UsageError, baseline, describe, init, lab, observe, output, replay, run, snapshot, watch};
 use sallyport_conformance::{Verdict, report};
@@ -19,10 +19,10 @@ use sallyport_conformance::{Verdict, report};
 #[tokio::main]
 async fn main() -> ExitCode {
     report::hush_panics();
-    let arguments = Arguments::parse();
+    let arguments = Arguments::read();
     let command = arguments.command.unwrap_or_else(|| Command::Run(Box::new(arguments.run)));
     match execute(command).await {
-        Ok(verdict) => ExitCode::from(verdict.exit_code()),
+        Ok(verdict) => ExitCode::from(output::exit_code(verdict)),
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "conformance: {}", report::plain(&error.to_string()));
             ExitCode::from(Verdict::USAGE)
@@ -59,7 +59,9 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
             Ok(Verdict::Conforms)
         }
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Arguments::command(), "conformance", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "conformance", &mut script);
+            output::print(&String::from_utf8(script)?);
             Ok(Verdict::Conforms)
         }
         Command::Man { folder } => {

@@ -3,6 +3,7 @@ use std::sync::{Mutex, PoisonError};
 use jiff::Timestamp;
 
 use crate::lock::lock;
+use crate::report::pretty_json;
 use crate::wire::{Exchange, RecordedExchange, Redactor};
 
 /// A redacted exchange of a run, with its check and case.
@@ -44,7 +45,7 @@ struct Kept {
 impl ExchangeLog {
     /// Maximum size of a response body, in bytes.
     const BODY_LIMIT: usize = 256 * 1024;
-    /// Maximum size of all bodies and maximum number of exchanges: an exploration that runs for hours must not fill the memory,
+    /// Maximum size of all exchanges in JSON, and maximum number of exchanges: an exploration that runs for hours must not fill the memory,
     /// and nobody opens an archive larger than that.
     const MAX_BYTES: usize = 128 << 20;
     const MAX_EXCHANGES: usize = 20_000;
@@ -62,8 +63,7 @@ impl ExchangeLog {
         let response_length = exchange.result.as_ref().map_or(0, |response| response.body().len());
         // Outside the lock, because redacting a long body takes milliseconds.
         let (exchange, is_response_cut) = RecordedExchange::with_body(exchange, redactor, Self::BODY_LIMIT);
-        let body = |body: &Option<String>| body.as_ref().map_or(0, String::len);
-        let bytes = body(&exchange.request_body) + body(&exchange.response_body);
+        let bytes = pretty_json(&exchange).map_or(0, |json| json.len());
         let case = case.to_owned();
         let logged = LoggedExchange { check, case, begun, exchange, response_length, is_response_cut };
         let mut kept = lock(&self.0);
@@ -75,5 +75,35 @@ impl ExchangeLog {
         let mut log = self.0.into_inner().unwrap_or_else(PoisonError::into_inner).log;
         log.exchanges.sort_by_key(|logged| logged.begun);
         log
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::target::Secret;
+    use crate::wire::{Request, Response};
+
+    #[test]
+    fn what_an_archive_would_hold_is_counted_headers_included() {
+        let log = ExchangeLog::default();
+        let redactor = Redactor::new([Secret::new("API_KEY", "a-long-secret")]).expect("a redactor");
+        let header = |number: u8| (format!("x-{number}"), vec![1_u8; 4_000]);
+        let response = Response::new(200, (0..15).map(header).collect(), Bytes::new());
+        let request = Request::recorded("GET", "/", "");
+        let exchange = Exchange { index: 0, request, result: Ok(response), elapsed: Duration::ZERO };
+        for _ in 0..400 {
+            log.keep(("check", ""), &exchange, &redactor);
+        }
+        let RunLog { exchanges, left_out } = log.into_log();
+        assert_eq!(exchanges.len() + left_out, 400);
+        // Each of these bytes takes six in JSON, and all else less than a tenth.
+        let bytes = |exchanges: usize| exchanges * 15 * 4_000 * 6;
+        assert!(bytes(exchanges.len() - 1) < ExchangeLog::MAX_BYTES, "{} exchanges", exchanges.len());
+        assert!(bytes(exchanges.len()) * 11 / 10 > ExchangeLog::MAX_BYTES, "{} exchanges", exchanges.len());
     }
 }

@@ -115,7 +115,7 @@ impl ClientReport {
         match format {
             Format::Html => Ok(html::page(self)?),
             Format::Junit => Ok(self.junit()?),
-            Format::Sarif => Ok(crate::report::pretty_json(&sarif::log(self))?),
+            Format::Sarif => Ok(crate::report::write_sarif(sarif::log(self))?),
             Format::Markdown => Ok(self.markdown()),
             Format::Json => Ok(crate::report::pretty_json(self)?),
             Format::Comment | Format::Github | Format::Prometheus | Format::Har => {

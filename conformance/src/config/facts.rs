@@ -2,6 +2,7 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 
 use super::document::{ConfigError, Item, Section};
+use crate::files;
 use crate::target::{
     Fact, Facts, GatewayPool, KnownGateway, KnownInstance, KnownOrder, RejectedToken, RejectionReason,
     Secret, Source,
@@ -158,7 +159,7 @@ fn file_path(item: &Item<'_>, expected: &str) -> Result<String, ConfigError> {
 /// Reads a file whose path is relative to the folder of the configuration.
 fn read(item: &Item<'_>, path: &str) -> Result<String, ConfigError> {
     let path = beside(item.document().file, path);
-    std::fs::read_to_string(&path)
+    files::read_text(&path, files::MAX_BYTES)
         .map_err(|error| item.wrong(&format!("a file that can be read, found {}: {error}", path.display())))
 }
 

@@ -20,7 +20,8 @@ use document::{Document, Item, Section};
 use facts::{beside, facts, secret_text};
 
 use crate::check::InferredClauses;
-use crate::contract::Clause;
+use crate::contract::{Clause, Contract};
+use crate::files;
 use crate::run::{ExpectedFailure, Gates, Glob, Profile};
 use crate::target::{Facts, Secret};
 use crate::wire::{Budget, ExtraHeader, proxy};
@@ -61,7 +62,7 @@ pub struct Ceilings {
     pub requests: Option<u64>,
     /// Maximum number of gateways.
     pub gateways: Option<u64>,
-    /// Maximum number of bytes of request and response bodies.
+    /// Maximum number of bytes of requests and responses.
     pub bytes: Option<u64>,
     /// Maximum time of the run.
     pub wall: Option<Duration>,
@@ -90,7 +91,7 @@ impl Config {
     /// # Errors
     /// Names the file, the line and what to do.
     pub fn read(file: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
-        let text = std::fs::read_to_string(file)
+        let text = files::read_text(file, files::MAX_BYTES)
             .map_err(|error| ConfigError::of_file(file, format!("cannot be read: {error}")))?;
         Self::parse(file, &text, variable)
     }
@@ -174,7 +175,10 @@ fn inferred(item: &Item<'_>) -> Result<InferredClauses, ConfigError> {
 }
 
 fn gates(section: &Section<'_>) -> Result<Gates, ConfigError> {
-    let clauses = section.read("min-clauses", |item| item.integer(0..=i64::from(u16::MAX)))?;
+    let clauses = section.read("min-clauses", |item| {
+        let all = Contract::embedded().map_or(0, |contract| contract.catalogue.observable().count());
+        item.integer(1..=i64::try_from(all).unwrap_or(i64::MAX))
+    })?;
     let percent = section.read("min-detection", |item| item.integer(1..=100))?;
     Ok(Gates {
         require: globs(section, "require")?,

@@ -66,6 +66,11 @@ impl Catalogue {
         &self.clauses
     }
 
+    /// The clauses that responses over HTTP can show.
+    pub fn observable(&self) -> impl Iterator<Item = &ClauseEntry> {
+        self.clauses.iter().filter(|clause| clause.observable)
+    }
+
     /// A clause of the document.
     pub fn clause(&self, clause: Clause) -> &ClauseEntry {
         // `read` ensures that there is one entry for each variant, in their order.

@@ -6,11 +6,13 @@ mod target;
 mod watch;
 
 use std::net::SocketAddr;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use sallyport_conformance::Contract;
 use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::run::Glob;
 
@@ -45,6 +47,22 @@ pub(crate) struct Arguments {
     pub(crate) run: RunArguments,
 }
 
+impl Arguments {
+    /// Reads the arguments of this process. A negative number reaches its argument, which says what it expects.
+    pub(crate) fn read() -> Self {
+        let matches = with_negative_numbers(Self::command()).get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+}
+
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let allow = |arg: clap::Arg| {
+        let takes_values = arg.get_action().takes_values();
+        arg.allow_negative_numbers(takes_values)
+    };
+    command.mut_args(allow).mut_subcommands(with_negative_numbers)
+}
+
 const EXAMPLES: &str = "\
 Examples:
   conformance
@@ -68,8 +86,8 @@ Exit codes:
   1  at least one clause is violated; for `compare`: the behaviour has changed
   2  invalid usage or configuration
   3  the service is unreachable or down, or rejects the account's token
-  4  no verdict: a limit was reached, the run was stopped, a check was inconclusive or flaky, a gate was not met, or nothing
-     ran";
+  4  no verdict: a limit was reached, the run was stopped, a check was inconclusive or flaky, a gate was not met, nothing ran,
+     or a report could not be written";
 
 const OBSERVE_EXAMPLES: &str = "\
 Examples:
@@ -93,7 +111,7 @@ Exit codes:
   0  no duty of callers is violated
   1  at least one duty is violated
   2  invalid usage, or the command does not start
-  4  no verdict: a case has no result, or nothing ran";
+  4  no verdict: a case has no result, nothing ran, or a report could not be written";
 
 const PROXY_EXAMPLES: &str = "\
 Examples:
@@ -267,14 +285,14 @@ pub(crate) struct RunArguments {
     pub(crate) detect: Option<u8>,
     /// Also send random searches for up to N seconds after the checks, and check that their results agree with each other, for
     /// example `--explore 60 --seed 7`. A finding is reduced to the smallest requests that show it.
-    #[arg(long, value_name = "SECONDS", value_parser = positive::<NonZeroU32>(u32::MAX))]
+    #[arg(long, value_name = "SECONDS", value_parser = integer::<NonZeroU32>(1..=u32::MAX.into()))]
     pub(crate) explore: Option<NonZeroU32>,
     /// Seed of the random searches; the same seed sends the same ones [default: 0].
-    #[arg(long, value_name = "N", requires = "explore")]
+    #[arg(long, value_name = "N", requires = "explore", value_parser = integer::<u64>(0..=u64::MAX))]
     pub(crate) seed: Option<u64>,
     /// Maximum number of random searches, on top of --max-requests [default: 1000].
-    #[arg(long, value_name = "N", requires = "explore")]
-    pub(crate) explore_requests: Option<u64>,
+    #[arg(long, value_name = "N", requires = "explore", value_parser = integer::<NonZeroU64>(1..=u64::MAX))]
+    pub(crate) explore_requests: Option<NonZeroU64>,
     /// Report findings on clauses that are inferred, not stated, as warnings (warn) or failures (fail) [default: fail].
     #[arg(long, value_name = "LEVEL", value_parser = PossibleValuesParser::new(InferredClauses::NAMES))]
     pub(crate) inferred: Option<String>,
@@ -285,7 +303,7 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) fail_fast: bool,
     /// Retry a failing check up to N times; a check that then passes is flaky.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = integer::<u8>(0..=u8::MAX.into()))]
     pub(crate) retries: u8,
     /// Print what would run, as `plan` does; send nothing.
     #[arg(long)]
@@ -311,7 +329,7 @@ pub(crate) struct GateArguments {
     #[arg(long, value_name = "CLAUSE-GLOB")]
     pub(crate) require: Vec<Glob>,
     /// Require that at least N clauses are judged, for example 50.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clauses)]
     pub(crate) min_clauses: Option<u16>,
     /// Require that the run would have noticed at least this share of the known faults, for example 80.
     #[arg(long, value_name = "PERCENT", value_parser = percent())]
@@ -324,11 +342,21 @@ pub(crate) struct GateArguments {
     pub(crate) fail_on_warning: bool,
 }
 
-/// A whole number from 1 to the largest of its type.
-fn positive<T: std::str::FromStr>(
-    max: u32,
+/// A whole number within bounds.
+fn integer<T: std::str::FromStr>(
+    range: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
-    move |text| text.parse().map_err(|_| format!("expected an integer from 1 to {max}"))
+    move |text| {
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        let number = number.and_then(|number| number.to_string().parse().ok());
+        number.ok_or_else(|| format!("expected an integer from {} to {}", range.start(), range.end()))
+    }
+}
+
+/// A number of clauses, of those that a run can judge.
+fn clauses(text: &str) -> Result<u16, String> {
+    let max = Contract::embedded().map_err(|error| error.to_string())?.catalogue.observable().count();
+    integer(1..=max as u64)(text)
 }
 
 /// An address that only this machine can reach: what is served there has no token to ask for.
@@ -340,19 +368,17 @@ pub(super) fn loopback(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// A share, from 1 to 100.
-fn percent() -> clap::builder::RangedI64ValueParser<u8> {
-    clap::value_parser!(u8).range(1..=100)
+fn percent() -> impl Fn(&str) -> Result<u8, String> + Clone + Send + Sync + 'static {
+    integer(1..=100)
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]
     fn the_arguments_are_well_formed() {
-        Arguments::command().debug_assert();
+        with_negative_numbers(Arguments::command()).debug_assert();
     }
 
     #[test]

@@ -4,7 +4,7 @@ use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::client::{ClientCase, ClientCaseResult, ClientSuite, Duty, Expectation};
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::report::quantity;
-use sallyport_conformance::run::Glob;
+use sallyport_conformance::run::{Glob, Stopper};
 use sallyport_conformance::{Contract, Verdict};
 
 use super::UsageError;
@@ -27,16 +27,19 @@ pub(crate) async fn client(arguments: ClientArguments) -> Result<Verdict, UsageE
         ..ClientSuite::new(arguments.command)
     };
     let is_quiet = arguments.quiet;
-    let mut signals = Signals::listen()?;
-    let stopped = signals.next();
+    let stopper = Stopper::default();
+    let signals = Signals::listen(stopper.clone(), Signals::TIME_WITH_REPORTS, Verdict::Incomplete)?;
     let finished = |result: &ClientCaseResult| {
         if !is_quiet {
-            output.write(&result.line());
+            output.print(&result.line());
         }
     };
-    let report = suite.run_until(stopped, finished).await?;
-    output.write(&report.text());
-    reports::write_rendered(&arguments.report, &mut output.writer(), |format| Ok(report.render(format)?))?;
+    let report = suite.run_until(stopper.stopped(), finished).await?;
+    signals.only_write(report.verdict);
+    output.print(&report.text());
+    reports::write_rendered(&arguments.report, output, |format, writer| {
+        Ok(writer.write_all(report.render(format)?.as_bytes())?)
+    });
     Ok(report.verdict)
 }
 

@@ -1,11 +1,11 @@
-use std::fs::OpenOptions;
-use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::fs::File;
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use sallyport_conformance::config::{Answers, quoted, template};
 use sallyport_conformance::run::Profile;
 use sallyport_conformance::target::{Fact, KnownInstance, fact_from};
-use sallyport_conformance::{Facts, Verdict};
+use sallyport_conformance::{Facts, Verdict, files};
 
 use super::UsageError;
 use super::output::print;
@@ -15,17 +15,15 @@ pub(crate) fn init(file: &Path, force: bool, ask_always: bool) -> Result<Verdict
     if file.exists() && !force {
         return Err(format!("{} already exists; choose another name or pass --force", file.display()).into());
     }
-    let asked = ask_always || std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let asked = ask_always || io::stdin().is_terminal() && io::stdout().is_terminal();
     let answers = if asked { ask()? } else { Answers::default() };
-    let mut opening = OpenOptions::new();
-    // Another process may have created it since the check above.
-    if force {
-        opening.create(true).truncate(true)
+    let text = template(&answers);
+    let written: io::Result<()> = if force {
+        files::replace(file, |open| open.write_all(text.as_bytes()))
     } else {
-        opening.create_new(true)
+        // Another process may have created it since the check above.
+        File::create_new(file).and_then(|mut open| open.write_all(text.as_bytes()))
     };
-    let written =
-        opening.write(true).open(file).and_then(|mut open| open.write_all(template(&answers).as_bytes()));
     written.map_err(|error| format!("{}: {error}", file.display()))?;
     print(&format!(
         "wrote {0}; set SALLYPORT_API_KEY and see what would run: conformance plan --config {0}\n",
@@ -135,9 +133,9 @@ fn is_variable(text: &str) -> bool {
 /// A response; none when it is left empty.
 fn line(question: &str) -> Result<Option<String>, UsageError> {
     print(&format!("{question} (empty to leave out): "));
-    std::io::stdout().flush()?;
+    io::stdout().flush()?;
     let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer)?;
+    io::stdin().lock().read_line(&mut answer)?;
     let answer = answer.trim();
     Ok((!answer.is_empty()).then(|| answer.to_owned()))
 }

@@ -10,7 +10,7 @@ use sallyport_conformance::lab::{
     self, Backend, Control, Entry, Fault, Journal, Lab, Ports, Proxy, ProxyOptions, Scenarios, Variation,
 };
 use sallyport_conformance::report::{plain, quantity};
-use sallyport_conformance::run::Glob;
+use sallyport_conformance::run::{Glob, Stopper};
 use sallyport_conformance::wire::WireOptions;
 use sallyport_conformance::{Contract, Target, Verdict};
 use serde_json::json;
@@ -74,7 +74,8 @@ fn names(operations: &[OperationId]) -> Vec<&'static str> {
 /// `conformance proxy`: serves until Ctrl-C or SIGTERM.
 pub(crate) async fn proxy(arguments: ProxyArguments) -> Result<Verdict, UsageError> {
     // Before anything else, so that an early Ctrl-C ends it properly.
-    let mut signals = Signals::listen()?;
+    let stopper = Stopper::default();
+    Signals::listen(stopper.clone(), Signals::TIME, Verdict::Conforms)?;
     // Reject unknown ids before anything listens.
     let faults = named("fault", &arguments.fault, lab::faults, |fault| fault.id)?;
     let variations = named("variation", &arguments.variation, lab::variations, |variation| variation.id)?;
@@ -86,7 +87,7 @@ pub(crate) async fn proxy(arguments: ProxyArguments) -> Result<Verdict, UsageErr
     let (target, options) = upstream.unzip();
     let options = options.unwrap_or_default();
     with_target(target, async |target| {
-        serve(&arguments, (target, &options), &mut signals, faults, variations, Arc::new(scenarios)).await
+        serve(&arguments, (target, &options), &stopper, faults, variations, Arc::new(scenarios)).await
     })
     .await
 }
@@ -94,7 +95,7 @@ pub(crate) async fn proxy(arguments: ProxyArguments) -> Result<Verdict, UsageErr
 async fn serve(
     arguments: &ProxyArguments,
     (target, options): (&Target, &WireOptions),
-    signals: &mut Signals,
+    stopper: &Stopper,
     faults: Vec<Fault>,
     variations: Vec<Variation>,
     scenarios: Arc<Scenarios>,
@@ -174,7 +175,7 @@ async fn serve(
     print(&format!(
         "       try curl --get '{base}{path}' --data-urlencode \"{name}=$SALLYPORT_API_KEY\"\n\n"
     ));
-    signals.next().await;
+    stopper.stopped().await;
     print(&format!(
         "\n{}, {} changed\n",
         quantity(requests.load(Ordering::Relaxed), "request"),

@@ -1,7 +1,6 @@
 //! What the program's commands do.
 
 pub(crate) mod arguments;
-mod atomic_file;
 pub(crate) mod baseline;
 #[cfg(feature = "embedded")]
 pub(crate) mod client;
@@ -22,7 +21,7 @@ use std::io::Write as _;
 
 use sallyport_conformance::report::plain;
 
-/// Prints a warning. A closed pipe is not an error.
+/// Prints a warning. What goes wrong with that has no other place to be said.
 fn warn(text: &str) {
     let _ = writeln!(std::io::stderr(), "conformance: warning: {}", plain(text));
 }

@@ -40,12 +40,10 @@ pub(crate) fn run(arguments: &ObserveArguments) -> Result<Verdict, UsageError> {
     let mut text = report::failures(&report, &screen);
     text.push_str(&summary(&traffic, &report, arguments.verbose));
     text.push_str(&report::summary(&report, &screen));
-    let mut writer = output.writer();
-    let guard = CommandGuard::new(&arguments.report, &mut writer);
-    // A closed pipe is not an error.
-    let _ = writer.write_all(text.as_bytes());
-    guard.end(&mut writer);
-    reports::write(&arguments.report, &report, &mut writer)?;
+    let guard = CommandGuard::new(&arguments.report, output);
+    output.print(&text);
+    guard.end(output);
+    reports::write(&arguments.report, &report, output);
     Ok(report.verdict)
 }
 

@@ -1,16 +1,37 @@
 //! Where the program writes what people read.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use sallyport_conformance::Verdict;
-use sallyport_conformance::report::{Detail, Screen, Style};
+use sallyport_conformance::report::{Detail, Screen, Style, plain};
 use serde_json::Value;
 
 use super::UsageError;
 
-/// Prints to standard output. A closed pipe is not an error. Untrusted text goes through [`report::plain`] first.
+/// Whether something could not be written.
+static IS_INCOMPLETE: AtomicBool = AtomicBool::new(false);
+
+/// Says that something could not be written; without it a good verdict is none. A reader that is gone misses nothing.
+pub(crate) fn not_written(what: &str, error: &io::Error) {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return;
+    }
+    IS_INCOMPLETE.store(true, Ordering::Relaxed);
+    let _ = writeln!(io::stderr(), "conformance: cannot write {}: {error}", plain(what));
+}
+
+/// The exit code of a verdict, when all was written that could be.
+pub(crate) fn exit_code(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Conforms if IS_INCOMPLETE.load(Ordering::Relaxed) => Verdict::Incomplete.exit_code(),
+        verdict => verdict.exit_code(),
+    }
+}
+
+/// Prints to standard output. Untrusted text goes through [`report::plain`] first.
 pub(crate) fn print(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    Output::Stdout.print(text);
 }
 
 /// Prints items as a JSON array of objects, or a line for each.
@@ -29,7 +50,7 @@ pub(crate) fn print_list<T>(
     Ok(Verdict::Conforms)
 }
 
-/// Where progress and summary go.
+/// Where progress and summary go. Writing to it does not fail: the first failure is said, and decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Output {
     Stdout,
@@ -37,22 +58,15 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    /// Writes a text. Untrusted text goes through [`report::plain`] first.
-    pub(crate) fn write(self, text: &str) {
-        let _ = self.writer().write_all(text.as_bytes());
-    }
-
-    pub(crate) fn writer(self) -> Box<dyn std::io::Write + Send> {
-        match self {
-            Self::Stdout => Box::new(std::io::stdout()),
-            Self::Stderr => Box::new(std::io::stderr()),
-        }
+    /// Prints a text. Untrusted text goes through [`report::plain`] first.
+    pub(crate) fn print(mut self, text: &str) {
+        let _ = self.write_all(text.as_bytes());
     }
 
     pub(crate) fn is_terminal(self) -> bool {
         match self {
-            Self::Stdout => std::io::stdout().is_terminal(),
-            Self::Stderr => std::io::stderr().is_terminal(),
+            Self::Stdout => io::stdout().is_terminal(),
+            Self::Stderr => io::stderr().is_terminal(),
         }
     }
 
@@ -66,5 +80,29 @@ impl Output {
             width: width.filter(|_| terminal),
             detail,
         }
+    }
+}
+
+impl io::Write for Output {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        static IS_SAID: AtomicBool = AtomicBool::new(false);
+        let (name, written) = match self {
+            Self::Stdout => {
+                let mut stdout = io::stdout().lock();
+                // Flushed, because what fails when the program ends fails unseen.
+                ("standard output", stdout.write_all(text).and_then(|()| stdout.flush()))
+            }
+            Self::Stderr => ("standard error", io::stderr().write_all(text)),
+        };
+        if let Err(error) = written
+            && !IS_SAID.swap(true, Ordering::Relaxed)
+        {
+            not_written(name, &error);
+        }
+        Ok(text.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

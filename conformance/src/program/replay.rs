@@ -5,7 +5,7 @@ use sallyport_conformance::explore::{self, Exploration};
 use sallyport_conformance::report::Detail;
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::wire::Redactor;
-use sallyport_conformance::{Contract, Options, Selection, Target, Verdict, registry};
+use sallyport_conformance::{Contract, Options, Selection, Target, Verdict, files, registry};
 use serde_json::Value;
 
 use super::UsageError;
@@ -73,10 +73,13 @@ fn exploration(report: &Value) -> Option<Exploration> {
     Some(Exploration { time, requests: number("requests")?, seed: number("seed")? })
 }
 
+/// Maximum size of a report in JSON, in bytes: many times that of a run with all budgets used up.
+const MAX_REPORT_BYTES: u64 = 256 << 20;
+
 /// A report that was written before.
 pub(super) fn read_report(path: &Path) -> Result<Value, UsageError> {
     let wrong = |message: &str| UsageError::from(format!("{}: {message}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(&error.to_string()))?;
+    let text = files::read_text(path, MAX_REPORT_BYTES).map_err(|error| wrong(&error.to_string()))?;
     let report: Value = serde_json::from_str(&text).map_err(|_| wrong("expected a report in JSON"))?;
     match report.get("checks") {
         Some(Value::Array(_)) => Ok(report),

@@ -1,15 +1,15 @@
 //! Where the reports of a run go: files, standard output, and GitHub's runner.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::hash::{BuildHasher as _, Hasher as _};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use sallyport_conformance::Report;
-use sallyport_conformance::report::{self, Format};
+use sallyport_conformance::report::{self, Format, RenderError};
+use sallyport_conformance::{Report, files};
 
-use super::output::{Output, print};
-use super::{UsageError, atomic_file};
+use super::UsageError;
+use super::output::{Output, not_written};
 
 /// The variable by which GitHub's runner names the file of the job summary.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
@@ -40,7 +40,7 @@ impl ReportRequest {
         self.destination == Destination::Stdout
     }
 
-    /// The file, if it is one that can be written at any time: a metrics file is replaced as a whole.
+    /// The file, if it is one.
     fn file(&self) -> Option<&PathBuf> {
         match &self.destination {
             Destination::File(path) => Some(path),
@@ -141,12 +141,7 @@ pub(crate) fn open(requests: &[ReportRequest]) -> Result<(), UsageError> {
     }
     for request in requests {
         let Some(path) = request.file() else { continue };
-        let opened = match request.format {
-            // An empty file would be metrics that are gone.
-            Format::Prometheus => atomic_file::check(path),
-            _ => OpenOptions::new().create(true).append(true).open(path).map(drop),
-        };
-        opened.map_err(|error| {
+        check(path).map_err(|error| {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists());
             let advice = match folder {
                 Some(folder) => format!("; create the folder {} first", folder.display()),
@@ -158,53 +153,71 @@ pub(crate) fn open(requests: &[ReportRequest]) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Writes what was asked for; annotations go to `reader`, where people read.
-pub(crate) fn write(
-    requests: &[ReportRequest],
-    report: &Report,
-    reader: &mut dyn std::io::Write,
-) -> Result<(), UsageError> {
-    write_rendered(requests, reader, |format| Ok(format.render(report)?))?;
-    if requests.iter().any(|request| request.destination == Destination::Workflow) {
-        append_summary(report)?;
+/// Whether a path is of a pipe or a device, which is written to as it is, and not of a file, which is replaced.
+fn is_special(path: &Path) -> bool {
+    path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
+/// Finds out whether a report can be written to a path.
+fn check(path: &Path) -> io::Result<()> {
+    if is_special(path) {
+        // Opening a pipe waits for its reader, who would take what comes before the report for its end.
+        return Ok(());
     }
-    Ok(())
+    // Whoever can write to the folder, such as the author of a commit, must not choose what is written over.
+    if path.is_symlink() {
+        return Err(io::Error::other("it is a symbolic link; pass the path of the file"));
+    }
+    files::check(path)
+}
+
+/// Writes what was asked for; annotations go to `output`, where people read. What cannot be written keeps nothing else from
+/// being written.
+pub(crate) fn write(requests: &[ReportRequest], report: &Report, output: Output) {
+    write_rendered(requests, output, |format, writer| format.write(report, writer));
+    if requests.iter().any(|request| request.destination == Destination::Workflow) {
+        append_summary(report);
+    }
 }
 
 /// The same for another kind of report, which `render` writes in each format that was asked for.
 pub(crate) fn write_rendered(
     requests: &[ReportRequest],
-    reader: &mut dyn std::io::Write,
-    render: impl Fn(Format) -> Result<String, UsageError>,
-) -> Result<(), UsageError> {
+    mut output: Output,
+    render: impl Fn(Format, &mut dyn io::Write) -> Result<(), RenderError>,
+) {
     for request in requests {
-        let text = render(request.format)?;
-        match &request.destination {
-            Destination::Stdout => print(&text),
-            Destination::Workflow => {
-                // A closed pipe is not an error.
-                let _ = reader.write_all(text.as_bytes());
-            }
-            Destination::File(path) => {
-                let written = match request.format {
-                    Format::Prometheus => atomic_file::write(path, &text),
-                    _ => std::fs::write(path, text),
-                };
-                written.map_err(|error| format!("{}: {error}", path.display()))?;
-            }
+        let render = |writer: &mut dyn io::Write| render(request.format, writer);
+        let written = match &request.destination {
+            Destination::Stdout => render(&mut io::BufWriter::new(Output::Stdout)),
+            Destination::Workflow => render(&mut output),
+            Destination::File(path) if is_special(path) => write_through(path, render),
+            Destination::File(path) => files::replace(path, render),
+        };
+        if let Err(error) = written {
+            not_written(&format!("the report `{request}`"), &error.into());
         }
     }
-    Ok(())
+}
+
+/// Writes to a pipe or a device.
+fn write_through(
+    path: &Path,
+    render: impl Fn(&mut dyn io::Write) -> Result<(), RenderError>,
+) -> Result<(), RenderError> {
+    let mut writer = io::BufWriter::new(File::options().write(true).open(path)?);
+    render(&mut writer)?;
+    Ok(writer.flush()?)
 }
 
 /// Outside of GitHub's runner there is no such file, and the annotations alone are printed.
-fn append_summary(report: &Report) -> Result<(), UsageError> {
-    let Some(path) = std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) else { return Ok(()) };
+fn append_summary(report: &Report) {
+    let Some(path) = std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) else { return };
     let path = PathBuf::from(path);
     let opened = OpenOptions::new().create(true).append(true).open(&path);
-    opened
-        .and_then(|mut file| file.write_all(report::job_summary(report).as_bytes()))
-        .map_err(|error| format!("{SUMMARY}: {}: {error}", path.display()).into())
+    if let Err(error) = opened.and_then(|mut file| file.write_all(report::job_summary(report).as_bytes())) {
+        not_written(&format!("the summary of {SUMMARY} to {}", path.display()), &error);
+    }
 }
 
 /// Keeps GitHub's runner from taking what a service says for commands, from now until the end of the value.
@@ -213,23 +226,21 @@ pub(crate) struct CommandGuard {
 }
 
 impl CommandGuard {
-    /// A guard over `reader`, if annotations are asked for.
-    pub(crate) fn new(requests: &[ReportRequest], reader: &mut dyn std::io::Write) -> Self {
+    /// A guard over `output`, if annotations are asked for.
+    pub(crate) fn new(requests: &[ReportRequest], output: Output) -> Self {
         let is_workflow = requests.iter().any(|request| request.destination == Destination::Workflow);
         let resume = is_workflow.then(|| {
             let (stop, resume) = report::without_commands(&unguessable());
-            // A closed pipe is not an error.
-            let _ = reader.write_all(stop.as_bytes());
+            output.print(&stop);
             resume
         });
         Self { resume }
     }
 
     /// Lets the runner take commands again.
-    pub(crate) fn end(self, reader: &mut dyn std::io::Write) {
+    pub(crate) fn end(self, output: Output) {
         if let Some(resume) = self.resume {
-            // As above.
-            let _ = reader.write_all(resume.as_bytes());
+            output.print(&resume);
         }
     }
 }

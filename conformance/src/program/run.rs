@@ -1,4 +1,4 @@
-use std::io::Write as _;
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 use sallyport_conformance::check::InferredClauses;
@@ -13,7 +13,7 @@ use super::arguments::RunArguments;
 use super::output::{Output, print};
 use super::reports::{self, CommandGuard};
 use super::setup::Setup;
-use super::signals::stop_on_signals;
+use super::signals::Signals;
 
 /// `conformance run`.
 pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> {
@@ -27,7 +27,7 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     options.retries = arguments.retries.into();
     options.explore = arguments.explore.map(|seconds| Exploration {
         time: Duration::from_secs(seconds.get().into()),
-        requests: arguments.explore_requests.unwrap_or(Exploration::REQUESTS),
+        requests: arguments.explore_requests.map_or(Exploration::REQUESTS, NonZeroU64::get),
         seed: arguments.seed.unwrap_or_default(),
     });
     options.fail_fast = arguments.fail_fast;
@@ -43,15 +43,15 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     if target.is_none() {
         options.implementation.get_or_insert_with(|| "the embedded server of this program".to_owned());
     }
-    let guard = CommandGuard::new(&arguments.report, &mut output.writer());
+    let guard = CommandGuard::new(&arguments.report, output);
     if detail > Detail::Quiet {
-        output.write(&described);
+        output.print(&described);
     }
     let ran =
         with_target(target, async |target| observed(contract, target, options, detail, output).await).await;
-    guard.end(&mut output.writer());
+    guard.end(output);
     let report = ran?;
-    reports::write(&arguments.report, &report, &mut output.writer())?;
+    reports::write(&arguments.report, &report, output);
     Ok(report.verdict)
 }
 
@@ -64,7 +64,8 @@ pub(crate) async fn plan(arguments: RunArguments) -> Result<Verdict, UsageError>
     print_plan(contract, setup, &described).await
 }
 
-/// Runs the suite with progress, findings and summary. A signal ends the run and keeps its results.
+/// Runs the suite with progress, findings and summary. A signal ends the run and keeps its results; from its end on, a signal
+/// ends the program.
 pub(crate) async fn observed(
     contract: &Contract,
     target: &Target,
@@ -74,11 +75,11 @@ pub(crate) async fn observed(
 ) -> Result<Report, UsageError> {
     let screen = output.screen(detail);
     let suite = Suite::new(contract, target, options)?;
-    let watching = tokio::spawn(stop_on_signals(suite.stopper(), "it was interrupted"));
-    let report = suite.run(&Progress::new(output.writer(), screen, output.is_terminal())).await;
-    watching.abort();
-    let text = format!("{}{}", report::failures(&report, &screen), report::summary(&report, &screen));
-    let _ = output.writer().write_all(text.as_bytes());
+    let signals = Signals::listen(suite.stopper(), Signals::TIME_WITH_REPORTS, Verdict::Incomplete)?;
+    let report = suite.run(&Progress::new(output, screen, output.is_terminal())).await;
+    signals.only_write(report.verdict);
+    output.print(&report::failures(&report, &screen));
+    output.print(&report::summary(&report, &screen));
     Ok(report)
 }
 
@@ -113,7 +114,7 @@ fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageEr
 
 /// A pattern that matches no clause would be met by every run.
 fn requires_nothing<'a>(require: &'a [Glob], contract: &Contract) -> Option<&'a Glob> {
-    let clauses = || contract.catalogue.clauses().iter().filter(|clause| clause.observable);
+    let clauses = || contract.catalogue.observable();
     require.iter().find(|glob| !clauses().any(|clause| glob.matches(clause.id.id())))
 }
 

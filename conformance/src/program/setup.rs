@@ -1,4 +1,4 @@
-use std::io::Read as _;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use sallyport_conformance::report::plain;
 use sallyport_conformance::run::{Gates, Profile};
 use sallyport_conformance::target::{Fact, facts_from};
 use sallyport_conformance::wire::{ExtraHeader, Redactor, WireOptions};
-use sallyport_conformance::{Options, Secret, Selection, Target};
+use sallyport_conformance::{Options, Secret, Selection, Target, files};
 
 use super::arguments::{CONFIG, GateArguments, ProxyArguments, TargetArguments};
 use super::{UsageError, warn};
@@ -18,6 +18,9 @@ const FORMER_BASE_URL: &str = "CONFORMANCE_BASE_URL";
 /// A forgotten base URL must not lead to a good verdict about another service.
 const MISSING_BASE_URL: &str =
     "pass --base-url, set SALLYPORT_BASE_URL, or write base-url in the configuration";
+
+/// Maximum size of a token with its line break, in bytes: no server takes a header as long.
+const MAX_TOKEN_BYTES: u64 = 64 << 10;
 
 /// Placeholder for the account's token where none is needed. No service has issued it.
 const NO_TOKEN: &str = "no-token-was-given";
@@ -193,11 +196,10 @@ fn given_token(arguments: &TargetArguments) -> Result<Option<String>, UsageError
         );
         token.expose().to_owned()
     } else if let Some(file) = &arguments.api_key_file {
-        std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?
+        files::read_text(file, MAX_TOKEN_BYTES).map_err(|error| format!("{}: {error}", file.display()))?
     } else if arguments.api_key_stdin {
-        let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text).map_err(|error| format!("standard input: {error}"))?;
-        text
+        let read = files::read_text_from(std::io::stdin(), MAX_TOKEN_BYTES);
+        read.map_err(|error| format!("standard input: {error}"))?
     } else {
         return Ok(None);
     };
@@ -210,9 +212,9 @@ fn given_token(arguments: &TargetArguments) -> Result<Option<String>, UsageError
 
 fn given_ceilings(arguments: &TargetArguments) -> Ceilings {
     Ceilings {
-        requests: arguments.max_requests,
+        requests: arguments.max_requests.map(NonZeroU64::get),
         gateways: arguments.max_gateways,
-        bytes: arguments.max_bytes,
+        bytes: arguments.max_bytes.map(NonZeroU64::get),
         wall: arguments.max_seconds.map(|seconds| Duration::from_secs(seconds.get().into())),
         rate: arguments.rate,
         concurrency: arguments.concurrency.map(|concurrency| concurrency.get().into()),
@@ -224,7 +226,9 @@ fn wire(arguments: &TargetArguments, connection: Connection) -> Result<WireOptio
     let given = arguments.timeout.map(|seconds| Duration::from_secs(seconds.get().into()));
     let ca_file = arguments.ca_file.clone().or(connection.ca_file);
     let authorities = match ca_file {
-        Some(file) => std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?,
+        Some(file) => {
+            files::read(&file, files::MAX_BYTES).map_err(|error| format!("{}: {error}", file.display()))?
+        }
         None => Vec::new(),
     };
     let hidden = arguments.header.iter().map(|header| parsed_header(header.expose(), false));

@@ -1,18 +1,94 @@
 //! The signals that end a command.
 
-use sallyport_conformance::Verdict;
-use sallyport_conformance::run::Stopper;
+use std::io;
+use std::sync::{Arc, OnceLock, mpsc};
+use std::time::Duration;
 
-/// Ctrl-C, and what service managers, CI runners and closed terminals send: SIGTERM and SIGHUP. From here on they do not end
-/// the process.
+use sallyport_conformance::run::Stopper;
+use sallyport_conformance::{Verdict, files};
+use tokio::time::timeout;
+
+use super::warn;
+
+/// The response to Ctrl-C, and to what service managers, CI runners and closed terminals send: SIGTERM and SIGHUP.
+#[derive(Debug)]
 pub(crate) struct Signals {
+    /// The exit code, once nothing but writing is left to do.
+    written: Arc<OnceLock<u8>>,
+}
+
+impl Signals {
+    /// Time from a signal to the end of a command that keeps nothing.
+    pub(crate) const TIME: Duration = Duration::from_secs(1);
+    /// Time from a signal to the end of a command that then writes what it has.
+    pub(crate) const TIME_WITH_REPORTS: Duration = Duration::from_secs(3);
+
+    /// Listens until the program ends, in a thread of its own, which nothing holds up that the command waits for. The first
+    /// signal stops the command. The second one ends the program, and so does the end of `time`: with the exit code of
+    /// `interrupted`.
+    pub(crate) fn listen(stopper: Stopper, time: Duration, interrupted: Verdict) -> io::Result<Self> {
+        let written = Arc::new(OnceLock::new());
+        let ending = Arc::clone(&written);
+        let (ready, listening) = mpsc::channel();
+        std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+            let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+                Ok(runtime) => runtime,
+                Err(error) => return ready.send(Err(error)).unwrap_or_default(),
+            };
+            runtime.block_on(async {
+                let mut kinds = match Kinds::listen() {
+                    Ok(kinds) => kinds,
+                    Err(error) => return ready.send(Err(error)).unwrap_or_default(),
+                };
+                // The receiver waits for it.
+                let _ = ready.send(Ok(()));
+                kinds.next().await;
+                stopper.stop("it was interrupted");
+                if ending.get().is_none() {
+                    // Whichever comes first.
+                    let _ = timeout(time, kinds.next()).await;
+                }
+                end(ending.get().copied().unwrap_or(interrupted.exit_code()))
+            });
+        })?;
+        listening.recv().map_err(io::Error::other)??;
+        Ok(Self { written })
+    }
+
+    /// Notes that the command has its verdict and only writes from now on: a signal then ends the program at once.
+    pub(crate) fn only_write(&self, verdict: Verdict) {
+        let code = if verdict == Verdict::Conforms { Verdict::Incomplete } else { verdict }.exit_code();
+        // A command has one verdict.
+        let _ = self.written.set(code);
+    }
+}
+
+/// Ends the program, whatever other threads wait for.
+fn end(code: u8) -> ! {
+    /// Time for a sentence.
+    const SAYING: Duration = Duration::from_millis(100);
+    files::remove_unfinished();
+    if code != Verdict::Conforms.exit_code() {
+        let (said, saying) = mpsc::channel();
+        // Nobody may read standard error either.
+        std::thread::spawn(move || {
+            warn("ended by a signal before everything was written");
+            said.send(())
+        });
+        let _ = saying.recv_timeout(SAYING);
+    }
+    std::process::exit(code.into())
+}
+
+/// The signals that end a command; from here on they do not end the process.
+struct Kinds {
     #[cfg(unix)]
     kinds: [tokio::signal::unix::Signal; 3],
 }
 
-impl Signals {
+impl Kinds {
     /// Listens from now on, also before anybody waits; on other systems than Unix once somebody does.
-    pub(crate) fn listen() -> std::io::Result<Self> {
+    fn listen() -> io::Result<Self> {
         Ok(Self {
             #[cfg(unix)]
             kinds: {
@@ -25,7 +101,7 @@ impl Signals {
     }
 
     /// Waits for the next one.
-    pub(crate) async fn next(&mut self) {
+    async fn next(&mut self) {
         #[cfg(unix)]
         {
             let [interrupt, terminate, hangup] = &mut self.kinds;
@@ -40,15 +116,4 @@ impl Signals {
             std::future::pending::<()>().await;
         }
     }
-}
-
-/// Stops a run at the first signal, so that its reports are written; the second one ends the program. Without signals nobody
-/// can stop it.
-pub(crate) async fn stop_on_signals(stopper: Stopper, reason: &'static str) {
-    let Ok(mut signals) = Signals::listen() else { return };
-    signals.next().await;
-    stopper.stop(reason);
-    signals.next().await;
-    // Somebody who asks twice does not want to wait for reports.
-    std::process::exit(Verdict::Incomplete.exit_code().into());
 }

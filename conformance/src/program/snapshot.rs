@@ -4,23 +4,26 @@ use std::path::Path;
 use sallyport_conformance::contract::{Clause, Unspecified};
 use sallyport_conformance::report::{plain, quantity};
 use sallyport_conformance::snapshot::{self, RecordError, Recording, RecordingResult};
-use sallyport_conformance::{Contract, Verdict};
+use sallyport_conformance::{Contract, Verdict, files};
 
+use super::UsageError;
 use super::arguments::TargetArguments;
-use super::output::print;
+use super::output::{not_written, print};
 use super::run::with_target;
 use super::setup::Setup;
-use super::{UsageError, atomic_file};
 
 /// `conformance record`.
 pub(crate) async fn record(folder: &Path, arguments: &TargetArguments) -> Result<Verdict, UsageError> {
     // Before requests and gateways are spent on what cannot be kept.
     std::fs::create_dir_all(folder)
-        .and_then(|()| atomic_file::check(&folder.join("recording")))
+        .and_then(|()| files::check(&folder.join("recording")))
         .map_err(|error| format!("{}: cannot be written: {error}", folder.display()))?;
     match observed(arguments).await? {
         Ok(recording) => {
-            recording.write(folder)?;
+            if let Err(error) = recording.write(folder) {
+                not_written("the recording", &std::io::Error::other(error));
+                return Ok(Verdict::Conforms);
+            }
             print(&format!(
                 "wrote {} to {}\n",
                 quantity(recording.entries().count(), "case"),

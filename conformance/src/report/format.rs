@@ -1,3 +1,5 @@
+use std::io;
+
 use super::{comment, github, har, html, json, junit, markdown, prometheus, sarif};
 use crate::names::names;
 use crate::run::Report;
@@ -37,9 +39,22 @@ pub enum RenderError {
     /// As a page.
     #[error("the report can't be written as HTML: {0}")]
     Html(#[from] minijinja::Error),
+    /// To a file or a pipe.
+    #[error(transparent)]
+    Io(#[from] io::Error),
     /// In this format at all, see [`Format::OF_CLIENTS`].
     #[error("the report of a client can't be written as {0}")]
     Unsupported(&'static str),
+}
+
+impl From<RenderError> for io::Error {
+    fn from(error: RenderError) -> Self {
+        match error {
+            RenderError::Io(error) => error,
+            RenderError::Json(error) => error.into(),
+            other => Self::other(other),
+        }
+    }
 }
 
 names! {
@@ -75,7 +90,22 @@ impl Format {
             Self::Comment => comment(report),
             Self::Github => github(report),
             Self::Prometheus => prometheus(report),
-            Self::Har => har(report)?,
+            Self::Har => {
+                let mut archive = Vec::new();
+                har(report, &mut archive)?;
+                String::from_utf8_lossy(&archive).into_owned()
+            }
         })
+    }
+
+    /// Writes the report in this form; an archive piece by piece, because it may be long.
+    ///
+    /// # Errors
+    /// As for [`Format::render`], and when `writer` fails.
+    pub fn write(self, report: &Report, writer: &mut dyn io::Write) -> Result<(), RenderError> {
+        match self {
+            Self::Har => har(report, writer),
+            other => Ok(writer.write_all(other.render(report)?.as_bytes())?),
+        }
     }
 }

@@ -1,30 +1,57 @@
 //! HTTP Archive 1.2 (HAR), which browsers and proxies read and write.
 
+use std::io;
+
 use percent_encoding::percent_decode_str;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::json::pretty;
+use super::format::RenderError;
+use super::json::write_pretty;
 use super::quantity;
 use crate::run::{LoggedExchange, Report, RunLog};
 use crate::wire::RecordedExchange;
 
-/// The exchanges that the run has kept, as an archive. Secrets were taken out of them before.
+/// Writes the exchanges that the run has kept, as an archive, one by one. Secrets were taken out of them before.
 ///
 /// # Errors
-/// When it can't be serialised, which would be a bug of the suite.
-pub fn har(report: &Report) -> Result<String, serde_json::Error> {
-    let RunLog { exchanges, left_out } = &report.log;
-    let entries: Vec<Value> = exchanges.iter().map(|logged| entry(&report.target, logged)).collect();
+/// When `writer` fails, or they can't be serialised, which would be a bug of the suite.
+pub fn har(report: &Report, writer: &mut dyn io::Write) -> Result<(), RenderError> {
+    let RunLog { left_out, .. } = &report.log;
     let left_out = match left_out {
         0 => String::new(),
         more => format!("; {} not kept", quantity(*more as u64, "further exchange")),
     };
-    pretty(&json!({ "log": {
-        "version": "1.2",
-        "creator": { "name": "sallyport-conformance", "version": env!("CARGO_PKG_VERSION") },
-        "comment": format!("contract {}, profile {}{left_out}", report.contract, report.profile),
-        "entries": entries,
-    } }))
+    let log = Log {
+        version: "1.2",
+        creator: json!({ "name": "sallyport-conformance", "version": env!("CARGO_PKG_VERSION") }),
+        comment: format!("contract {}, profile {}{left_out}", report.contract, report.profile),
+        entries: Entries(report),
+    };
+    write_pretty(&Archive { log }, writer)
+}
+
+#[derive(Serialize)]
+struct Archive<'a> {
+    log: Log<'a>,
+}
+
+#[derive(Serialize)]
+struct Log<'a> {
+    version: &'static str,
+    creator: Value,
+    comment: String,
+    entries: Entries<'a>,
+}
+
+/// The exchanges of a report, of which one at a time becomes an entry.
+struct Entries<'a>(&'a Report);
+
+impl Serialize for Entries<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Report { target, log, .. } = self.0;
+        serializer.collect_seq(log.exchanges.iter().map(|logged| entry(target, logged)))
+    }
 }
 
 fn entry(target: &str, logged: &LoggedExchange) -> Value {

@@ -295,22 +295,31 @@ fn partly(report: &Report) -> Vec<String> {
     report.checks.iter().filter_map(line).collect()
 }
 
-/// Escapes text for Markdown, on one line, also in a table.
-fn escaped(text: &str) -> String {
+/// Escapes text for Markdown, on one line, also in a table. What a reader would take for a mention, a reference or a link, which
+/// no escape stops, becomes code.
+pub(crate) fn escaped(text: &str) -> String {
+    const ACTIVE: [&str; 5] = ["@", "#", "://", "www.", "gh-"];
     let mut escaped = String::with_capacity(text.len());
-    for c in plain(&text.replace(['\n', '\r'], " ")).chars() {
-        match c {
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '&' | '~' => {
+    for word in plain(&text.replace(['\n', '\r'], " ")).split_inclusive(' ') {
+        let lower = word.to_ascii_lowercase();
+        if ACTIVE.iter().any(|active| lower.contains(active)) {
+            let (word, end) = word.strip_suffix(' ').map_or((word, ""), |word| (word, " "));
+            escaped.push_str(&code(&word.replace('|', "\\|")));
+            escaped.push_str(end);
+            continue;
+        }
+        for c in word.chars() {
+            if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '&' | '~') {
                 escaped.push('\\');
-                escaped.push(c);
             }
-            c => escaped.push(c),
+            escaped.push(c);
         }
     }
     escaped
 }
 
-fn code(text: &str) -> String {
+/// Text as code, in which nothing is active.
+pub(crate) fn code(text: &str) -> String {
     format!("`{}`", plain(text).replace('`', "'"))
 }
 
@@ -327,6 +336,10 @@ mod tests {
     #[test]
     fn what_a_server_says_stays_text() {
         assert_eq!(escaped("<b>|a`\nb"), r"\<b\>\|a\` b");
+        assert_eq!(
+            escaped("(@org/team) is #1, *see* https://a.invalid/`|x  WWW.a.invalid or GH-7\n"),
+            r"`(@org/team)` is `#1,` \*see\* `https://a.invalid/'\|x`  `WWW.a.invalid` or `GH-7` "
+        );
         assert_eq!(fence("a ```` b"), "`````");
     }
 

@@ -27,15 +27,20 @@ pub use history::{history_metrics, history_page, history_text};
 #[cfg(feature = "embedded")]
 pub(crate) use html::environment as html_environment;
 pub use html::html;
-#[cfg(feature = "embedded")]
 pub(crate) use json::pretty as pretty_json;
 pub use json::{json, schema};
 pub use junit::junit;
+#[cfg(feature = "embedded")]
+pub(crate) use junit::text as junit_text;
+#[cfg(feature = "embedded")]
+pub(crate) use markdown::{code, escaped};
 pub use markdown::{comment, markdown};
 pub use panics::hush_panics;
 pub use plain::{plain, plain_lines};
 pub use progress::Progress;
 pub use prometheus::{Exposition, prometheus};
 pub use sarif::sarif;
+#[cfg(feature = "embedded")]
+pub(crate) use sarif::write as write_sarif;
 pub use screen::{Detail, Screen, Style};
 pub use terminal::{check_text, detected, failures, summary};

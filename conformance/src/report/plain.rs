@@ -17,10 +17,13 @@ pub fn plain_lines(text: &str) -> Cow<'_, str> {
 }
 
 /// JSON with the same characters as JSON escapes. They can only occur in its strings.
-pub(super) fn plain_json(json: &str) -> String {
+pub(super) fn plain_json(json: &str) -> Cow<'_, str> {
+    if !json.chars().any(is_control_of_json) {
+        return Cow::Borrowed(json);
+    }
     let mut shown = String::with_capacity(json.len());
     for c in json.chars() {
-        if c.is_ascii() && c != '\u{7f}' || !is_control(c) {
+        if !is_control_of_json(c) {
             shown.push(c);
             continue;
         }
@@ -29,7 +32,12 @@ pub(super) fn plain_json(json: &str) -> String {
             let _ = write!(shown, "\\u{unit:04x}");
         }
     }
-    shown
+    Cow::Owned(shown)
+}
+
+/// As [`is_control`], without the line breaks between the parts of a document: those in strings are escapes already.
+fn is_control_of_json(c: char) -> bool {
+    is_control(c) && (!c.is_ascii() || c == '\u{7f}')
 }
 
 fn escaped(text: &str, wanted: impl Fn(char) -> bool) -> Cow<'_, str> {
@@ -78,7 +86,7 @@ mod tests {
         assert_eq!(plain_lines("a\n\tb\r"), "a\n\tb\\u{d}");
         assert_eq!(plain("plain, äöü, 東京, \u{1f600}"), "plain, äöü, 東京, \u{1f600}");
         let value = serde_json::Value::from(text);
-        let json = plain_json(&value.to_string());
+        let json = plain_json(&value.to_string()).into_owned();
         assert!(json.is_ascii() && !json.contains('\u{7f}'), "{json}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&json).ok(), Some(value));
     }

@@ -44,7 +44,7 @@ pub fn prometheus(report: &Report) -> String {
     );
     text.single("requests", "Requests sent by the run.", usage.requests as f64);
     text.single("gateways", "Gateways that the run was given.", usage.gateways as f64);
-    text.single("body_bytes", "Bytes of bodies, sent and received.", usage.bytes as f64);
+    text.single("bytes", "Bytes of headers and bodies, sent and received.", usage.bytes as f64);
     text.single(
         "throttled_responses",
         "Responses by which the service throttled the run.",

@@ -67,7 +67,28 @@ pub fn sarif(report: &Report) -> Result<String, serde_json::Error> {
             "results": results,
         }],
     });
+    write(log)
+}
+
+/// A log as text. In its messages, text of others must not become links: readers take `[text](target)` for one.
+pub(crate) fn write(mut log: Value) -> Result<String, serde_json::Error> {
+    without_links(&mut log);
     pretty(&log)
+}
+
+fn without_links(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(without_links),
+        Value::Object(members) => {
+            for (name, member) in members {
+                match member {
+                    Value::String(text) if name == "text" => *text = text.replace("](", "]\\("),
+                    member => without_links(member),
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 /// One result for all findings with one likely cause: the others are related locations, and stand in its properties.

@@ -40,8 +40,7 @@ impl Coverage {
         detection: &Detection,
         matrix: &Matrix,
     ) -> Self {
-        let observable: BTreeSet<Clause> =
-            catalogue.clauses().iter().filter(|clause| clause.observable).map(|clause| clause.id).collect();
+        let observable: BTreeSet<Clause> = catalogue.observable().map(|clause| clause.id).collect();
         let without_power: BTreeSet<Clause> = detection.clauses_without_power().collect();
         let concluded = || results.iter().filter(|result| result.outcome.concluded());
         let cited: BTreeSet<Clause> = concluded().flat_map(|result| result.clauses.iter().copied()).collect();

@@ -3,6 +3,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::files;
+
 /// Cases with what was seen, one file each in the format of insta's snapshots.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recording {
@@ -88,7 +90,7 @@ impl Recording {
                 "---\nsource: conformance record\nexpression: {}\n---\n{}",
                 entry.subject, entry.text
             );
-            std::fs::write(&path, text).map_err(disk(&path))?;
+            files::replace(&path, |file| file.write_all(text.as_bytes())).map_err(disk(&path))?;
         }
         Ok(())
     }
@@ -141,7 +143,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, RecordingError> {
 }
 
 fn read(path: &Path) -> Result<Entry, RecordingError> {
-    let text = std::fs::read_to_string(path)
+    let text = files::read_text(path, files::MAX_BYTES)
         .map_err(|source| RecordingError::Disk { path: path.to_owned(), source })?;
     let wrong = || RecordingError::Format(path.to_owned());
     let rest = text.strip_prefix("---\nsource: conformance record\nexpression: ").ok_or_else(wrong)?;

@@ -3,6 +3,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use crate::files;
+
 /// An instance with the values that the console of the service shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownInstance {
@@ -33,11 +35,7 @@ impl KnownInstance {
         let what = |reason: &str| {
             format!("a file of instances that can be read, found {}: {reason}", path.display())
         };
-        let length = std::fs::metadata(path).map_err(|error| what(&error.to_string()))?.len();
-        if length > MAX_LENGTH {
-            return Err(what(&format!("it is longer than {MAX_LENGTH} bytes")));
-        }
-        let text = std::fs::read_to_string(path).map_err(|error| what(&error.to_string()))?;
+        let text = files::read_text(path, MAX_LENGTH).map_err(|error| what(&error.to_string()))?;
         let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
         let instances = if is_json { Self::from_json(&text) } else { Self::from_csv(&text) };
         let instances = instances.map_err(|reason| format!("{reason}, in {}", path.display()))?;

@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{RunRecord, reports};
+use crate::files;
 use crate::run::Verdict;
 
 /// The runs of a folder, one file for each day (`2026-01-31.jsonl`) with a line for each run. Lines are only added. One that was
@@ -95,7 +96,8 @@ impl History {
             return Ok(());
         }
         let name = reports::name(record.begun);
-        reports::write(&self.folder, &name, json).map_err(wrong(&self.folder.join(&name)))?;
+        let path = self.folder.join(&name);
+        files::replace(&path, |file| file.write_all(json.as_bytes())).map_err(wrong(&path))?;
         record.report = Some(name.clone());
         self.records.push(record.clone());
         let removed = self.remove_reports(record.begun);

@@ -1,5 +1,4 @@
-use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -13,15 +12,6 @@ const TIME: &str = "%Y-%m-%dT%H-%M-%SZ";
 /// The name of the report of a run.
 pub(super) fn name(begun: Timestamp) -> String {
     format!("{BEGINNING}{}{ENDING}", begun.strftime(TIME))
-}
-
-/// Writes a report at once: a kill leaves none or all of it.
-pub(super) fn write(folder: &Path, name: &str, json: &str) -> io::Result<()> {
-    let beside = folder.join(".report.tmp");
-    let mut file = File::create(&beside)?;
-    file.write_all(json.as_bytes())?;
-    file.sync_data()?;
-    std::fs::rename(&beside, folder.join(name))
 }
 
 /// Removes reports of runs before `oldest`, and others until `most` are left: the oldest first, those with evidence

@@ -18,7 +18,7 @@ pub struct Budget {
     pub requests: u64,
     /// Maximum number of gateways that the target may return.
     pub gateways: u64,
-    /// Maximum number of bytes of request and response bodies.
+    /// Maximum number of bytes of requests and responses: targets, headers and bodies.
     pub bytes: u64,
     /// Maximum time from the start of the run. In JSON in seconds.
     #[serde(rename = "seconds", serialize_with = "in_seconds")]
@@ -42,7 +42,7 @@ pub struct Usage {
     /// Gateways in responses of the target. An incomplete response counts as the requested number, or as one where the request
     /// had to be rejected.
     pub gateways: u64,
-    /// Bytes of request and response bodies.
+    /// Bytes of requests and responses: targets, headers and bodies.
     pub bytes: u64,
 }
 
@@ -126,7 +126,7 @@ pub enum BudgetError {
         /// Gateways that the target returned.
         taken: u64,
     },
-    /// Of bytes of bodies.
+    /// Of bytes of requests and responses.
     #[error("the budget of {0} bytes is used up")]
     Bytes(u64),
     /// Of time, in seconds.
@@ -214,7 +214,7 @@ impl Meter {
         self.budget.concurrency.max(2)
     }
 
-    /// Takes bytes of a body out of the budget.
+    /// Takes bytes of a request or a response out of the budget.
     ///
     /// # Errors
     /// Names the limit that they would exceed; nothing is taken then.

@@ -91,6 +91,9 @@ const MAX_ITEMS: usize = 1_000;
 const BYTES_PER_ITEM: usize = 2_048;
 const VALUES_PER_ITEM: usize = 128;
 
+/// Maximum size of the headers of a response, in bytes: many times what servers and proxies take.
+const HEADER_LIMIT: usize = 64 << 10;
+
 /// Minimum wait, multiplied by the number of attempts, even if the target asks for less.
 const MIN_WAIT: Duration = Duration::from_millis(5);
 
@@ -349,7 +352,7 @@ impl Wire {
             Ok(built) => built,
             Err(detail) => return Ok(Err(WireFailure { kind: FailureKind::Request, detail })),
         };
-        self.meter.take_bytes(request.body_bytes().map_or(0, |body| body.len()))?;
+        self.meter.take_bytes(request.length())?;
         let response = match client.execute(built).await {
             Ok(response) => response,
             Err(error) => {
@@ -360,6 +363,11 @@ impl Wire {
             }
         };
         self.speaks_http2.store(response.version() == Version::HTTP_2, Ordering::Relaxed);
+        let length = response.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+        self.meter.take_bytes(length)?;
+        if length > HEADER_LIMIT {
+            return Ok(Err(too_large(format!("has more than {HEADER_LIMIT} bytes of headers"))));
+        }
         let received =
             receive(response, self.options.body_limit, |bytes| self.meter.take_bytes(bytes)).await?;
         let limit = self.options.value_limit;
@@ -460,7 +468,14 @@ pub(super) fn failure(error: reqwest::Error) -> WireFailure {
     } else {
         FailureKind::Broken
     };
-    WireFailure { kind, detail: with_causes(&error) }
+    let mut detail = with_causes(&error);
+    // What rustls says of a first byte that is no TLS.
+    if kind == FailureKind::Connect && detail.contains("corrupt message of type InvalidContentType") {
+        detail.push_str(
+            "; this port speaks plain http: expected http:// in the base URL, or the port of https",
+        );
+    }
+    WireFailure { kind, detail }
 }
 
 /// Whether the service certainly did not handle a request: it refused the stream, or closed the connection for streams like it (RFC

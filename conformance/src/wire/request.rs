@@ -258,6 +258,12 @@ impl Request {
         }
     }
 
+    /// Number of bytes of target, headers and body.
+    pub(super) fn length(&self) -> usize {
+        let headers = self.headers().iter().map(|(name, value)| name.len() + value.len());
+        self.target().len() + headers.sum::<usize>() + self.body_bytes().map_or(0, |body| body.len())
+    }
+
     /// The members of the body, if it is a JSON object.
     pub fn body_members(&self) -> Option<Cow<'_, Map<String, Value>>> {
         match &self.body {

@@ -19,6 +19,8 @@
 mod adapter;
 mod bad;
 mod clients;
+#[path = "../support/formats.rs"]
+mod formats;
 mod habits;
 mod protocol;
 

@@ -8,7 +8,7 @@ use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::client::{CaseOutcome, ClientCaseResult, ClientReport, ClientSuite};
 use sallyport_conformance::report::Format;
 
-use crate::{run, run_weighed, this};
+use crate::{formats, run, run_weighed, this};
 
 pub fn trials() -> Vec<Trial> {
     vec![
@@ -221,6 +221,10 @@ fn forms(report: &ClientReport) -> Result<(), Failed> {
         ensure(page.contains(text), report)?;
     }
     ensure(!page.contains("<script"), report)?;
+    let wrong = formats::wrong_junit(&report.render(Format::Junit)?);
+    if let Some(wrong) = wrong.or(formats::wrong_sarif(&report.render(Format::Sarif)?)) {
+        return Err(Failed::from(wrong));
+    }
     let sarif: serde_json::Value = serde_json::from_str(&report.render(Format::Sarif)?)?;
     let run = &sarif["runs"][0];
     let result = &run["results"][0];

@@ -51,13 +51,19 @@ fn annotations_and_a_summary_for_github() {
 }
 
 #[test]
-fn a_summary_that_cannot_be_written_is_an_error_that_says_so() {
+fn a_summary_that_cannot_be_written_is_no_verdict_and_says_so() {
     let target = MisbehavingServer::start(|stream| server::groups(stream, &[1]));
     program(&["run", "--base-url", &target.url(), "--only", "groups.envelope.success"])
         .args(["--report", "github"])
         .env("GITHUB_STEP_SUMMARY", "/missing/summary.md")
         .finish()
-        .assert(2, &["GITHUB_STEP_SUMMARY: /missing/summary.md: "]);
+        .assert(
+            4,
+            &[
+                "cannot write the summary of GITHUB_STEP_SUMMARY to /missing/summary.md: ",
+                "no violation found",
+            ],
+        );
 }
 
 fn metrics(url: &str, folder: &Folder, expected: i32) -> Vec<Sample> {

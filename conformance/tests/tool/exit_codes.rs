@@ -1,5 +1,8 @@
 //! Exit codes of the program, and one line of help.
 
+use std::io::Write as _;
+use std::net::TcpListener;
+
 use crate::misbehaving::{self as server, MisbehavingServer, closed_port};
 use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, run, text};
 
@@ -29,6 +32,40 @@ fn wrong_usage_ends_with_2_and_one_line_of_help() {
         }
         assert!(!text(&program.finish().assert(2, &[expected])).contains(TOKEN));
     }
+}
+
+#[test]
+fn numbers_out_of_range_are_named_with_their_range() {
+    for (arguments, range) in [
+        (["run", "--rate", "-5"], "1 to 4294967295"),
+        (["run", "--rate", "0"], "1 to 4294967295"),
+        (["run", "--max-requests", "0"], "1 to 18446744073709551615"),
+        (["run", "--max-bytes", "-1"], "1 to 18446744073709551615"),
+        (["run", "--min-clauses", "0"], "1 to "),
+        (["run", "--min-clauses", "65535"], "1 to "),
+        (["run", "--concurrency", "256"], "1 to 255"),
+        (["watch", "--keep", "-1"], "1 to 65535"),
+        (["watch", "--gateways-per-day", "-1"], "0 to "),
+        (["run", "--detect", "101"], "1 to 100"),
+        (["observe", "--max-bytes", "-1"], "1 to "),
+        (["client", "--concurrency", "-1"], "1 to 255"),
+    ] {
+        let said = text(&run(&arguments).assert(2, &[arguments[1], range]));
+        assert!(said.contains("invalid value") && !said.contains("unexpected argument"), "{said}");
+    }
+}
+
+#[test]
+fn https_to_a_port_of_plain_http_is_named() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("https://{}", listener.local_addr().expect("bound"));
+    std::thread::spawn(move || {
+        for stream in listener.incoming().take(8) {
+            // As servers do that read no request.
+            let _ = stream.and_then(|mut stream| stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n"));
+        }
+    });
+    run(&["run", "--base-url", &url]).assert(3, &["this port speaks plain http"]);
 }
 
 #[test]

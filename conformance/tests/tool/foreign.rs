@@ -9,7 +9,7 @@ use crate::misbehaving::{self as server, MisbehavingServer};
 use crate::program::{AssertOutput as _, Folder, code, every_report, run, text};
 
 /// Clears the screen, turns the direction of writing, ends the line, says it all in eight bits.
-const ACTS: &str = "</pre>\u{1b}[2J\u{9b}31m\u{202e}\u{2066}\u{7f}\r\n::error::\u{2028}\u{ffff}";
+const ACTS: &str = "@org/team#1 [x](https://evil.invalid) www.evil.invalid </pre>\u{1b}[2J\u{9b}31m\u{202e}\u{2066}\u{7f}\r\n::error::\u{2028}\u{ffff}";
 const COOKIE: &str = "c00kie-of-the-target";
 
 /// Whatever a terminal acts on, but for ends of lines.
@@ -64,6 +64,22 @@ fn files(folder: &Path, found: &mut Vec<(String, String)>) {
     }
 }
 
+/// Markdown without its code, in which a reader finds no mentions, references and links.
+fn outside_code(markdown: &str) -> String {
+    let mut text = String::new();
+    let mut is_code = false;
+    for line in markdown.lines() {
+        if line.starts_with("```") {
+            is_code = !is_code;
+        } else if !is_code {
+            assert_eq!(line.replace("\\`", "").matches('`').count() % 2, 0, "{line}");
+            text.extend(line.replace("\\`", "").split('`').step_by(2));
+            text.push('\n');
+        }
+    }
+    text
+}
+
 #[test]
 fn foreign_text_and_credentials_do_nothing_by_any_way_out() {
     for behaviour in [foreign, rejection] {
@@ -92,6 +108,13 @@ fn foreign_text_and_credentials_do_nothing_by_any_way_out() {
         }
         assert!(folder.json("report.json").is_object() && folder.json("report.sarif").is_object());
         assert!(!folder.read("report.html").contains("</pre>\\u"), "markup came through");
+        for report in ["report.md", "report.comment"] {
+            let (shown, text) = (folder.read(report), outside_code(&folder.read(report)));
+            let mut active = ["@", "://", "www.", "](", "#1"].into_iter();
+            assert_eq!(active.find(|active| text.contains(active)), None, "{report}: {text}");
+            assert!(shown.contains("@org/team") || !shown.contains("Actual"), "{shown}");
+        }
+        assert!(!folder.read("report.sarif").contains("[x](https"), "a link in SARIF");
         quick_junit::Report::deserialize_from_str(&folder.read("report.junit")).expect("valid XML");
     }
 }

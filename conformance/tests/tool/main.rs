@@ -10,9 +10,12 @@ mod commands;
 mod exit_codes;
 mod exposition;
 mod foreign;
+#[path = "../support/formats.rs"]
+mod formats;
 mod misbehaving;
 mod observe;
 #[path = "../support/program.rs"]
 mod program;
 mod reports;
 mod watch;
+mod writing;

@@ -2,15 +2,17 @@
 
 use std::net::TcpStream;
 
+use sallyport_conformance::check::Outcome;
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::detection::{ClauseDetection, Detection, Unlock, UnnoticedFault};
 use sallyport_conformance::report::{self, Detail, Format, Screen};
-use sallyport_conformance::run::{ExpectedFailure, Glob};
+use sallyport_conformance::run::{CaseResult, ExpectedFailure, Glob};
 use sallyport_conformance::{
     Budget, Contract, Facts, Options, Report, Secret, Selection, SilentObserver, Suite, Target, Verdict,
 };
 use serde_json::Value;
 
+use crate::formats;
 use crate::misbehaving::{self as server, MisbehavingServer};
 use crate::program::{AssertOutput as _, Finish as _, Folder, program};
 
@@ -127,6 +129,51 @@ async fn a_json_report_fits_its_published_schema() {
         !validator.is_valid(&serde_json::json!({ "schema_version": 1 })),
         "the schema lets anything pass"
     );
+}
+
+#[tokio::test]
+async fn reports_fit_the_schemas_of_their_readers() {
+    let fixed = fixed_run(|options| options.keep_exchanges = true).await;
+    let accepted = fixed_run(|options| options.expected = vec![expected(Clause::GroupsOrder)]).await;
+    let ended = fixed_run(|options| options.budget.requests = 1).await;
+    let mut reports = vec![fixed.clone(), accepted, ended];
+    let reason = || "for a reason".to_owned();
+    for outcome in [
+        Outcome::Warning,
+        Outcome::Flaky(reason()),
+        Outcome::Inconclusive(reason()),
+        Outcome::Error(reason()),
+        Outcome::Skipped(reason()),
+    ] {
+        let mut report = fixed.clone();
+        report.unmet = vec![reason()];
+        for check in &mut report.checks {
+            check.outcome = outcome.clone();
+            // Checked in part.
+            if let Some(case) = check.cases.first().cloned() {
+                let skipped = CaseResult { outcome: Outcome::Skipped(reason()), ..case.clone() };
+                check.cases = vec![skipped, CaseResult { outcome: Outcome::Passed, ..case }];
+            }
+        }
+        reports.push(report);
+    }
+    for report in reports {
+        let render = |format: Format| format.render(&report).expect("rendered");
+        assert_eq!(formats::wrong_junit(&render(Format::Junit)), None, "{}", render(Format::Junit));
+        assert_eq!(formats::wrong_sarif(&render(Format::Sarif)), None);
+        assert_eq!(formats::wrong_har(&render(Format::Har)), None);
+    }
+    for wrong in [
+        "<testsuites skipped=\"1\"></testsuites>",
+        "<testsuites><testsuite name=\"a\" tests=\"1\" failures=\"0\"></testsuite></testsuites>",
+        "<testsuites><property/></testsuites>",
+        "<testsuites>",
+    ] {
+        assert!(formats::wrong_junit(wrong).is_some(), "{wrong}");
+    }
+    for wrong in ["{}", "[]", r#"{"version": "2.1.0", "runs": [{}]}"#, r#"{"log": {"version": "1.2"}}"#] {
+        assert!(formats::wrong_sarif(wrong).is_some() && formats::wrong_har(wrong).is_some(), "{wrong}");
+    }
 }
 
 #[test]

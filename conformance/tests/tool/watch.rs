@@ -59,10 +59,13 @@ impl Watch {
     }
 
     fn get(&self, request: &str) -> String {
+        self.get_of(request, &self.address)
+    }
+
+    fn get_of(&self, request: &str, host: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).expect("a connection");
         stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
-        write!(stream, "{request} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address)
-            .expect("sent");
+        write!(stream, "{request} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("sent");
         let mut response = String::new();
         stream.read_to_string(&mut response).expect("a response");
         response
@@ -156,6 +159,10 @@ fn a_watch_reports_changes_and_rates_serves_them_and_goes_on_after_a_restart() {
     assert!(page.contains("id=\"clause-groups.order\"") && page.contains("default-src 'none'"), "{page}");
     assert!(watch.get("GET /other").starts_with("HTTP/1.1 404"));
     assert!(watch.get("POST /metrics").starts_with("HTTP/1.1 405"));
+    for host in ["localhost:1", "[::1]", "rebound.example.com", "192.0.2.1", ""] {
+        let expected = if host.starts_with(['l', '[']) { "HTTP/1.1 200" } else { "HTTP/1.1 403" };
+        assert!(watch.get_of("GET /metrics", host).starts_with(expected), "{host}");
+    }
     assert_eq!(watch.signal("-TERM"), Some(0));
     drop(watch);
 

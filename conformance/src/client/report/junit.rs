@@ -7,7 +7,7 @@ use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, 
 use super::ClientReport;
 use crate::client::Duty;
 use crate::client::result::{CaseOutcome, ClientCaseResult};
-use crate::report::plain;
+use crate::report::{junit_text, plain};
 
 impl ClientReport {
     /// One suite for each duty, one case for each case.
@@ -27,7 +27,7 @@ impl ClientReport {
             }
             document.add_test_suite(suite);
         }
-        document.to_string()
+        junit_text(&document)
     }
 }
 

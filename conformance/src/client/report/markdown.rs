@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use super::ClientReport;
 use crate::client::Duty;
 use crate::client::result::CaseOutcome;
-use crate::report::{plain, quantity};
+use crate::report::{code, escaped, quantity};
 
 impl ClientReport {
     pub(super) fn markdown(&self) -> String {
         let mut text = format!(
-            "## Client `{}`\n\nCases: {}; contract {}.\n\n| duty | passed | failed | other |\n|---|---|---|---|\n",
-            cell(&self.client),
+            "## Client {}\n\nCases: {}; contract {}.\n\n| duty | passed | failed | other |\n|---|---|---|---|\n",
+            code(&self.client),
             self.totals,
             self.contract
         );
@@ -32,7 +32,7 @@ impl ClientReport {
             text.push_str("\n| case | expected | found | the same in |\n|---|---|---|---|\n");
         }
         for (case, finding) in self.findings().filter(|(_, finding)| finding.same_as.is_none()) {
-            let (expected, actual) = (cell(&finding.expected), cell(&finding.actual));
+            let (expected, actual) = (escaped(&finding.expected), escaped(&finding.actual));
             let same = self.findings().filter(|(_, other)| {
                 other.same_as.as_ref() == Some(&case.id) && other.mistake == finding.mistake
             });
@@ -44,9 +44,4 @@ impl ClientReport {
         }
         text
     }
-}
-
-/// Text of others in a cell of a table.
-fn cell(text: &str) -> String {
-    plain(text).replace('|', "\\|")
 }

@@ -11,6 +11,7 @@ use serde_json::json;
 use super::file::{self, ScenarioError};
 use super::step::{Step, StepServer};
 use super::{DEFAULT, SCENARIO_HEADER, Scenario};
+use crate::files;
 use crate::lab::context::Context;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::fault::FaultyServer;
@@ -63,7 +64,7 @@ impl Scenarios {
     /// # Errors
     /// The file cannot be read, or has a mistake: file, line, column and what was expected.
     pub fn read(file: &Path) -> Result<Self, ScenarioError> {
-        let text = std::fs::read_to_string(file);
+        let text = files::read_text(file, files::MAX_BYTES);
         let text =
             text.map_err(|error| ScenarioError(format!("{}: cannot be read: {error}", file.display())))?;
         Self::parse(file, &text)

@@ -7,7 +7,7 @@ use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::report::Format;
 use sallyport_conformance::run::Glob;
 
-use super::positive;
+use super::integer;
 use crate::program::reports::ReportRequest;
 
 /// The client to test.
@@ -24,7 +24,7 @@ pub(crate) struct ClientArguments {
     #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',', value_parser = client_report)]
     pub(crate) report: Vec<ReportRequest>,
     /// Run at most N cases at the same time, 1 to 255.
-    #[arg(long, value_name = "N", default_value = "8", value_parser = positive::<NonZeroU8>(u8::MAX.into()))]
+    #[arg(long, value_name = "N", default_value = "8", value_parser = integer::<NonZeroU8>(1..=u8::MAX.into()))]
     pub(crate) concurrency: NonZeroU8,
     /// Count findings on duties that are inferred, not stated, as warnings (warn) or failures (fail) [default: fail].
     #[arg(long, value_name = "LEVEL", value_parser = PossibleValuesParser::new(InferredClauses::NAMES))]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{loopback, positive};
+use super::{integer, loopback};
 
 /// What the lab serves, and where.
 #[derive(Debug, Args)]
@@ -34,7 +34,7 @@ pub(crate) struct ProxyArguments {
     #[arg(long)]
     pub(crate) pedantic: bool,
     /// Choose the variations of --pedantic by this seed, for example 7 [default: a random one, which is printed].
-    #[arg(long, value_name = "N", requires = "pedantic")]
+    #[arg(long, value_name = "N", requires = "pedantic", value_parser = integer::<u64>(0..=u64::MAX))]
     pub(crate) seed: Option<u64>,
     /// Listen on this address; port 0 chooses a free one.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
@@ -47,7 +47,7 @@ pub(crate) struct ProxyArguments {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = loopback)]
     pub(crate) control: SocketAddr,
     /// Let a request to the upstream time out after this time, in seconds, for example 120 [default: 20].
-    #[arg(long, value_name = "SECONDS", conflicts_with = "embedded", value_parser = positive::<NonZeroU32>(u32::MAX))]
+    #[arg(long, value_name = "SECONDS", conflicts_with = "embedded", value_parser = integer::<NonZeroU32>(1..=u32::MAX.into()))]
     pub(crate) timeout: Option<NonZeroU32>,
     /// Allow plain HTTP to an upstream on another machine; tokens are then sent unencrypted.
     #[arg(long)]

@@ -5,6 +5,7 @@ use clap::builder::PossibleValuesParser;
 use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::observe::Archive;
 
+use super::integer;
 use crate::program::reports::ReportRequest;
 
 #[derive(Debug, Args)]
@@ -15,7 +16,7 @@ pub(crate) struct ObserveArguments {
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
     /// Read at most N bytes.
-    #[arg(long, value_name = "N", default_value_t = Archive::MAX_BYTES)]
+    #[arg(long, value_name = "N", default_value_t = Archive::MAX_BYTES, value_parser = integer::<u64>(1..=u64::MAX))]
     pub(crate) max_bytes: u64,
     /// Also write reports, as `run` does, in any format but har.
     #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',')]

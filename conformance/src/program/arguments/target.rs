@@ -1,5 +1,5 @@
 use std::convert::Infallible;
-use std::num::{NonZeroU8, NonZeroU32};
+use std::num::{NonZeroU8, NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -8,7 +8,7 @@ use sallyport_conformance::Secret;
 use sallyport_conformance::report::quantity;
 use sallyport_conformance::run::Profile;
 
-use super::positive;
+use super::integer;
 
 /// The target, the way to it, and the limits of the load on it.
 #[derive(Debug, Default, Args)]
@@ -35,7 +35,7 @@ pub(crate) struct TargetArguments {
     #[arg(long)]
     pub(crate) allow_http: bool,
     /// Let a request time out after this time, in seconds [default: 20]
-    #[arg(long, value_name = "SECONDS", value_parser = positive::<NonZeroU32>(u32::MAX))]
+    #[arg(long, value_name = "SECONDS", value_parser = integer::<NonZeroU32>(1..=u32::MAX.into()))]
     pub(crate) timeout: Option<NonZeroU32>,
     /// Also trust the PEM certificates in this file.
     #[arg(long, value_name = "FILE")]
@@ -50,22 +50,22 @@ pub(crate) struct TargetArguments {
     #[arg(long, value_name = "NAME: VALUE", value_parser = secret("HEADER"))]
     pub(crate) public_header: Vec<Secret>,
     /// Send at most N requests; reaching a limit ends the run without a verdict [default: that of the profile]
-    #[arg(long, value_name = "N")]
-    pub(crate) max_requests: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = integer::<NonZeroU64>(1..=u64::MAX))]
+    pub(crate) max_requests: Option<NonZeroU64>,
     /// Extract at most N gateways; the README says how a target can exceed it [default: that of the profile]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = integer::<u64>(0..=u64::MAX))]
     pub(crate) max_gateways: Option<u64>,
-    /// Send and receive bodies of at most N bytes in all [default: that of the profile]
-    #[arg(long, value_name = "N")]
-    pub(crate) max_bytes: Option<u64>,
+    /// Send and receive at most N bytes of headers and bodies in all [default: that of the profile]
+    #[arg(long, value_name = "N", value_parser = integer::<NonZeroU64>(1..=u64::MAX))]
+    pub(crate) max_bytes: Option<NonZeroU64>,
     /// End the run after this time, in seconds [default: that of the profile]
-    #[arg(long, value_name = "SECONDS", value_parser = positive::<NonZeroU32>(u32::MAX))]
+    #[arg(long, value_name = "SECONDS", value_parser = integer::<NonZeroU32>(1..=u32::MAX.into()))]
     pub(crate) max_seconds: Option<NonZeroU32>,
     /// Send at most N requests per second [default: that of the profile]
-    #[arg(long, value_name = "N", value_parser = positive::<NonZeroU32>(u32::MAX))]
+    #[arg(long, value_name = "N", value_parser = integer::<NonZeroU32>(1..=u32::MAX.into()))]
     pub(crate) rate: Option<NonZeroU32>,
     /// Run at most N checks at the same time [default: that of the profile]
-    #[arg(long, value_name = "N", value_parser = positive::<NonZeroU8>(u8::MAX.into()))]
+    #[arg(long, value_name = "N", value_parser = integer::<NonZeroU8>(1..=u8::MAX.into()))]
     pub(crate) concurrency: Option<NonZeroU8>,
 }
 
@@ -80,7 +80,7 @@ fn profiles() -> String {
         let budget = profile.budget();
         let rate = budget.rate.map_or_else(|| "any rate".to_owned(), |rate| format!("{rate} per second"));
         format!(
-            "{}: at most {} ({rate}), {}, {} MiB of bodies, {} s, {} at the same time",
+            "{}: at most {} ({rate}), {}, {} MiB of headers and bodies, {} s, {} at the same time",
             profile.name(),
             quantity(budget.requests, "request"),
             quantity(budget.gateways, "gateway"),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{SelectionArguments, TargetArguments, loopback};
+use super::{SelectionArguments, TargetArguments, integer, loopback};
 
 #[derive(Debug, Args)]
 pub(crate) struct WatchArguments {
@@ -18,20 +18,20 @@ pub(crate) struct WatchArguments {
     #[arg(long, value_name = "FOLDER", default_value = "conformance-history")]
     pub(crate) history: PathBuf,
     /// Extract at most N gateways in any 24 hours, over all runs; once they are used up, runs skip extraction.
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = integer::<u64>(0..=u64::MAX))]
     pub(crate) gateways_per_day: u64,
     /// Remove runs from the history after N days.
-    #[arg(long, value_name = "N", default_value_t = 90, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 90, value_parser = integer::<u16>(1..=u16::MAX.into()))]
     pub(crate) keep: u16,
     /// Keep at most N JSON reports of runs that did not pass, in the folder of the history: reports without a violation are
     /// removed first, the oldest first; 0 keeps none.
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u16).range(..=1_000))]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = integer::<u16>(0..=1_000))]
     pub(crate) keep_reports: u16,
     /// Serve the page, /metrics and /healthz at this address of the loopback interface; port 0 chooses a free one.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9464", value_parser = loopback)]
     pub(crate) listen: SocketAddr,
     /// End after N runs, with the exit code of the last one [default: run until a signal].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = integer::<NonZeroU32>(1..=u32::MAX.into()))]
     pub(crate) runs: Option<NonZeroU32>,
     #[command(flatten)]
     pub(crate) selection: SelectionArguments,

@@ -10,7 +10,7 @@ use sallyport_conformance::report::{self, Format, history_page, history_text, pl
 use sallyport_conformance::run::Stopper;
 use sallyport_conformance::watch::{Allowance, History, RunRecord, changes};
 use sallyport_conformance::wire::Redactor;
-use sallyport_conformance::{Contract, Options, Report, SilentObserver, Suite, Target, Verdict};
+use sallyport_conformance::{Contract, Options, Report, SilentObserver, Suite, Target, Verdict, files};
 use tokio::time::{MissedTickBehavior, interval};
 
 use pages::Pages;
@@ -20,8 +20,8 @@ use super::arguments::WatchArguments;
 use super::output::print;
 use super::run::with_target;
 use super::setup::Setup;
-use super::signals::stop_on_signals;
-use super::{UsageError, atomic_file, warn};
+use super::signals::Signals;
+use super::{UsageError, warn};
 
 /// The page that is written beside the history.
 const PAGE: &str = "index.html";
@@ -60,9 +60,8 @@ async fn watch(
     publish(&pages, &history, &shown, None)?;
 
     let ending = Stopper::default();
-    let signals = tokio::spawn(stop_on_signals(ending.clone(), "ended by a signal"));
+    Signals::listen(ending.clone(), Signals::TIME, Verdict::Conforms)?;
     let looped = repeat(contract, target, &options, arguments, &mut history, &pages, &ending, &shown).await;
-    signals.abort();
     server.end().await;
     looped
 }
@@ -111,37 +110,37 @@ async fn repeat(
         record.target = shown.to_owned();
         let changes = changes(history.records(), &record);
         print(&line(&record, &report));
+        let mut kept = true;
         if report.verdict != Verdict::Conforms {
-            keep_report(history, &mut record, &report)?;
+            kept &= keep_report(history, &mut record, &report)?;
         }
-        match history.add(record) {
-            Ok(()) => {}
-            // A full disk may be temporary; the next run tries again.
-            Err(error) => warn(&error.to_string()),
-        }
+        kept &= is_kept(history.add(record));
         print(&history_text(history.records(), &changes));
-        if let Err(error) = publish(pages, history, shown, Some(&report)) {
-            warn(&error.to_string());
-        }
+        kept &= is_kept(publish(pages, history, shown, Some(&report)));
         runs += 1;
         if arguments.runs.is_some_and(|max| runs >= max.get()) {
-            return Ok(report.verdict);
+            return Ok(match report.verdict {
+                Verdict::Conforms if !kept => Verdict::Incomplete,
+                verdict => verdict,
+            });
         }
     }
 }
 
-/// Keeps the report of a run that did not conform, and prints its path.
-fn keep_report(history: &mut History, record: &mut RunRecord, report: &Report) -> Result<(), UsageError> {
+/// Warns of what could not be kept. A full disk may be temporary; the next run tries again.
+fn is_kept<E: std::fmt::Display>(kept: Result<(), E>) -> bool {
+    kept.inspect_err(|error| warn(&error.to_string())).is_ok()
+}
+
+/// Keeps the report of a run that did not conform, and prints its path. Returns whether it is kept.
+fn keep_report(history: &mut History, record: &mut RunRecord, report: &Report) -> Result<bool, UsageError> {
     let json = Format::Json.render(report)?;
-    if let Err(error) = history.keep_report(record, &json) {
-        // A full disk may be temporary.
-        warn(&error.to_string());
-    }
+    let is_kept = is_kept(history.keep_report(record, &json));
     if let Some(name) = &record.report {
         let path = history.folder().join(name).display().to_string();
         print(&format!("{:>16} {}\n", "report", plain(&path)));
     }
-    Ok(())
+    Ok(is_kept)
 }
 
 /// Renders page and metrics, for the folder and for requests over HTTP.
@@ -155,7 +154,8 @@ fn publish(
     let gateways = gateways_today(records);
     let page = history_page(target, records, gateways)?;
     let file = history.folder().join(PAGE);
-    let written = atomic_file::write(&file, &page).map_err(|error| format!("{}: {error}", file.display()));
+    let written = files::replace(&file, |beside| beside.write_all(page.as_bytes()));
+    let written = written.map_err(|error| format!("{}: {error}", file.display()));
     let mut metrics = report.map(|report| Format::Prometheus.render(report)).transpose()?.unwrap_or_default();
     metrics.push_str(&report::history_metrics(records, gateways));
     pages.set(page, metrics, report.is_some());

@@ -7,15 +7,17 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS,
+    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderValue, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use sallyport_conformance::wire::is_loopback;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
+use url::Url;
 
 use super::pages::Pages;
 use crate::program::UsageError;
@@ -93,6 +95,12 @@ async fn connection(stream: TcpStream, pages: &Pages) {
 
 fn respond(request: &Request<Incoming>, pages: &Pages) -> Response<Full<Bytes>> {
     const TEXT: &str = "text/plain; charset=utf-8";
+    // A page of another site, whose name leads here, must not read what is served.
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    if !Url::parse(&format!("http://{host}/")).is_ok_and(|url| is_loopback(&url)) {
+        let expected = "expected a Host of the loopback interface, such as 127.0.0.1 or localhost\n";
+        return text(StatusCode::FORBIDDEN, TEXT, expected.to_owned());
+    }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         let mut response = text(StatusCode::METHOD_NOT_ALLOWED, TEXT, "expected GET or HEAD\n".to_owned());
         response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
