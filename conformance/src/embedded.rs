@@ -4,9 +4,10 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use sallyport_server::contract_page;
 use sallyport_server::data::seed::{Sample, SampleTokens, SeedError, seed};
 use sallyport_server::domain::instance::Id;
-use sallyport_server::sandbox::{Sandbox, SandboxError};
+use sallyport_server::sandbox::{Sandbox, SandboxError, SandboxTokens};
 use sallyport_server::store::Store;
 use sallyport_server::store::record::InstanceRecord;
 use sallyport_server::{Config, RunningServer, StartError, start};
@@ -58,7 +59,15 @@ impl Reference {
     /// # Errors
     /// When the database, the data or the port can't be had.
     pub async fn start() -> Result<Self, ReferenceError> {
-        let sandbox = Sandbox::start().await?;
+        Self::start_with(SandboxTokens::Random).await
+    }
+
+    /// The same with tokens that may be the same each time.
+    ///
+    /// # Errors
+    /// As for [`Reference::start`].
+    pub async fn start_with(tokens: SandboxTokens) -> Result<Self, ReferenceError> {
+        let sandbox = Sandbox::start_with(tokens, |config| config).await?;
         let target = sandbox_target(&sandbox)?;
         Ok(Self { server: Server::Sandbox(Box::new(sandbox)), target })
     }

@@ -54,6 +54,7 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
         #[cfg(not(feature = "embedded"))]
         Command::Client(_) => Err(run::NO_EMBEDDED_SERVER.into()),
         Command::Init { file, force, ask } => init::init(&file, force, ask),
+        Command::Docs => describe::docs(),
         Command::Schema => {
             output::print(&report::schema()?);
             Ok(Verdict::Conforms)

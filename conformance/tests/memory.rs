@@ -7,6 +7,8 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 
 use allocation_counter::measure;
+use sallyport_conformance::check::InferredClauses;
+use sallyport_conformance::observe::{Archive, Traffic, observe};
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::wire::WireOptions;
 use sallyport_conformance::{
@@ -95,5 +97,57 @@ fn responses_at_the_limit_stay_within_the_bound() {
         let (peak, report) = peak(envelope(&items));
         assert!(peak < BOUND, "{peak} bytes");
         assert_ne!(report.verdict, Verdict::Conforms);
+    }
+}
+
+/// The most bytes that judging an archive of these entries holds at once, and its length.
+fn peak_of_archive(entries: &[String]) -> (u64, u64, Report) {
+    let text = format!(r#"{{"log":{{"version":"1.2","entries":[{}]}}}}"#, entries.join(","));
+    let contract = Contract::embedded().expect("contract");
+    let mut report = None;
+    let counted = measure(|| {
+        let archive = Archive::read(text.as_bytes(), u64::MAX).expect("an archive");
+        let traffic = Traffic::from_archive(contract, archive, None).expect("traffic");
+        report = Some(observe(contract, &traffic, InferredClauses::Fail));
+    });
+    (counted.bytes_max, text.len() as u64, report.expect("it ran"))
+}
+
+fn entry(second: usize, total: usize, items: &str) -> String {
+    let sent = format!(r#"{{"ips":["203.0.113.7"],"status":"active","page":{}}}"#, second % 2 + 1);
+    let sent = if second.is_multiple_of(3) {
+        sent.replace("active\"", "active\",\"cityCode\":\"NYC\"")
+    } else {
+        sent
+    };
+    let body = envelope(items).replace("\"total\": 1", &format!("\"total\": {total}"));
+    serde_json::json!({
+        "startedDateTime": format!("2026-01-01T10:00:{:02}Z", second % 60),
+        "request": {"method": "POST", "url": "https://a.invalid/openapi/v1/static/instances/search?api_key=a-token-of-tests",
+                    "headers": [], "postData": {"text": sent}},
+        "response": {"status": 200, "headers": [], "content": {"text": body}},
+    })
+    .to_string()
+}
+
+/// What the README states: four times the length of the file, or the memory of the one response that is judged.
+#[test]
+fn recorded_traffic_takes_at_most_four_times_its_length() {
+    let value_limit = WireOptions::default().value_limit - 40;
+    // Each breaks relations with hundreds of others, and the schema.
+    let searches: Vec<_> = (0..5_000).map(|at| entry(at, 100 + at, r#"{"instanceId":1}"#)).collect();
+    let numbers: Vec<_> = (0..8).map(|at| entry(at, 1, &format!("{}0", "0,".repeat(value_limit)))).collect();
+    let one = vec![entry(0, 1, &format!("{}0", "0,".repeat(10 << 20)))];
+    let names = |at: usize| {
+        (0..100).map(|name| format!(r#"{{"p{at}x{name}password":"s3cret"}}"#)).collect::<Vec<_>>()
+    };
+    let names: Vec<_> = (0..500).map(|at| entry(at, 1, &names(at).join(","))).collect();
+    for (what, entries) in [("searches", searches), ("numbers", numbers), ("one", one), ("names", names)] {
+        let (peak, length, report) = peak_of_archive(&entries);
+        let one = if what == "numbers" { BOUND / 4 } else { 0 };
+        assert!(peak <= one.max(4 * length), "{what}: {peak} bytes for {length}");
+        assert_eq!(report.verdict == Verdict::Incomplete, what == "one", "{what}");
+        let longest = report.checks.iter().map(|check| check.findings.len()).max();
+        assert!(longest <= Some(100), "{what}: {longest:?}");
     }
 }

@@ -56,6 +56,8 @@ pub struct PassiveFinding {
 pub(crate) struct PassiveChecks {
     checks: Vec<Mutex<PassiveCheck>>,
     inferred: InferredClauses,
+    /// Maximum number of [places](Occurrence::seen_in) that are kept of a finding.
+    places: usize,
 }
 
 /// A passive check, and what it has judged.
@@ -64,6 +66,8 @@ pub(crate) struct PassiveCheck {
     pub(crate) check: &'static Check,
     pub(crate) seen: u64,
     pub(crate) findings: BTreeMap<FindingKey, Occurrence>,
+    /// Whether there were more findings than are kept.
+    pub(crate) has_more: bool,
 }
 
 /// Clause and [key](PassiveFinding::key).
@@ -86,8 +90,19 @@ impl PassiveChecks {
     /// Ignores active checks.
     pub(crate) fn new(checks: &[&'static Check], inferred: InferredClauses) -> Self {
         let checks = checks.iter().filter(|check| check.is_passive());
-        let passive = |check: &&'static Check| PassiveCheck { check, seen: 0, findings: BTreeMap::new() };
-        Self { checks: checks.map(passive).map(Mutex::new).collect(), inferred }
+        let passive = |check: &&'static Check| PassiveCheck {
+            check,
+            seen: 0,
+            findings: BTreeMap::new(),
+            has_more: false,
+        };
+        let checks = checks.map(passive).map(Mutex::new).collect();
+        Self { checks, inferred, places: usize::MAX }
+    }
+
+    /// Keeps only the first places of a finding: traffic of others may show it a hundred thousand times.
+    pub(crate) fn with_places(self, places: usize) -> Self {
+        Self { places, ..self }
     }
 
     /// Passes one exchange of a check's case to the passive checks. What is kept of it is redacted.
@@ -98,6 +113,8 @@ impl PassiveChecks {
         (check, label): (&'static str, &str),
         redactor: &Redactor,
     ) {
+        /// Maximum number of findings of a check. A response may have any number of members with names of their own.
+        const MAX_FINDINGS: usize = 100;
         for passive in &self.checks {
             let mut passive = lock(passive);
             if passive.check.operation.is_some_and(|operation| operation != observed.operation) {
@@ -111,6 +128,10 @@ impl PassiveChecks {
                 let severity = self.inferred.severity(finding.severity, inferred_from);
                 let finding = PassiveFinding { severity, ..finding };
                 let key = (finding.clause, finding.key.clone());
+                if passive.findings.len() >= MAX_FINDINGS && !passive.findings.contains_key(&key) {
+                    passive.has_more = true;
+                    continue;
+                }
                 let noted = passive.findings.entry(key).or_insert_with(|| Occurrence {
                     finding: finding.redacted(redactor),
                     times: 0,
@@ -120,7 +141,9 @@ impl PassiveChecks {
                     is_flaky: false,
                 });
                 noted.times += 1;
-                noted.seen_in.insert((check, label.to_owned()));
+                if noted.seen_in.len() < self.places {
+                    noted.seen_in.insert((check, label.to_owned()));
+                }
             }
         }
     }

@@ -12,8 +12,8 @@ use super::case::ClientCase;
 use super::error::ClientSuiteError;
 use super::evidence::{Execution, Exit};
 use super::protocol::{Input, MAX_OUTPUT, Output};
-use super::token_search::shows;
-use crate::target::Secret;
+use super::token_search::shows_any;
+use crate::target::{Fact, Secret};
 
 /// How much longer than its call a command may run, counted from its first request, before it is killed.
 const KILLED_AFTER: Duration = Duration::from_secs(4);
@@ -25,16 +25,19 @@ const START: Duration = Duration::from_secs(10);
 /// How long processes that the command started may keep its output open after its exit.
 const PIPES_AFTER: Duration = Duration::from_millis(500);
 
-/// Runs the command once. `first_request` is when its first request arrived, if one did.
+/// Runs the command once, without the tester's own `secrets`. `first_request` is when its first request arrived, if one did.
 pub(super) async fn execute(
     command: &[OsString],
     case: &ClientCase,
     base_url: &str,
-    token: &Secret,
+    (token, secrets): (&Secret, &[Secret]),
     first_request: impl Fn() -> Option<Instant>,
 ) -> Result<Execution, ClientSuiteError> {
     let (program, arguments) = command.split_first().ok_or(ClientSuiteError::NoCommand)?;
     let mut command = Command::new(program);
+    for fact in Fact::ALL {
+        command.env_remove(fact.variable());
+    }
     command
         .args(arguments)
         .env("SALLYPORT_BASE_URL", base_url)
@@ -108,7 +111,9 @@ pub(super) async fn execute(
     // The error of a malformed answer may quote it.
     let output = Output::parse(&answered).and_then(|output| output.of(case.call.operation));
     let output = match output {
-        Err(reason) if shows(reason.as_bytes(), token) => Err("not as expected".to_owned()),
+        Err(reason) if shows_any(reason.as_bytes(), secrets.iter().chain([token])) => {
+            Err("not as expected".to_owned())
+        }
         output => output,
     };
     Ok(Execution { exit, stdout: answered, stderr: logged, elapsed, output })

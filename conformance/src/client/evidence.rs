@@ -99,6 +99,8 @@ pub struct Evidence {
     pub instances: Vec<i64>,
     /// The token.
     pub token: Secret,
+    /// The tester's own secrets, which the command must not have.
+    pub secrets: Vec<Secret>,
     /// The contract.
     pub contract: &'static Contract,
 }

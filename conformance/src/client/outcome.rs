@@ -9,7 +9,7 @@ use super::duty::Duty;
 use super::evidence::{Evidence, Exit, Problem, RecordedRequest};
 use super::protocol::MAX_OUTPUT;
 use super::result::{CaseOutcome, ClientFinding};
-use super::token_search::{carries, shows};
+use super::token_search::{carries, shows, shows_any};
 use crate::check::Severity;
 use crate::contract::{Extract, OperationId, Search};
 use crate::quantity::quantity;
@@ -31,6 +31,13 @@ pub(super) fn problems(case: &ClientCase, evidence: &Evidence) -> Vec<Problem> {
                     Duty::TokenPrivate,
                     format!("standard {name} without the token"),
                     "it contains the token".to_owned(),
+                ));
+            }
+            if shows_any(text, &evidence.secrets) {
+                problems.push(Problem::new(
+                    Duty::TokenPrivate,
+                    format!("standard {name} without a token of the tester's environment"),
+                    "it contains one, which was not handed to the command".to_owned(),
                 ));
             }
         }

@@ -133,6 +133,7 @@ impl ClientCaseResult {
         elapsed: Duration,
     ) -> Self {
         let last = evidence.executions.last();
+        let secrets = || evidence.secrets.iter().chain([&evidence.token]);
         let requests = evidence
             .requests
             .iter()
@@ -146,8 +147,8 @@ impl ClientCaseResult {
             findings,
             requests: requests.take(50).collect(),
             ending: last.map(|execution| execution.exit.to_string()),
-            standard_output: last.and_then(|execution| excerpt(&execution.stdout, &evidence.token)),
-            standard_error: last.and_then(|execution| excerpt(&execution.stderr, &evidence.token)),
+            standard_output: last.and_then(|execution| excerpt(&execution.stdout, secrets())),
+            standard_error: last.and_then(|execution| excerpt(&execution.stderr, secrets())),
             elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
             ..Self::interrupted(case)
         }

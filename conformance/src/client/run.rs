@@ -41,13 +41,21 @@ pub struct ClientSuite {
     pub concurrency: usize,
     /// What findings count on what the contract presupposes and does not state. Default: as failures.
     pub inferred: InferredClauses,
+    /// The tester's own tokens. The command gets no variable of a [`Fact`](crate::target::Fact), and no report shows them.
+    pub secrets: Vec<Secret>,
 }
 
 impl ClientSuite {
     /// All cases, eight at a time.
     #[must_use]
     pub fn new(command: Vec<OsString>) -> Self {
-        Self { command, only: Vec::new(), concurrency: 8, inferred: InferredClauses::default() }
+        Self {
+            command,
+            only: Vec::new(),
+            concurrency: 8,
+            inferred: InferredClauses::default(),
+            secrets: Vec::new(),
+        }
     }
 
     /// Runs the cases. `finished` receives each result.
@@ -73,7 +81,7 @@ impl ClientSuite {
         let contract = Contract::embedded().map_err(|error| ClientSuiteError::Lab(error.to_string()))?;
         let world = World::new(contract, &reference).await?;
         let cases = self.cases(contract, &world.addresses)?;
-        let running = cases.iter().map(|case| world.result(case, &self.command, self.inferred));
+        let running = cases.iter().map(|case| world.result(case, self));
         let mut running = futures::stream::iter(running).buffer_unordered(self.concurrency.max(1));
         let mut results = Vec::new();
         let mut stopped = std::pin::pin!(stopped);
@@ -180,15 +188,14 @@ impl World {
     async fn result(
         &self,
         case: &ClientCase,
-        command: &[OsString],
-        inferred: InferredClauses,
+        suite: &ClientSuite,
     ) -> Result<ClientCaseResult, ClientSuiteError> {
         let begun = Instant::now();
-        let evidence = self.evidence(case, command).await?;
+        let evidence = self.evidence(case, suite).await?;
         let is_skipped =
             evidence.executions.iter().any(|execution| execution.exit == Exit::Code(outcome::NOT_SUPPORTED));
         let problems = if is_skipped { Vec::new() } else { outcome::problems(case, &evidence) };
-        let mut findings = ClientFinding::all(problems, inferred);
+        let mut findings = ClientFinding::all(problems, suite.inferred);
         let outcome = match is_skipped {
             true => {
                 CaseOutcome::Skipped(format!("the command does not support `{}`", case.call.operation.name()))
@@ -202,7 +209,7 @@ impl World {
     }
 
     /// Executes the command in front of the lab of a case.
-    async fn evidence(&self, case: &ClientCase, command: &[OsString]) -> Result<Evidence, ClientSuiteError> {
+    async fn evidence(&self, case: &ClientCase, suite: &ClientSuite) -> Result<Evidence, ClientSuiteError> {
         let lab_error = |error: &dyn std::fmt::Display| ClientSuiteError::Lab(error.to_string());
         let token = match case.has_valid_token {
             true => self.backend.token.clone(),
@@ -250,7 +257,8 @@ impl World {
         for number in 0..case.executions {
             recorder.execution.store(number, Ordering::Relaxed);
             let first_request = || recorder.first_request(number);
-            executions.push(execute(command, case, &base_url, &token, first_request).await?);
+            let secrets = (&token, &*suite.secrets);
+            executions.push(execute(&suite.command, case, &base_url, secrets, first_request).await?);
         }
         drop(proxy);
         Ok(Evidence {
@@ -260,6 +268,7 @@ impl World {
             elsewhere: elsewhere.seen(),
             instances: if searches_all(case, &self.addresses) { self.instances.clone() } else { Vec::new() },
             token,
+            secrets: suite.secrets.clone(),
             contract: self.contract,
         })
     }

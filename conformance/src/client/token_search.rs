@@ -31,6 +31,11 @@ pub(super) fn shows(text: &[u8], token: &Secret) -> bool {
     forms(token).iter().any(|form| text.contains(form.as_str()))
 }
 
+/// Whether a text shows one of them.
+pub(super) fn shows_any<'a>(text: &[u8], secrets: impl IntoIterator<Item = &'a Secret>) -> bool {
+    secrets.into_iter().any(|secret| shows(text, secret))
+}
+
 /// Whether a request carries the token, in any form.
 pub(super) fn carries(request: &ProxiedRequest, token: &Secret) -> bool {
     let headers = request.headers.values().any(|value| shows(value.as_bytes(), token));
@@ -38,12 +43,12 @@ pub(super) fn carries(request: &ProxiedRequest, token: &Secret) -> bool {
     headers || shows(line.as_bytes(), token) || shows(&request.body, token)
 }
 
-/// The beginning and the end of what a command wrote, for the report; none where it shows the token, or is cut, since the cut
-/// may go through the token.
-pub(super) fn excerpt(text: &[u8], token: &Secret) -> Option<String> {
+/// The beginning and the end of what a command wrote, for the report; none where it shows a secret, or is cut, since the cut may
+/// go through one.
+pub(super) fn excerpt<'a>(text: &[u8], secrets: impl IntoIterator<Item = &'a Secret>) -> Option<String> {
     /// Maximum length of each, in characters. A program that crashes says why at the beginning or at the end.
     const MAX_CHARACTERS: usize = 1_000;
-    if text.len() >= MAX_OUTPUT || shows(text, token) {
+    if text.len() >= MAX_OUTPUT || shows_any(text, secrets) {
         return None;
     }
     let text = String::from_utf8_lossy(text);
@@ -71,7 +76,7 @@ mod tests {
     #[test]
     fn neither_a_token_nor_a_part_of_one_is_shown() {
         let token = Secret::new("API_KEY", "a-token-that-is-long-enough");
-        let excerpt = |text: &[u8]| excerpt(text, &token);
+        let excerpt = |text: &[u8]| excerpt(text, [&token]);
         assert_eq!(excerpt(b" an error\n"), Some("an error".to_owned()));
         assert_eq!(excerpt(b"\n"), None);
         let long = format!("panicked at x\n{}the last line", "a frame of the backtrace\n".repeat(200));

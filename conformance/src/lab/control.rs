@@ -6,11 +6,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use hyper::Method;
-use hyper::header::{CONTENT_TYPE, HOST, HeaderValue, ORIGIN};
+use hyper::header::{CONTENT_TYPE, HeaderValue, ORIGIN};
 use serde_json::{Value, json};
 
 use super::exchange::{ProxiedRequest, Reply};
 use super::journal::Journal;
+use super::local;
 use super::ports::Ports;
 use super::scenario::Scenarios;
 use super::upstream::Handler;
@@ -142,15 +143,7 @@ fn rejected(request: &ProxiedRequest) -> Option<&'static str> {
     if request.headers.contains_key(ORIGIN) {
         return Some("expected no Origin: web pages may not use this endpoint");
     }
-    let host = request.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let url = url::Url::parse(&format!("http://{host}/")).ok();
-    let is_here = url.is_some_and(|url| match url.host() {
-        Some(url::Host::Ipv4(address)) => address.is_loopback(),
-        Some(url::Host::Ipv6(address)) => address.is_loopback(),
-        Some(url::Host::Domain(name)) => name == "localhost",
-        None => false,
-    });
-    (!is_here).then_some("expected a Host of the loopback interface, such as 127.0.0.1 or localhost")
+    local::wrong_host(request)
 }
 
 /// The first parameter of the query that is not among these.

@@ -69,6 +69,7 @@ mod exchange;
 mod fault;
 mod faults;
 mod journal;
+mod local;
 mod needs;
 mod ports;
 mod proxy;
@@ -88,6 +89,7 @@ pub use control::Control;
 pub use exchange::{Framing, ProxiedRequest, Reply};
 pub use fault::{Fault, FaultyServer};
 pub use journal::{Change, Entry, Journal};
+pub use local::LocalOnly;
 pub use ports::{PortError, Ports};
 pub use proxy::{Proxy, ProxyOptions};
 #[cfg(feature = "embedded")]

@@ -1,18 +1,22 @@
 use std::io::Read;
+use std::ops::Range;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use jiff::Timestamp;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::error::Category;
 
+use super::scanner::Scanner;
 use crate::report::HAR_CUT;
 
-/// An HTTP Archive, version 1.2: what of it the suite judges. It holds whatever the traffic held, tokens too, so it is neither
-/// shown nor kept.
+/// An HTTP Archive, version 1.2. It holds whatever the traffic held, tokens too, so it is neither shown nor kept. Its entries are
+/// read one at a time, because values take many times the memory of their text.
 pub struct Archive {
-    pub(super) entries: Vec<Entry>,
+    text: Vec<u8>,
+    entries: Vec<Range<usize>>,
 }
 
 /// Why a file is not an archive that can be judged. No text of the file is repeated: it holds tokens.
@@ -25,11 +29,8 @@ pub enum ArchiveError {
     #[error("expected at most {0} bytes, found more; export fewer requests, or pass a larger --max-bytes")]
     TooLong(u64),
     /// It has too many entries.
-    #[error("expected at most {most} entries, found {found}; export fewer requests", most = Archive::MAX_ENTRIES)]
-    TooMany {
-        /// How many it has.
-        found: usize,
-    },
+    #[error("expected at most {} entries, found more; export fewer requests", Archive::MAX_ENTRIES)]
+    TooMany,
     /// It is no JSON, or has another shape.
     #[error("line {line}, column {column}: {message}; expected an HTTP Archive (HAR 1.2)")]
     Form {
@@ -42,23 +43,14 @@ pub enum ArchiveError {
     },
 }
 
-#[derive(Deserialize)]
-struct Document {
-    log: Log,
-}
-
-#[derive(Deserialize)]
-struct Log {
-    entries: Vec<Entry>,
-}
-
 /// A request with its response.
 #[derive(Deserialize)]
 pub(super) struct Entry {
     #[serde(rename = "startedDateTime", default)]
     started: Option<String>,
     pub(super) request: EntryRequest,
-    pub(super) response: EntryResponse,
+    #[serde(default)]
+    pub(super) response: Option<EntryResponse>,
 }
 
 #[derive(Deserialize)]
@@ -66,7 +58,7 @@ pub(super) struct EntryRequest {
     pub(super) method: String,
     pub(super) url: String,
     #[serde(default)]
-    pub(super) headers: Vec<Header>,
+    pub(super) headers: Option<Vec<Header>>,
     #[serde(rename = "postData", default)]
     pub(super) body: Option<RequestBody>,
 }
@@ -83,9 +75,9 @@ pub(super) struct RequestBody {
 pub(super) struct EntryResponse {
     status: i64,
     #[serde(default)]
-    pub(super) headers: Vec<Header>,
+    pub(super) headers: Option<Vec<Header>>,
     #[serde(default)]
-    content: Content,
+    content: Option<Content>,
 }
 
 #[derive(Default, Deserialize)]
@@ -122,34 +114,54 @@ impl Archive {
         if bytes.len() as u64 > limit {
             return Err(ArchiveError::TooLong(limit));
         }
-        Self::parse(&bytes)
+        Self::parse(bytes)
     }
 
-    fn parse(bytes: &[u8]) -> Result<Self, ArchiveError> {
-        const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-        let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-        let document: Document = serde_json::from_slice(text).map_err(|error| ArchiveError::Form {
-            line: error.line(),
-            column: error.column(),
-            message: without_content(&error),
+    fn parse(text: Vec<u8>) -> Result<Self, ArchiveError> {
+        let mut entries = None;
+        let mut scanner = Scanner::new(&text);
+        scanner.members(|scanner, name| match name {
+            "log" => scanner.members(|scanner, name| match name {
+                "entries" => {
+                    let found = entries.get_or_insert_with(Vec::new);
+                    scanner.items(|scanner| {
+                        if found.len() >= Self::MAX_ENTRIES {
+                            return Err(ArchiveError::TooMany);
+                        }
+                        found.push(scanner.place()?);
+                        Ok(())
+                    })
+                }
+                _ => scanner.place().map(drop),
+            }),
+            _ => scanner.place().map(drop),
         })?;
-        let entries = document.log.entries;
-        if entries.len() > Self::MAX_ENTRIES {
-            return Err(ArchiveError::TooMany { found: entries.len() });
-        }
-        Ok(Self { entries })
+        scanner.end()?;
+        let Some(entries) = entries else { return Err(scanner.wrong("missing `log.entries`")) };
+        Ok(Self { text, entries })
+    }
+
+    /// Number of entries.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The entry with that number, from 0, or why it is none.
+    pub(super) fn entry(&self, number: usize) -> Result<Entry, String> {
+        let text = self.entries.get(number).and_then(|place| self.text.get(place.clone()));
+        serde_json::from_slice(text.unwrap_or_default()).map_err(|error| without_content(&error))
     }
 }
 
 impl std::fmt::Debug for Archive {
     /// The entries hold tokens.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Archive").field("entries", &self.entries.len()).finish()
+        f.debug_struct("Archive").field("entries", &self.len()).finish()
     }
 }
 
 /// The message of serde without the value that it found.
-fn without_content(error: &serde_json::Error) -> String {
+pub(super) fn without_content(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
     match error.classify() {
@@ -183,22 +195,23 @@ impl EntryResponse {
     }
 
     /// The body as it was received; none when the archive has not all of it.
-    pub(super) fn body(&self) -> Option<Bytes> {
-        let Content { size, text, encoding, comment } = &self.content;
+    pub(super) fn into_body(self) -> Option<Bytes> {
+        let Content { size, text, encoding, comment } = self.content.unwrap_or_default();
         if comment.as_deref() == Some(HAR_CUT) {
             return None;
         }
-        let Some(text) = text else { return size.unwrap_or(0).le(&0).then(Bytes::new) };
+        // Exporters that leave bodies out write -1, or no size.
+        let Some(text) = text else { return (size == Some(0)).then(Bytes::new) };
         let body: Bytes = match encoding.as_deref() {
             Some(encoding) if encoding.eq_ignore_ascii_case("base64") => {
                 STANDARD.decode(text.trim()).ok()?.into()
             }
-            _ => text.clone().into(),
+            _ => text.into(),
         };
         // Browsers truncate long bodies silently, which leaves invalid JSON.
         let is_shorter =
             size.and_then(|size| usize::try_from(size).ok()).is_some_and(|size| body.len() < size);
-        let is_json = || serde_json::from_slice::<serde::de::IgnoredAny>(&body).is_ok();
+        let is_json = || serde_json::from_slice::<IgnoredAny>(&body).is_ok();
         if is_shorter && body.first().is_some_and(|first| b"{[".contains(first)) && !is_json() {
             return None;
         }
@@ -210,30 +223,58 @@ impl EntryResponse {
 mod tests {
     use super::*;
 
-    fn error(text: &str) -> String {
-        Archive::parse(text.as_bytes()).expect_err("no archive").to_string()
+    fn parse(text: &str) -> Result<Archive, ArchiveError> {
+        Archive::parse(text.as_bytes().to_vec())
     }
 
     #[test]
     fn what_is_wrong_is_said_with_its_place_and_without_the_value() {
-        assert_eq!(
-            error("{\"log\": {\n \"entries\": [{\"request\": \"s3cret, expected\"}]}}"),
-            "line 2, column 43: a value of another kind, expected struct EntryRequest; expected an HTTP Archive (HAR 1.2)"
-        );
-        assert!(
-            error("{\"log\": {}}").starts_with("line 1, column 10: missing field `entries`;"),
-            "{}",
-            error("{\"log\": {}}")
-        );
-        assert!(error("s3cret").starts_with("line 1, column 1: expected value;"), "{}", error("s3cret"));
-        let status =
-            r#"{"log":{"entries":[{"request":{"method":"GET","url":"u"},"response":{"status":"s3cret"}}]}}"#;
-        assert!(
-            !error(status).contains("s3cret") && error(status).contains("line 1, column 8"),
-            "{}",
-            error(status)
-        );
-        assert!(!error(&"[".repeat(1_000)).is_empty());
+        for (text, expected) in [
+            (
+                r#"{"log": {}}"#,
+                "line 1, column 12: missing `log.entries`; expected an HTTP Archive (HAR 1.2)",
+            ),
+            ("s3cret", "line 1, column 1: expected `{`;"),
+            ("{\"a\":\n s3cret}", "line 2, column 2: expected value;"),
+            ("{\"log\":\n{\"entries\": 7}}", "line 2, column 13: expected `[`;"),
+            ("{\"log\": {\n \"entries\": [{},\n s3cret]}}", "line 3, column 2: expected value;"),
+            ("{\"log\": {\"entries\": [{} {}]}}", "line 1, column 25: expected `,` or `]`;"),
+            ("{\"log\": {\"entries\": []}} s3cret", "line 1, column 26: expected the end;"),
+            ("{\"log\": {\"entries\": [{\"a\":", "line 1, column 26: EOF while parsing a value;"),
+        ] {
+            let shown = parse(text).expect_err("no archive").to_string();
+            assert!(shown.starts_with(expected) && !shown.contains("s3cret"), "{text}: {shown}");
+        }
+        assert!(parse(&"[".repeat(1_000)).is_err());
+    }
+
+    #[test]
+    fn an_odd_entry_leaves_the_others_readable() {
+        let deep = "[".repeat(500_000) + &"]".repeat(500_000);
+        let entries = [
+            r#"{"request":{"method":"GET","url":"u","headers":null,"postData":null},"response":null}"#,
+            r#"{"request":{"method":"GET","url":"u"}}"#,
+            r#"{"request":{"method":"GET","url":"u"},"response":{"status":200,"headers":null,"content":null}}"#,
+            r#"{"request":"s3cret, expected"}"#,
+            r#"{"response":{"status":"s3cret"}}"#,
+            "7",
+            &deep,
+        ];
+        let archive =
+            parse(&format!(r#"{{"log":{{"entries":[{}]}}}}"#, entries.join(","))).expect("an archive");
+        assert_eq!(archive.len(), entries.len());
+        for number in 0..3 {
+            assert!(archive.entry(number).is_ok(), "{number}: {:?}", archive.entry(number).err());
+        }
+        for (number, expected) in [
+            (3, "a value of another kind, expected struct EntryRequest"),
+            (4, "a value of another kind, expected i64"),
+            (5, "a value of another kind, expected struct Entry"),
+            (6, "a value of another kind, expected "),
+        ] {
+            let reason = archive.entry(number).err().expect("no entry");
+            assert!(reason.starts_with(expected), "{reason}");
+        }
     }
 
     #[test]
@@ -241,19 +282,22 @@ mod tests {
         let archive = "{\"log\":{\"entries\":[]}}";
         assert!(Archive::read(archive.as_bytes(), 22).is_ok());
         assert!(matches!(Archive::read(archive.as_bytes(), 21), Err(ArchiveError::TooLong(21))));
-        let marked = format!("\u{feff}{archive}");
-        assert!(Archive::parse(marked.as_bytes()).is_ok());
+        assert!(parse(&format!("\u{feff}{archive}")).is_ok());
+        let many = format!("{{\"log\":{{\"entries\":[0{}]}}}}", ",0".repeat(Archive::MAX_ENTRIES));
+        assert!(matches!(parse(&many), Err(ArchiveError::TooMany)));
     }
 
     #[test]
-    fn bodies_are_decoded_or_known_to_be_cut() {
+    fn bodies_are_decoded_or_known_to_be_missing() {
         let body = |content: &str| -> Option<Bytes> {
             serde_json::from_str::<EntryResponse>(&format!(r#"{{"status":200,"content":{content}}}"#))
                 .expect("a response")
-                .body()
+                .into_body()
         };
         assert_eq!(body(r#"{"size":0}"#), Some(Bytes::new()));
-        assert_eq!(body(r#"{"size":9}"#), None);
+        for content in [r#"{"size":9}"#, r#"{"size":-1}"#, "{}", "null"] {
+            assert_eq!(body(content), None, "{content}");
+        }
         assert_eq!(body(r#"{"size":2,"text":"e30=","encoding":"base64"}"#), Some(Bytes::from_static(b"{}")));
         assert_eq!(body(r#"{"size":2,"text":"?","encoding":"base64"}"#), None);
         assert_eq!(body(r#"{"size":99,"text":"{\"a\":"}"#), None);

@@ -1,5 +1,7 @@
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::archive::Header;
 use crate::contract::Contract;
 use crate::wire::{Redactor, Request, Secret, ShortSecret, headers};
@@ -8,13 +10,14 @@ use crate::wire::{Redactor, Request, Secret, ShortSecret, headers};
 #[derive(Default)]
 pub(super) struct Credentials {
     known: BTreeMap<String, &'static str>,
+    characters: usize,
 }
 
 /// A request without its credentials.
 pub(super) struct MaskedRequest {
     pub(super) request: Request,
-    /// The credentials that the request carries, as one text: equal for requests of one caller.
-    pub(super) caller: String,
+    /// The credentials that the request carries, with the names that stand for them.
+    found: Vec<(&'static str, String)>,
 }
 
 /// Why a request's credentials can't be hidden.
@@ -24,22 +27,16 @@ pub(super) enum Unhidden {
     TooMany,
 }
 
-impl Credentials {
-    /// Maximum number of different credentials that output is searched for.
-    const MAX: usize = 200;
-    /// Minimum length of one, in characters; see [`Redactor::new`].
-    const MIN_LENGTH: usize = 6;
-
-    /// A request with names in place of its credentials, which are known from now on.
-    pub(super) fn mask(
-        &mut self,
+impl MaskedRequest {
+    /// A request with names in place of its credentials.
+    pub(super) fn new(
         contract: &Contract,
         method: &str,
         path: &str,
         query: &str,
         sent: &[Header],
         body: Option<&str>,
-    ) -> Result<MaskedRequest, Unhidden> {
+    ) -> Self {
         let plain = Request::recorded(method, path, query);
         let mut found: Vec<(&'static str, String)> = Vec::new();
         let token = |name: &str| name.eq_ignore_ascii_case(&contract.extract.api_key.name);
@@ -49,7 +46,7 @@ impl Credentials {
                 // Raw text of a query may hold a token in a form that only the service reads.
                 request = request.raw_query(if value.contains('=') { "$HIDDEN=$HIDDEN" } else { "$HIDDEN" });
                 // A short piece, such as `%ff`, is no token that anybody could use.
-                if value.chars().count() >= Self::MIN_LENGTH {
+                if value.chars().count() >= Credentials::MIN_LENGTH {
                     found.push((HIDDEN, value.to_owned()));
                 }
                 continue;
@@ -71,23 +68,49 @@ impl Credentials {
         }
         if let Some(body) = body {
             let kind = sent.iter().find(|header| header.name.eq_ignore_ascii_case("content-type"));
-            request = request.body(kind.map_or("", |header| &header.value), body.to_owned());
+            let body = masked_body(body, |name, value| {
+                let stand_in = if token(name) { API_KEY } else { HIDDEN };
+                found.push((stand_in, value.to_owned()));
+                stand_in
+            });
+            request = request.body(kind.map_or("", |header| &header.value), body);
         }
-        for (stand_in, value) in &found {
+        Self { request, found }
+    }
+
+    /// The credentials as one text: equal for requests of one caller.
+    pub(super) fn caller(&self) -> String {
+        self.found.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Credentials {
+    /// Maximum number of different credentials that output is searched for, and of their characters: each of them is searched for
+    /// in many spellings.
+    const MAX: usize = 200;
+    const MAX_CHARACTERS: usize = 256 << 10;
+    /// Minimum length of one, in characters; see [`Redactor::new`].
+    const MIN_LENGTH: usize = 6;
+
+    /// Hides the credentials of a request from now on.
+    pub(super) fn learn(&mut self, masked: &MaskedRequest) -> Result<(), Unhidden> {
+        for (stand_in, value) in &masked.found {
             // Stand-ins of an earlier redaction are none.
             if value.starts_with('$') || self.known.contains_key(value) {
                 continue;
             }
-            if value.chars().count() < Self::MIN_LENGTH {
+            let length = value.chars().count();
+            if length < Self::MIN_LENGTH {
                 return Err(Unhidden::Short);
             }
-            if self.known.len() >= Self::MAX {
+            let characters = self.characters.saturating_add(length);
+            if self.known.len() >= Self::MAX || characters > Self::MAX_CHARACTERS {
                 return Err(Unhidden::TooMany);
             }
+            self.characters = characters;
             self.known.insert(value.clone(), stand_in);
         }
-        let caller = found.into_iter().map(|(_, value)| value).collect::<Vec<_>>().join("\n");
-        Ok(MaskedRequest { request, caller })
+        Ok(())
     }
 
     /// Hides all of them.
@@ -98,6 +121,57 @@ impl Credentials {
 
 const API_KEY: &str = "API_KEY";
 const HIDDEN: &str = "HIDDEN";
+
+/// A body, as JSON or a form, without what is named like a credential. `found` receives name and value, and returns what stands for
+/// it. What is neither is left out as a whole if it names one.
+fn masked_body(body: &str, mut found: impl FnMut(&str, &str) -> &'static str) -> String {
+    if let Ok(mut value) = serde_json::from_str::<Value>(body) {
+        let is_masked = mask("", false, &mut value, &mut found);
+        return if is_masked { value.to_string() } else { body.to_owned() };
+    }
+    let is_form = !body.contains(|c: char| c.is_whitespace() || "{}<>\"".contains(c));
+    let names_one = || body.split(|c: char| !c.is_alphanumeric() && c != '_').any(headers::is_credential);
+    if !is_form {
+        return if names_one() { format!("${HIDDEN}") } else { body.to_owned() };
+    }
+    let pairs = body.split('&').map(|pair| {
+        let decoded = url::form_urlencoded::parse(pair.as_bytes()).next();
+        let hidden = decoded.filter(|(name, value)| !value.is_empty() && headers::is_credential(name));
+        match hidden.zip(pair.split_once('=')) {
+            Some(((name, value), (shown, _))) => format!("{shown}=${}", found(&name, &value)),
+            None => pair.to_owned(),
+        }
+    });
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+/// Masks what is named like a credential, and all texts within it; returns whether there was something.
+fn mask(
+    name: &str,
+    is_within: bool,
+    value: &mut Value,
+    found: &mut impl FnMut(&str, &str) -> &'static str,
+) -> bool {
+    match value {
+        Value::Object(members) => members.iter_mut().fold(false, |is_masked, (name, member)| {
+            let is_within = is_within || headers::is_credential(name);
+            mask(name, is_within, member, found) || is_masked
+        }),
+        Value::Array(items) => {
+            items.iter_mut().fold(false, |is_masked, item| mask(name, is_within, item, found) || is_masked)
+        }
+        Value::String(text) if is_within && !text.is_empty() => {
+            *text = format!("${}", found(name, text));
+            true
+        }
+        Value::Number(number) if is_within => {
+            let hidden = found(name, &number.to_string());
+            *value = format!("${hidden}").into();
+            true
+        }
+        _ => false,
+    }
+}
 
 /// The secret parts of a header: each cookie, the credentials after a scheme, or all of it.
 fn parts<'a>(name: &str, value: &'a str) -> Box<dyn Iterator<Item = &'a str> + 'a> {
@@ -135,9 +209,11 @@ mod tests {
         credentials: &mut Credentials,
         query: &str,
         headers: &[Header],
+        body: Option<&str>,
     ) -> Result<MaskedRequest, Unhidden> {
         let contract = Contract::embedded().expect("contract");
-        credentials.mask(contract, "GET", "/a", query, headers, None)
+        let masked = MaskedRequest::new(contract, "GET", "/a", query, headers, body);
+        credentials.learn(&masked).map(|()| masked)
     }
 
     #[test]
@@ -150,11 +226,15 @@ mod tests {
             header("Referer", "https://x.invalid/?token=referer-s3cret"),
             header(":authority", "pseudo"),
             header("Accept", "a/b"),
+            header("X-CSRFToken", "csrf-s3cret"),
         ];
-        let masked = mask(&mut credentials, "num=1&api_key=query-s3cret&x_token=other-s3cret&%ff", &sent)
-            .expect("hidden");
+        let query = "num=1&api_key=query-s3cret&x_token=other-s3cret&accessToken=joined-s3cret&%ff";
+        let masked = mask(&mut credentials, query, &sent, None).expect("hidden");
         let shown = format!("{} {:?}", masked.request.target(), masked.request.headers());
-        assert!(shown.starts_with("/a?num=1&api_key=$API_KEY&x_token=$HIDDEN"), "{shown}");
+        assert!(
+            shown.starts_with("/a?num=1&api_key=$API_KEY&x_token=$HIDDEN&accessToken=$HIDDEN"),
+            "{shown}"
+        );
         let text: Vec<String> = masked
             .request
             .headers()
@@ -169,15 +249,45 @@ mod tests {
     }
 
     #[test]
+    fn nothing_that_opens_something_stays_in_a_body() {
+        for (body, expected) in [
+            (r#"{"ips":["a"],"api_key":"body-s3cret"}"#, r#"{"ips":["a"],"api_key":"$API_KEY"}"#),
+            (
+                r#"{"auth":{"user":"u-s3cret","pin":1234567}}"#,
+                r#"{"auth":{"user":"$HIDDEN","pin":"$HIDDEN"}}"#,
+            ),
+            (r#"{"tokens":["one-s3cret"],"page":1}"#, r#"{"tokens":["$HIDDEN"],"page":1}"#),
+            ("num=1&appkey=form-s3cret&api%5Fkey=f%6Frm-s3cret", "num=1&appkey=$HIDDEN&api%5Fkey=$API_KEY"),
+            (r#"{"api_key": "cut-s3cret", "#, "$HIDDEN"),
+            (r#"{ "ips": [ "a" ] }"#, r#"{ "ips": [ "a" ] }"#),
+            ("plain words", "plain words"),
+        ] {
+            let mut credentials = Credentials::default();
+            let masked = mask(&mut credentials, "", &[], Some(body)).expect("hidden");
+            assert_eq!(masked.request.body_bytes().as_deref(), Some(expected.as_bytes()), "{body}");
+            let echo = credentials.redactor().expect("long secrets").redact("body-s3cret form-s3cret");
+            assert!(!body.contains("body") || !echo.contains("body-s3cret"), "{echo}");
+            assert!(!body.contains("form") || !echo.contains("form-s3cret"), "{echo}");
+        }
+        let short = mask(&mut Credentials::default(), "", &[], Some(r#"{"api_key":"abc"}"#));
+        assert_eq!(short.err(), Some(Unhidden::Short));
+    }
+
+    #[test]
     fn what_cannot_be_hidden_is_not_judged() {
         let mut credentials = Credentials::default();
-        assert_eq!(mask(&mut credentials, "api_key=abc", &[]).err(), Some(Unhidden::Short));
-        assert!(mask(&mut credentials, "api_key=", &[]).is_ok());
-        assert!(mask(&mut credentials, "api_key=%24API_KEY", &[]).is_ok(), "a stand-in of our own report");
+        assert_eq!(mask(&mut credentials, "api_key=abc", &[], None).err(), Some(Unhidden::Short));
+        assert!(mask(&mut credentials, "api_key=", &[], None).is_ok());
+        assert!(
+            mask(&mut credentials, "api_key=%24API_KEY", &[], None).is_ok(),
+            "a stand-in of our own report"
+        );
         for number in 0..Credentials::MAX {
-            mask(&mut credentials, &format!("api_key=token-{number}"), &[]).expect("hidden");
+            mask(&mut credentials, &format!("api_key=token-{number}"), &[], None).expect("hidden");
         }
-        assert_eq!(mask(&mut credentials, "api_key=one-more", &[]).err(), Some(Unhidden::TooMany));
-        assert!(mask(&mut credentials, "api_key=token-7", &[]).is_ok());
+        assert_eq!(mask(&mut credentials, "api_key=one-more", &[], None).err(), Some(Unhidden::TooMany));
+        assert!(mask(&mut credentials, "api_key=token-7", &[], None).is_ok());
+        let long = format!("api_key={}", "x".repeat(Credentials::MAX_CHARACTERS + 1));
+        assert_eq!(mask(&mut Credentials::default(), &long, &[], None).err(), Some(Unhidden::TooMany));
     }
 }

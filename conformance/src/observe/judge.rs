@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::relation::{self, BrokenRelation, RelationResults};
+use super::relation::{self, BrokenRelation, Compared, RelationResults};
 use super::traffic::{Traffic, TrafficExchange};
 use crate::check::{
     Check, Finding, Form, InferredClauses, ObservedExchange, Outcome, PassiveChecks, ResponseClass, Run,
@@ -10,6 +10,7 @@ use crate::check::{
 use crate::checks::registry;
 use crate::contract::{Clause, Contract, Search};
 use crate::detection::Detection;
+use crate::quantity::quantity;
 use crate::run::{
     CheckResult, ClauseSummary, Coverage, NotJudged, Report, Rerun, RunLog, Totals, Verdict,
     concluded_passive,
@@ -25,15 +26,17 @@ const NEEDS_REQUESTS: &str = "it needs requests that only the suite sends; use `
 pub fn observe(contract: &Contract, traffic: &Traffic, inferred: InferredClauses) -> Report {
     let checks: Vec<&'static Check> =
         registry().into_iter().filter(|check| check.is_passive()).chain([&relation::ORDER]).collect();
-    let passive = PassiveChecks::new(&checks, inferred);
+    let passive = PassiveChecks::new(&checks, inferred).with_places(PLACES + 1);
     let (canaries, facts) = (Canaries::default(), Facts::default());
-    let (mut seen, mut accepted) = (BTreeSet::new(), Vec::new());
-    for (at, recorded) in traffic.exchanges.iter().enumerate() {
-        let TrafficExchange { entry, operation, exchange, response, .. } = recorded;
+    let (mut seen, mut compared, mut bytes) = (BTreeSet::new(), Compared::default(), 0);
+    for (at, place) in traffic.exchanges.iter().enumerate() {
+        let Some(recorded) = traffic.exchange(contract, place) else { continue };
+        let TrafficExchange { operation, exchange, response } = &recorded;
+        bytes += response.body().len() as u64;
         let form = Form::from_request(contract, *operation, &exchange.request);
         let class = ResponseClass::classify(contract, *operation, form, &exchange.result, &traffic.redactor);
         if class == ResponseClass::Accepted {
-            accepted.push(at);
+            compared.add(contract, at, place, &recorded);
         }
         let observed = ObservedExchange {
             contract,
@@ -49,14 +52,14 @@ pub fn observe(contract: &Contract, traffic: &Traffic, inferred: InferredClauses
             seen.extend(shown(check, &observed));
         }
         response.reveal_passwords(&traffic.redactor);
-        passive.show(&observed, exchange, (RECORDED, &entry.to_string()), &traffic.redactor);
+        passive.show(&observed, exchange, (RECORDED, &place.entry.to_string()), &traffic.redactor);
     }
     let mut results: Vec<CheckResult> = passive
         .into_checks()
         .map(|check| concluded_passive(check, contract, NOT_SHOWN))
         .map(with_places)
         .collect();
-    let compared = relation::compare(contract, &traffic.exchanges, &accepted);
+    let compared = compared.results();
     for (check, clause) in [
         (&relation::PAGES, Clause::SearchPaging),
         (&relation::FILTERS, Clause::SearchIntersection),
@@ -68,7 +71,7 @@ pub fn observe(contract: &Contract, traffic: &Traffic, inferred: InferredClauses
         results.push(of_relation(contract, traffic, check, &compared, inferred));
     }
     results.sort_by_key(|result| result.id);
-    report(contract, traffic, results, &seen, inferred)
+    report(contract, traffic, results, &seen, bytes, inferred)
 }
 
 /// What `seen_in` of a finding has in place of a check.
@@ -114,17 +117,18 @@ fn shows(clause: Clause, observed: &ObservedExchange<'_>) -> bool {
     is_asked && items > 0
 }
 
+/// Maximum number of places that a finding names.
+const PLACES: usize = 3;
+
 /// The findings of a passive check with the places of the exchanges that show them.
 fn with_places(mut result: CheckResult) -> CheckResult {
-    const SHOWN: usize = 3;
     for finding in &mut result.findings {
         let mut places: Vec<usize> =
             finding.seen_in.iter().filter_map(|(_, entry)| entry.parse().ok()).collect();
         places.sort_unstable();
-        let shown: Vec<String> = places.iter().take(SHOWN).map(|entry| place(*entry)).collect();
-        let more = places.len().saturating_sub(SHOWN);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        finding.actual.push_str(&format!(", at {}{more}", shown.join(", ")));
+        let shown: Vec<String> = places.iter().take(PLACES).map(|entry| place(*entry)).collect();
+        let first = if places.len() > PLACES { "first " } else { "" };
+        finding.actual.push_str(&format!(", {first}at {}", shown.join(", ")));
         // These are no cases of checks.
         finding.seen_in.clear();
     }
@@ -143,24 +147,23 @@ fn of_relation(
     compared: &RelationResults,
     inferred: InferredClauses,
 ) -> CheckResult {
-    /// Maximum number of findings of one relation, because hundreds of pairs may violate it in the same way.
-    const MAX_FINDINGS: usize = 20;
     if !compared.checks.contains(check.id) {
         return CheckResult::not_run(check, Outcome::Skipped(NOT_SHOWN.to_owned()));
     }
     let mut result = CheckResult::not_run(check, Outcome::Passed);
-    let broken = compared.broken.iter().filter(|broken| broken.check.id == check.id);
-    for BrokenRelation { clause, severity, expected, actual, exchanges, .. } in broken.take(MAX_FINDINGS) {
+    let (broken, more) = compared.of(check);
+    for BrokenRelation { clause, severity, expected, actual, exchanges } in broken {
         let entry = contract.catalogue.clause(*clause);
         let inferred_from = entry.inferred_from(false);
         let both = exchanges.iter().filter_map(|at| traffic.exchanges.get(*at));
         let mut places = Vec::new();
         let mut cited = Vec::new();
-        for recorded in both {
+        for known in both {
+            let Some(recorded) = traffic.exchange(contract, known) else { continue };
             let mut exchange = RecordedExchange::new(&recorded.exchange, &traffic.redactor);
             exchange.index = result.exchanges.len();
             cited.push(exchange.index);
-            places.push(place(recorded.entry));
+            places.push(place(known.entry));
             result.exchanges.push(exchange);
         }
         result.findings.push(Finding {
@@ -176,6 +179,9 @@ fn of_relation(
             seen_in: Vec::new(),
         });
     }
+    if let Some(last) = result.findings.last_mut().filter(|_| more > 0) {
+        last.actual.push_str(&format!("; {} like this", quantity(more as u64, "further pair")));
+    }
     if result.findings.iter().any(|finding| finding.severity == Severity::Fail) {
         result.outcome = Outcome::Failed;
     } else if !result.findings.is_empty() {
@@ -190,6 +196,7 @@ fn report(
     traffic: &Traffic,
     checks: Vec<CheckResult>,
     seen: &BTreeSet<Clause>,
+    bytes: u64,
     inferred: InferredClauses,
 ) -> Report {
     let mut clauses = ClauseSummary::from_results(&checks, &contract.catalogue, &BTreeSet::new());
@@ -221,8 +228,7 @@ fn report(
         not_judged: not_judged.collect(),
     };
     let totals = Totals::from_results(&checks);
-    let begun = traffic.exchanges.iter().filter_map(|recorded| recorded.begun).min();
-    let bodies = traffic.exchanges.iter().map(|recorded| recorded.response.body().len() as u64);
+    let begun = traffic.exchanges.iter().filter_map(|place| place.begun).min();
     Report {
         schema_version: Report::VERSION,
         suite: concat!("sallyport-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -246,7 +252,7 @@ fn report(
         verdict: Verdict::from_totals(totals, traffic.exchanges.is_empty()),
         stopped: None,
         totals,
-        usage: Usage { requests: 0, gateways: 0, bytes: bodies.sum() },
+        usage: Usage { requests: 0, gateways: 0, bytes },
         throttling: Throttling::default(),
         discovered: Vec::new(),
         run_again: Rerun::default(),

@@ -5,6 +5,7 @@ mod archive;
 mod credentials;
 mod judge;
 mod relation;
+mod scanner;
 mod traffic;
 
 pub use archive::{Archive, ArchiveError};

@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
-use super::traffic::TrafficExchange;
-use crate::check::{Check, Form, ObservedExchange, PassiveFinding, ResponseClass, Run, Severity};
+use super::traffic::{TrafficExchange, TrafficPlace};
+use crate::check::{Check, ObservedExchange, PassiveFinding, ResponseClass, Run, Severity};
 use crate::contract::{Clause, Contract, OperationId};
 use crate::quantity::quantity;
+use crate::response::gateways::listed;
 
 /// Exchanges further apart than this are not compared.
 const WINDOW: SignedDuration = SignedDuration::from_secs(120);
@@ -77,7 +78,6 @@ pub(super) static REPEATED: Check = Check {
 
 /// A broken relation between two exchanges, by their places in the traffic.
 pub(super) struct BrokenRelation {
-    pub(super) check: &'static Check,
     pub(super) clause: Clause,
     pub(super) severity: Severity,
     pub(super) expected: String,
@@ -89,32 +89,85 @@ pub(super) struct BrokenRelation {
 #[derive(Default)]
 pub(super) struct RelationResults {
     pub(super) checks: BTreeSet<&'static str>,
-    pub(super) broken: Vec<BrokenRelation>,
+    broken: BTreeMap<&'static str, (Vec<BrokenRelation>, usize)>,
 }
 
-/// Compares the accepted exchanges; `accepted` are their places in the traffic.
-pub(super) fn compare(
-    contract: &Contract,
-    traffic: &[TrafficExchange],
-    accepted: &[usize],
-) -> RelationResults {
-    let mut compared = RelationResults::default();
-    let of = |operation: OperationId| {
-        accepted.iter().filter_map(move |at| {
-            traffic.get(*at).filter(|one| one.operation == operation).map(|one| (*at, one))
-        })
-    };
-    let searches: Vec<Search> =
-        of(OperationId::Search).filter_map(|(at, one)| Search::read(contract, at, one)).collect();
-    each_pair(&searches, |search| search.begun, |before, after| before.compare(after, &mut compared));
-    let extractions: Vec<Extraction<'_>> =
-        of(OperationId::Extract).filter_map(|(at, one)| Extraction::read(contract, at, one)).collect();
-    each_pair(&extractions, |one| one.begun, |before, after| before.compare(after, &mut compared));
-    compared
+impl RelationResults {
+    /// Maximum number of broken relations that are kept of a check: each exchange may break it with hundreds of others.
+    const MAX_KEPT: usize = 20;
+
+    fn add(&mut self, check: &'static Check, broken: impl FnOnce() -> BrokenRelation) {
+        let (kept, more) = self.broken.entry(check.id).or_default();
+        if kept.len() < Self::MAX_KEPT {
+            kept.push(broken());
+        } else {
+            *more += 1;
+        }
+    }
+
+    /// What a check found, and the number of further pairs that break its relation.
+    pub(super) fn of(&self, check: &Check) -> (&[BrokenRelation], usize) {
+        self.broken.get(check.id).map_or((&[], 0), |(kept, more)| (kept, *more))
+    }
+}
+
+/// What accepted exchanges have to be compared by. It takes less memory than their text.
+#[derive(Default)]
+pub(super) struct Compared {
+    searches: Vec<Search>,
+    extractions: Vec<Extraction>,
+}
+
+impl Compared {
+    /// Adds an accepted exchange; `at` is its place in the traffic.
+    pub(super) fn add(
+        &mut self,
+        contract: &Contract,
+        at: usize,
+        place: &TrafficPlace,
+        one: &TrafficExchange,
+    ) {
+        let Some(begun) = place.begun else { return };
+        let source = Source { at, begun, caller: place.caller };
+        match one.operation {
+            OperationId::Search => self.searches.extend(Search::read(contract, source, one)),
+            OperationId::Extract => self.extractions.extend(Extraction::read(contract, source, one)),
+            _ => {}
+        }
+    }
+
+    /// Compares all of them.
+    pub(super) fn results(&self) -> RelationResults {
+        let mut results = RelationResults::default();
+        each_pair(&self.searches, |one| one.source, |before, after| before.compare(after, &mut results));
+        // What an id stands for after it was used with other parameters is unspecified.
+        let mut first = BTreeMap::new();
+        let mut mixed = BTreeSet::new();
+        for Extraction { source, id, rest, .. } in &self.extractions {
+            let key = (source.caller, id);
+            if first.entry(key).or_insert(rest) != &rest {
+                mixed.insert(key);
+            }
+        }
+        let clear: Vec<&Extraction> =
+            self.extractions.iter().filter(|one| !mixed.contains(&(one.source.caller, &one.id))).collect();
+        each_pair(&clear, |one| one.source, |before, after| before.compare(after, &mut results));
+        results
+    }
+}
+
+/// Where an exchange comes from.
+#[derive(Debug, Clone, Copy)]
+struct Source {
+    /// Its place in the traffic.
+    at: usize,
+    begun: Timestamp,
+    caller: usize,
 }
 
 /// Calls `compare` with each two that are close enough in time, in the order of time.
-fn each_pair<T>(all: &[T], begun: impl Fn(&T) -> Timestamp, mut compare: impl FnMut(&T, &T)) {
+fn each_pair<T>(all: &[T], source: impl Fn(&T) -> Source, mut compare: impl FnMut(&T, &T)) {
+    let begun = |one: &T| source(one).begun;
     let mut sorted: Vec<&T> = all.iter().collect();
     sorted.sort_by_key(|one| begun(one));
     for (number, after) in sorted.iter().enumerate() {
@@ -126,12 +179,10 @@ fn each_pair<T>(all: &[T], begun: impl Fn(&T) -> Timestamp, mut compare: impl Fn
 }
 
 struct Search {
-    at: usize,
-    begun: Timestamp,
-    caller: usize,
-    /// The items, and the filters in a form that can be compared.
+    source: Source,
+    /// The items, and the filters, sorted, in a form that can be compared.
     items: String,
-    filters: BTreeMap<String, String>,
+    filters: Vec<(String, String)>,
     page: u64,
     size: u64,
     total: u64,
@@ -139,7 +190,7 @@ struct Search {
 }
 
 impl Search {
-    fn read(contract: &Contract, at: usize, recorded: &TrafficExchange) -> Option<Self> {
+    fn read(contract: &Contract, source: Source, recorded: &TrafficExchange) -> Option<Self> {
         let search = &contract.search;
         let sent = recorded.exchange.request.body_members()?;
         let whole = |name: &str, default: i64| match sent.get(name) {
@@ -149,12 +200,12 @@ impl Search {
         let found = recorded.response.at("/data/items")?.as_array()?;
         let paging = [&search.page.name, &search.page_size.name, &search.ips.name];
         let filters = sent.iter().filter(|(name, _)| !paging.contains(name));
+        let mut filters: Vec<_> = filters.map(|(name, value)| (name.clone(), value.to_string())).collect();
+        filters.sort_unstable();
         Some(Self {
-            at,
-            begun: recorded.begun?,
-            caller: recorded.caller,
+            source,
             items: sent.get(&search.ips.name)?.to_string(),
-            filters: filters.map(|(name, value)| (name.clone(), value.to_string())).collect(),
+            filters,
             page: whole(&search.page.name, search.default_page)?,
             size: whole(&search.page_size.name, search.default_page_size)?,
             total: recorded.response.at("/data/total")?.as_u64()?,
@@ -163,7 +214,7 @@ impl Search {
     }
 
     fn compare(&self, after: &Self, compared: &mut RelationResults) {
-        if self.caller != after.caller || self.items != after.items {
+        if self.source.caller != after.source.caller || self.items != after.items {
             return;
         }
         if self.filters == after.filters {
@@ -174,24 +225,22 @@ impl Search {
             return;
         }
         for (wide, narrow) in [(self, after), (after, self)] {
-            let is_narrower =
-                wide.filters.iter().all(|(name, value)| narrow.filters.get(name) == Some(value));
+            let is_narrower = wide.filters.iter().all(|filter| narrow.filters.contains(filter));
             if !is_narrower {
                 continue;
             }
             compared.checks.insert(FILTERS.id);
             if narrow.total > wide.total {
-                compared.broken.push(BrokenRelation {
-                    check: &FILTERS,
+                compared.add(&FILTERS, || BrokenRelation {
                     clause: Clause::SearchIntersection,
                     severity: Severity::Warn,
                     expected: format!(
                         "at most {} with additional filters, unless the data changed within {}",
                         quantity(wide.total, "instance"),
-                        between(self.begun, after.begun)
+                        between(self.source, after.source)
                     ),
                     actual: narrow.total.to_string(),
-                    exchanges: [wide.at, narrow.at],
+                    exchanges: [wide.source.at, narrow.source.at],
                 });
             }
         }
@@ -200,77 +249,73 @@ impl Search {
     fn compare_pages(&self, after: &Self, compared: &mut RelationResults) {
         compared.checks.insert(PAGES.id);
         let Some(shared) = self.instances.intersection(&after.instances).next() else { return };
-        compared.broken.push(BrokenRelation {
-            check: &PAGES,
+        compared.add(&PAGES, || BrokenRelation {
             clause: Clause::SearchPaging,
             severity: Severity::Warn,
             expected: format!(
                 "no instance on page {} and on page {} of one search, unless the data changed within {}",
                 self.page,
                 after.page,
-                between(self.begun, after.begun)
+                between(self.source, after.source)
             ),
             actual: format!("instance {shared} is on both"),
-            exchanges: [self.at, after.at],
+            exchanges: [self.source.at, after.source.at],
         });
     }
 }
 
-fn between(one: Timestamp, other: Timestamp) -> String {
-    format!("{} s", one.duration_since(other).abs().as_secs() + 1)
+fn between(one: Source, other: Source) -> String {
+    format!("{} s", one.begun.duration_since(other.begun).abs().as_secs() + 1)
 }
 
-struct Extraction<'a> {
-    at: usize,
-    begun: Timestamp,
-    caller: usize,
+struct Extraction {
+    source: Source,
     id: String,
     /// Everything else that was asked for.
-    rest: BTreeMap<&'a str, &'a str>,
-    gateways: Gateways<'a>,
+    rest: Vec<(String, String)>,
+    /// Whatever their order and their other fields, as in a run.
+    gateways: String,
 }
 
-#[derive(PartialEq)]
-enum Gateways<'a> {
-    List(&'a Value),
-    Text(&'a [u8]),
-}
-
-impl<'a> Extraction<'a> {
-    fn read(contract: &Contract, at: usize, recorded: &'a TrafficExchange) -> Option<Self> {
+impl Extraction {
+    fn read(contract: &Contract, source: Source, recorded: &TrafficExchange) -> Option<Self> {
         let extract = &contract.extract;
         let request = &recorded.exchange.request;
-        let header = || {
-            let name = &extract.request_id_header.name;
-            let values = request.headers().iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
-            values.map(|(_, value)| String::from_utf8_lossy(value).into_owned()).next()
+        let is_id = |(name, _): &(Option<&str>, &str)| *name == Some(extract.request_id.name.as_str());
+        let id = match request.query_pairs().filter(is_id).count() {
+            0 => {
+                let name = &extract.request_id_header.name;
+                let mut values =
+                    request.headers().iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
+                String::from_utf8_lossy(&values.next()?.1).into_owned()
+            }
+            1 => request.query_value(&extract.request_id.name)?.to_owned(),
+            // Which of several counts is unspecified.
+            _ => return None,
         };
-        let id = request.query_value(&extract.request_id.name).map(str::to_owned).or_else(header)?;
         let ours = [&extract.request_id.name, &extract.api_key.name];
-        let named = |(name, value): (Option<&'a str>, &'a str)| Some((name?, value));
-        let rest =
-            request.query_pairs().filter_map(named).filter(|(name, _)| !ours.iter().any(|our| our == name));
-        let gateways = match Form::from_request(contract, OperationId::Extract, request) {
-            Form::Json => Gateways::List(recorded.response.at("/data")?),
-            Form::Text => Gateways::Text(recorded.response.body()),
-        };
+        let rest = request.query_pairs().map(|(name, value)| (name.unwrap_or_default(), value));
+        let rest = rest.filter(|(name, _)| !ours.iter().any(|our| our == name));
+        // The order of the values of one parameter counts.
+        let mut rest: Vec<_> = rest.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        rest.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let gateways = listed(extract, request, &recorded.response).join("\n");
         let id = Some(id).filter(|id| !id.is_empty())?;
-        Some(Self { at, begun: recorded.begun?, caller: recorded.caller, id, rest: rest.collect(), gateways })
+        Some(Self { source, id, rest, gateways })
     }
 
     fn compare(&self, after: &Self, compared: &mut RelationResults) {
-        if self.caller != after.caller || self.id != after.id || self.rest != after.rest {
+        if self.source.caller != after.source.caller || self.id != after.id || self.rest != after.rest {
             return;
         }
         compared.checks.insert(REPEATED.id);
         if self.gateways != after.gateways {
-            compared.broken.push(BrokenRelation {
-                check: &REPEATED,
+            compared.add(&REPEATED, || BrokenRelation {
                 clause: Clause::ExtractIdempotent,
                 severity: Severity::Fail,
                 expected: "the gateways of the first extraction with this request id".to_owned(),
                 actual: "other gateways".to_owned(),
-                exchanges: [self.at, after.at],
+                exchanges: [self.source.at, after.source.at],
             });
         }
     }

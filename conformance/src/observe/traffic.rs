@@ -1,44 +1,51 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
+use bytes::Bytes;
 use jiff::Timestamp;
 use reqwest::Url;
 
-use super::archive::{Archive, Entry};
+use super::archive::{Archive, Entry, Header};
 use super::credentials::{Credentials, MaskedRequest, Unhidden};
 use crate::contract::{Contract, Operation, OperationId};
 use crate::wire::{Exchange, Redactor, Response, ShortSecret, is_small_enough};
 
-/// The exchanges of an archive that are calls of the contract's operations at one service, without their credentials.
+/// The exchanges of an archive that are calls of the contract's operations at one service. Each is read when it is needed, without
+/// its credentials.
 #[derive(Debug)]
 pub struct Traffic {
     pub(super) base: String,
-    pub(super) exchanges: Vec<TrafficExchange>,
-    pub(super) left_out: Vec<LeftOut>,
+    archive: Archive,
+    pub(super) exchanges: Vec<TrafficPlace>,
+    left_out: Vec<LeftOut>,
     pub(super) redactor: Redactor,
-    pub(super) entries: usize,
 }
 
 /// Entries that are not judged, for one reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
     /// Why.
-    pub reason: &'static str,
+    pub reason: String,
     /// How many.
     pub entries: usize,
+}
+
+/// Where an exchange of the traffic is.
+#[derive(Debug)]
+pub(super) struct TrafficPlace {
+    /// Its number in `log.entries`, from 0.
+    pub(super) entry: usize,
+    pub(super) begun: Option<Timestamp>,
+    /// Equal for requests with the same credentials. It is a number, and no secret.
+    pub(super) caller: usize,
 }
 
 /// One exchange of the traffic.
 #[derive(Debug)]
 pub(super) struct TrafficExchange {
-    /// Its number in `log.entries`, from 0.
-    pub(super) entry: usize,
     pub(super) operation: OperationId,
     pub(super) exchange: Exchange,
     pub(super) response: Response,
-    pub(super) begun: Option<Timestamp>,
-    /// Equal for requests with the same credentials. It is a number, and no secret.
-    pub(super) caller: usize,
 }
 
 /// Why the traffic can't be judged.
@@ -60,9 +67,41 @@ const NO_RESPONSE: &str = "the archive has no response";
 const NO_BODY: &str =
     "the archive has no body, or its beginning only; export it with the content of responses";
 const NOT_MODIFIED: &str = "the response came from a cache (304)";
-const TOO_LARGE: &str = "the response is too large to judge";
+const TOO_LARGE: &str = "the request or the response is too large to judge";
 const SHORT: &str = "a token of fewer than 6 characters cannot be hidden in reports";
-const TOO_MANY: &str = "more than 200 different tokens cannot be hidden in reports";
+const TOO_MANY: &str =
+    "more than 200 different tokens, or 262,144 characters of them, cannot be hidden in reports";
+
+/// What an archive has of one service.
+#[derive(Default)]
+struct Service {
+    called: usize,
+    exchanges: Vec<TrafficPlace>,
+    left_out: BTreeMap<&'static str, usize>,
+    credentials: Credentials,
+    callers: BTreeMap<String, usize>,
+}
+
+impl Service {
+    fn add(&mut self, contract: &Contract, entry: usize, call: Call) {
+        self.called += 1;
+        let begun = call.entry.begun();
+        match call.read(contract).and_then(|call| self.caller(&call.masked)) {
+            Ok(caller) => self.exchanges.push(TrafficPlace { entry, begun, caller }),
+            Err(reason) => *self.left_out.entry(reason).or_default() += 1,
+        }
+    }
+
+    /// The number of a request's caller, whose credentials are hidden from now on.
+    fn caller(&mut self, masked: &MaskedRequest) -> Result<usize, &'static str> {
+        self.credentials.learn(masked).map_err(|unhidden| match unhidden {
+            Unhidden::Short => SHORT,
+            Unhidden::TooMany => TOO_MANY,
+        })?;
+        let next = self.callers.len();
+        Ok(*self.callers.entry(masked.caller()).or_insert(next))
+    }
+}
 
 impl Traffic {
     /// The calls of the contract's operations at `base`, or at the only service that the archive has calls to.
@@ -71,44 +110,55 @@ impl Traffic {
     /// When `base` is no URL, or when it is missing and the archive has calls to several services.
     pub fn from_archive(
         contract: &Contract,
-        archive: &Archive,
+        archive: Archive,
         base: Option<&str>,
     ) -> Result<Self, TrafficError> {
-        let calls: Vec<(usize, Call<'_>)> = archive
-            .entries
-            .iter()
-            .enumerate()
-            .filter_map(|(number, entry)| Some((number, Call::new(contract, entry)?)))
-            .collect();
-        let base = match base {
-            Some(base) => origin(&Url::parse(base).map_err(|_| TrafficError::Base)?),
-            None => {
-                const SHOWN: usize = 5;
-                let bases: BTreeSet<&str> = calls.iter().map(|(_, call)| call.base.as_str()).collect();
-                if bases.len() > 1 {
-                    let shown = bases.into_iter().take(SHOWN).map(str::to_owned).collect();
-                    return Err(TrafficError::Several(shown));
+        let wanted = base.map(|base| Url::parse(base).map(|url| origin(&url))).transpose();
+        let wanted = wanted.map_err(|_| TrafficError::Base)?;
+        let mut services: BTreeMap<String, Service> = BTreeMap::new();
+        let (mut unreadable, mut first) = (0, None);
+        for number in 0..archive.len() {
+            match archive.entry(number) {
+                Ok(entry) => {
+                    let call = Call::new(contract, entry);
+                    if let Some(call) =
+                        call.filter(|call| wanted.as_ref().is_none_or(|base| call.base == *base))
+                    {
+                        services.entry(call.base.clone()).or_default().add(contract, number, call);
+                    }
                 }
-                bases.first().map_or_else(String::new, |base| (*base).to_owned())
-            }
-        };
-        let (mut credentials, mut callers) = (Credentials::default(), BTreeMap::new());
-        let (mut exchanges, mut left_out) = (Vec::new(), BTreeMap::new());
-        let here = calls.into_iter().filter(|(_, call)| call.base == base);
-        let mut called = 0;
-        for (entry, call) in here {
-            called += 1;
-            match call.record(contract, entry, &mut credentials, &mut callers) {
-                Ok(recorded) => exchanges.push(recorded),
-                Err(reason) => *left_out.entry(reason).or_default() += 1,
+                Err(reason) => {
+                    unreadable += 1;
+                    first.get_or_insert_with(|| format!("log.entries[{number}]: {reason}"));
+                }
             }
         }
-        if archive.entries.len() > called {
-            left_out.insert(NOT_CALLED, archive.entries.len() - called);
+        if services.len() > 1 {
+            const SHOWN: usize = 5;
+            return Err(TrafficError::Several(services.into_keys().take(SHOWN).collect()));
         }
-        let left_out = left_out.into_iter().map(|(reason, entries)| LeftOut { reason, entries }).collect();
+        let (base, service) = services.pop_first().unwrap_or_default();
+        let base = wanted.unwrap_or(base);
+        let Service { called, exchanges, left_out, credentials, callers: _ } = service;
+        let reasons = left_out.into_iter().map(|(reason, entries)| (reason.to_owned(), entries));
+        let odd = first.map(|first| (format!("not an entry of HAR 1.2, first {first}"), unreadable));
+        let others = (NOT_CALLED.to_owned(), archive.len() - called - unreadable);
+        let left_out = reasons.chain(odd).chain([others]).filter(|(_, entries)| *entries > 0);
+        let left_out = left_out.map(|(reason, entries)| LeftOut { reason, entries }).collect();
         let redactor = credentials.redactor()?;
-        Ok(Self { base, exchanges, left_out, redactor, entries: archive.entries.len() })
+        Ok(Self { base, archive, exchanges, left_out, redactor })
+    }
+
+    /// The exchange at a place.
+    pub(super) fn exchange(&self, contract: &Contract, place: &TrafficPlace) -> Option<TrafficExchange> {
+        let call = Call::new(contract, self.archive.entry(place.entry).ok()?)?;
+        let ReadCall { operation, masked, status, headers, body } = call.read(contract).ok()?;
+        let headers = headers.into_iter().filter(|header| !header.name.starts_with(':'));
+        let headers = headers.map(|header| (header.name, header.value.into_bytes())).collect();
+        let response = Response::new(status, headers, body);
+        let (request, result) = (masked.request, Ok(response.clone()));
+        let exchange = Exchange { index: 0, request, result, elapsed: Duration::ZERO };
+        Some(TrafficExchange { operation, exchange, response })
     }
 
     /// Base URL of the service; empty when the archive has no call of an operation.
@@ -120,7 +170,7 @@ impl Traffic {
     /// Number of entries of the archive.
     #[must_use]
     pub fn entries(&self) -> usize {
-        self.entries
+        self.archive.len()
     }
 
     /// Number of exchanges that can be judged.
@@ -137,8 +187,8 @@ impl Traffic {
 }
 
 /// An entry that calls an operation.
-struct Call<'a> {
-    entry: &'a Entry,
+struct Call {
+    entry: Entry,
     operation: OperationId,
     url: Url,
     /// What stands before the operation's path.
@@ -146,8 +196,17 @@ struct Call<'a> {
     path: String,
 }
 
-impl<'a> Call<'a> {
-    fn new(contract: &Contract, entry: &'a Entry) -> Option<Self> {
+/// A call that can be judged: its request without credentials, and what the response consists of.
+struct ReadCall {
+    operation: OperationId,
+    masked: MaskedRequest,
+    status: u16,
+    headers: Vec<Header>,
+    body: Bytes,
+}
+
+impl Call {
+    fn new(contract: &Contract, entry: Entry) -> Option<Self> {
         let url =
             Url::parse(&entry.request.url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
         let fits = |operation: &&Operation| operation.method.eq_ignore_ascii_case(&entry.request.method);
@@ -160,42 +219,29 @@ impl<'a> Call<'a> {
         Some(Self { entry, operation: id, base, path, url })
     }
 
-    /// The exchange without credentials, or why it is not judged.
-    fn record(
-        self,
-        contract: &Contract,
-        number: usize,
-        credentials: &mut Credentials,
-        callers: &mut BTreeMap<String, usize>,
-    ) -> Result<TrafficExchange, &'static str> {
+    /// The call without credentials, or why it is not judged.
+    fn read(self, contract: &Contract) -> Result<ReadCall, &'static str> {
         let Self { entry, operation, url, path, .. } = self;
-        let status = entry.response.status().ok_or(NO_RESPONSE)?;
+        let is_request_cut = entry.is_request_cut();
+        let Entry { request, response, .. } = entry;
+        let mut response = response.ok_or(NO_RESPONSE)?;
+        let status = response.status().ok_or(NO_RESPONSE)?;
         if status == 304 {
             return Err(NOT_MODIFIED);
         }
-        if entry.is_request_cut() {
+        if is_request_cut {
             return Err(NO_BODY);
         }
-        let body = entry.response.body().ok_or(NO_BODY)?;
-        if !is_small_enough(&body) {
+        let headers = response.headers.take().unwrap_or_default();
+        let body = response.into_body().ok_or(NO_BODY)?;
+        let sent = request.body.as_ref().and_then(|body| body.text.as_deref());
+        if !is_small_enough(&body) || sent.is_some_and(|sent| !is_small_enough(sent.as_bytes())) {
             return Err(TOO_LARGE);
         }
-        let sent = entry.request.body.as_ref().and_then(|body| body.text.as_deref());
-        let method = entry.request.method.to_ascii_uppercase();
-        let query = url.query().unwrap_or_default();
-        let masked = credentials.mask(contract, &method, &path, query, &entry.request.headers, sent);
-        let MaskedRequest { request, caller } = masked.map_err(|unhidden| match unhidden {
-            Unhidden::Short => SHORT,
-            Unhidden::TooMany => TOO_MANY,
-        })?;
-        let next = callers.len();
-        let caller = *callers.entry(caller).or_insert(next);
-        let headers = entry.response.headers.iter().filter(|header| !header.name.starts_with(':'));
-        let headers =
-            headers.map(|header| (header.name.clone(), header.value.clone().into_bytes())).collect();
-        let response = Response::new(status, headers, body);
-        let exchange = Exchange { index: 0, request, result: Ok(response.clone()), elapsed: Duration::ZERO };
-        Ok(TrafficExchange { entry: number, operation, exchange, response, begun: entry.begun(), caller })
+        let method = request.method.to_ascii_uppercase();
+        let (query, sent_headers) = (url.query().unwrap_or_default(), request.headers.unwrap_or_default());
+        let masked = MaskedRequest::new(contract, &method, &path, query, &sent_headers, sent);
+        Ok(ReadCall { operation, masked, status, headers, body })
     }
 }
 
@@ -233,11 +279,11 @@ mod tests {
         let path = &contract.groups.operation.path;
         let here = format!("https://u:s3cret@a.invalid:8443/v2{path}?api_key=s3cret-token");
         let there = format!("https://b.invalid{path}?api_key=s3cret-token");
-        let read = |urls: &[&str], base| Traffic::from_archive(contract, &archive(urls), base);
+        let read = |urls: &[&str], base| Traffic::from_archive(contract, archive(urls), base);
 
         let one = read(&[&here, "https://a.invalid:8443/other", "data:text/plain,x"], None).expect("traffic");
         assert_eq!((one.base(), one.judged(), one.entries()), ("https://a.invalid:8443/v2", 1, 3));
-        assert_eq!(one.left_out(), [LeftOut { reason: NOT_CALLED, entries: 2 }]);
+        assert_eq!(one.left_out(), [LeftOut { reason: NOT_CALLED.to_owned(), entries: 2 }]);
 
         let several = read(&[&here, &there], None).expect_err("two services").to_string();
         assert!(several.contains("https://b.invalid") && !several.contains("s3cret"), "{several}");

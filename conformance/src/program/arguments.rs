@@ -17,7 +17,7 @@ use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::run::Glob;
 
 pub(crate) use self::client::ClientArguments;
-pub(crate) use self::lab::ProxyArguments;
+pub(crate) use self::lab::{ProxyArguments, SandboxTokens};
 pub(crate) use self::observe::ObserveArguments;
 pub(crate) use self::selection::SelectionArguments;
 pub(crate) use self::target::TargetArguments;
@@ -247,6 +247,8 @@ pub(crate) enum Command {
         #[arg(long)]
         ask: bool,
     },
+    /// Print the contract as an HTML page, with the error codes of the reference server, for example to contract.html.
+    Docs,
     /// Print the JSON Schema of the JSON report.
     Schema,
     /// Print a completion script for a shell.

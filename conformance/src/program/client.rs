@@ -11,6 +11,7 @@ use super::UsageError;
 use super::arguments::ClientArguments;
 use super::output::print;
 use super::reports;
+use super::setup;
 use super::signals::Signals;
 
 /// Tests a client, or lists the cases.
@@ -24,6 +25,7 @@ pub(crate) async fn client(arguments: ClientArguments) -> Result<Verdict, UsageE
         only: arguments.only,
         concurrency: arguments.concurrency.get().into(),
         inferred: arguments.inferred.as_deref().and_then(InferredClauses::named).unwrap_or_default(),
+        secrets: setup::secrets_of_environment(),
         ..ClientSuite::new(arguments.command)
     };
     let is_quiet = arguments.quiet;

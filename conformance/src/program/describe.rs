@@ -28,6 +28,19 @@ pub(crate) fn list(format: ListFormat) -> Result<Verdict, UsageError> {
     print_list(&registry(), format == ListFormat::Json, object, line)
 }
 
+/// `conformance docs`.
+#[cfg(feature = "embedded")]
+pub(crate) fn docs() -> Result<Verdict, UsageError> {
+    print(&sallyport_conformance::embedded::contract_page());
+    Ok(Verdict::Conforms)
+}
+
+/// `conformance docs`: the page comes with the server.
+#[cfg(not(feature = "embedded"))]
+pub(crate) fn docs() -> Result<Verdict, UsageError> {
+    Err(super::run::NO_EMBEDDED_SERVER.into())
+}
+
 /// The `operationId` of the operation whose requests a check sends or judges; none when it takes those of all. A check that was
 /// written for an operation of the document without checks of its own has its prefix.
 fn operation_of(check: &Check) -> Option<&'static str> {

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sallyport_conformance::config::nearest;
 use sallyport_conformance::contract::{Clause, OperationId};
 use sallyport_conformance::lab::{
-    self, Backend, Control, Entry, Fault, Journal, Lab, Ports, Proxy, ProxyOptions, Scenarios, Variation,
+    self, Backend, Control, Entry, Fault, Journal, Lab, LocalOnly, Ports, Proxy, ProxyOptions, Scenarios,
+    Variation,
 };
 use sallyport_conformance::report::{plain, quantity};
 use sallyport_conformance::run::{Glob, Stopper};
@@ -16,9 +17,9 @@ use sallyport_conformance::{Contract, Target, Verdict};
 use serde_json::json;
 
 use super::UsageError;
-use super::arguments::ProxyArguments;
+use super::arguments::{ListFormat, ProxyArguments};
 use super::output::{print, print_list};
-use super::run::with_target;
+use super::run::with_reference;
 use super::setup::Setup;
 use super::signals::Signals;
 
@@ -72,7 +73,7 @@ fn names(operations: &[OperationId]) -> Vec<&'static str> {
 }
 
 /// `conformance proxy`: serves until Ctrl-C or SIGTERM.
-pub(crate) async fn proxy(arguments: ProxyArguments) -> Result<Verdict, UsageError> {
+pub(crate) async fn proxy(mut arguments: ProxyArguments) -> Result<Verdict, UsageError> {
     // Before anything else, so that an early Ctrl-C ends it properly.
     let stopper = Stopper::default();
     Signals::listen(stopper.clone(), Signals::TIME, Verdict::Conforms)?;
@@ -86,10 +87,14 @@ pub(crate) async fn proxy(arguments: ProxyArguments) -> Result<Verdict, UsageErr
     let upstream = (!arguments.embedded).then(|| Setup::of_upstream(&arguments)).transpose()?;
     let (target, options) = upstream.unzip();
     let options = options.unwrap_or_default();
-    with_target(target, async |target| {
+    let tokens = arguments.sandbox_tokens.take().unwrap_or_default();
+    let work = async |target: &Target| {
         serve(&arguments, (target, &options), &stopper, faults, variations, Arc::new(scenarios)).await
-    })
-    .await
+    };
+    match target {
+        Some(target) => work(&target).await,
+        None => with_reference(tokens, work).await,
+    }
 }
 
 async fn serve(
@@ -101,13 +106,14 @@ async fn serve(
     scenarios: Arc<Scenarios>,
 ) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
+    let is_json = arguments.output == ListFormat::Json;
     let (requests, changed) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let journal = Arc::new(Journal::observed({
         let (requests, changed) = (Arc::clone(&requests), Arc::clone(&changed));
         move |entry: &Entry| {
             requests.fetch_add(1, Ordering::Relaxed);
             changed.fetch_add(u64::from(!entry.changes.is_empty()), Ordering::Relaxed);
-            print(&line(entry));
+            print(&if is_json { json_line(&json!(entry)) } else { line(entry) });
         }
     }));
     let capitals = variations.iter().any(|variation| variation.capitals);
@@ -141,7 +147,10 @@ async fn serve(
         let words = "requests without X-Lab-Scenario pass unchanged";
         note("warning", &format!("{} has no scenario `{}`: {words}", plain(&file), lab::DEFAULT));
     }
-    let upstream = lab.scenarios(&scenarios).into_upstream();
+    let mut upstream = lab.scenarios(&scenarios).into_upstream();
+    if arguments.listen.ip().is_loopback() {
+        upstream = lab::Upstream::new(LocalOnly::new(upstream));
+    }
     let options = ProxyOptions { address: arguments.listen, capitals };
     let bound = |address| move |error| UsageError::from(format!("cannot listen on {address}: {error}"));
     let ports = Arc::new(Ports::new(upstream.clone(), &scenarios, options));
@@ -151,12 +160,25 @@ async fn serve(
         let base = opened.map_err(|error| format!("--scenario-port: `{}`: {error}", plain(scenario)))?;
         note("port", &format!("{} on {base}", plain(scenario)));
     }
+    if !arguments.listen.ip().is_loopback() {
+        note("warning", "other machines can reach this address, and tokens reach it unencrypted");
+    }
     let options = ProxyOptions { address: arguments.control, capitals: false };
     let control = lab::Upstream::new(Control::new(&scenarios, &journal).ports(&ports));
     let control = Proxy::start_with(control, options).await.map_err(bound(arguments.control))?;
 
     let (base, path) = (proxy.base_url(), &contract.groups.operation.path);
     let behind = if arguments.embedded { "the embedded server" } else { target.base().as_str() };
+    if is_json {
+        let mut started = json!({ "baseUrl": base, "control": control.base_url(), "upstream": behind, "ports": ports.list().await });
+        started["notes"] = text.lines().map(str::trim).collect();
+        if arguments.embedded {
+            started["token"] = target.token.expose().into();
+        }
+        print(&json_line(&started));
+        signals.next().await;
+        return Ok(Verdict::Conforms);
+    }
     print(&format!(
         "{:>10} {base} in front of {}\n{:>10} {}\n{text}",
         "lab",
@@ -164,9 +186,6 @@ async fn serve(
         "control",
         control.base_url()
     ));
-    if !arguments.listen.ip().is_loopback() {
-        print("   warning other machines can reach this address, and tokens reach it unencrypted\n");
-    }
     if arguments.embedded {
         // A token of sample data, which only the embedded server knows.
         print(&format!("       try export SALLYPORT_API_KEY={}\n", target.token.expose()));
@@ -182,6 +201,11 @@ async fn serve(
         changed.load(Ordering::Relaxed)
     ));
     Ok(Verdict::Conforms)
+}
+
+/// An object on a line of its own.
+fn json_line(value: &serde_json::Value) -> String {
+    format!("{value}\n")
 }
 
 /// A line of the log.

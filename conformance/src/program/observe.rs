@@ -23,10 +23,8 @@ pub(crate) fn run(arguments: &ObserveArguments) -> Result<Verdict, UsageError> {
     let wrong = |error: &dyn std::fmt::Display| UsageError::from(format!("{path}: {error}"));
     let file = File::open(&arguments.file).map_err(|error| wrong(&error))?;
     let archive = Archive::read(file, arguments.max_bytes).map_err(|error| wrong(&error))?;
-    let traffic = Traffic::from_archive(contract, &archive, arguments.base_url.as_deref())
+    let traffic = Traffic::from_archive(contract, archive, arguments.base_url.as_deref())
         .map_err(|error| wrong(&error))?;
-    // The archive is as long as the file, and all that is judged of it was copied.
-    drop(archive);
     reports::open(&arguments.report)?;
     let inferred = arguments.inferred.as_deref().and_then(InferredClauses::named).unwrap_or_default();
     let mut report = observe(contract, &traffic, inferred);
@@ -53,7 +51,7 @@ fn summary(traffic: &Traffic, report: &Report, is_verbose: bool) -> String {
     let entries = quantity(traffic.entries(), "entry");
     let mut text = format!("\n{:>16} {exchanges} of {entries}\n", "judged");
     for LeftOut { reason, entries } in traffic.left_out() {
-        text.push_str(&format!("{:>16} {entries}: {reason}\n", "left out"));
+        text.push_str(&format!("{:>16} {entries}: {}\n", "left out", plain(reason)));
     }
     let clauses = |is_judged: bool| -> Vec<Clause> {
         let of = report.clauses.iter().filter(|clause| (clause.checked > 0) == is_judged);

@@ -9,7 +9,7 @@ use sallyport_conformance::run::{Glob, Plan, PlannedCheck};
 use sallyport_conformance::{Contract, Options, Report, Suite, Target, Verdict};
 
 use super::UsageError;
-use super::arguments::RunArguments;
+use super::arguments::{RunArguments, SandboxTokens};
 use super::output::{Output, print};
 use super::reports::{self, CommandGuard};
 use super::setup::Setup;
@@ -90,7 +90,7 @@ pub(crate) async fn with_target<T>(
 ) -> Result<T, UsageError> {
     match target {
         Some(target) => work(&target).await,
-        None => with_reference(work).await,
+        None => with_reference(SandboxTokens::default(), work).await,
     }
 }
 
@@ -168,11 +168,13 @@ fn sum(plan: &Plan) -> String {
     )
 }
 
+/// Calls `work` with the embedded reference server, which has these tokens.
 #[cfg(feature = "embedded")]
-async fn with_reference<T>(
+pub(crate) async fn with_reference<T>(
+    tokens: SandboxTokens,
     work: impl AsyncFnOnce(&Target) -> Result<T, UsageError>,
 ) -> Result<T, UsageError> {
-    let reference = sallyport_conformance::embedded::Reference::start().await?;
+    let reference = sallyport_conformance::embedded::Reference::start_with(tokens).await?;
     let done = work(reference.target()).await;
     reference.close().await;
     done
@@ -184,6 +186,9 @@ pub(crate) const NO_EMBEDDED_SERVER: &str =
     "this build has no embedded server; install the suite without --no-default-features";
 
 #[cfg(not(feature = "embedded"))]
-async fn with_reference<T>(_: impl AsyncFnOnce(&Target) -> Result<T, UsageError>) -> Result<T, UsageError> {
+pub(crate) async fn with_reference<T>(
+    _: SandboxTokens,
+    _: impl AsyncFnOnce(&Target) -> Result<T, UsageError>,
+) -> Result<T, UsageError> {
     Err(NO_EMBEDDED_SERVER.into())
 }

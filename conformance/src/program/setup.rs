@@ -184,6 +184,15 @@ impl GateArguments {
     }
 }
 
+/// The tokens in the environment, canaries aside. A variable that cannot be read holds none that could be used.
+#[cfg(feature = "embedded")]
+pub(crate) fn secrets_of_environment() -> Vec<Secret> {
+    let of_fact = |fact: Fact| facts_from(|name| variable(name).filter(|_| name == fact.variable())).ok();
+    let facts = Fact::ALL.into_iter().filter(|fact| *fact != Fact::Canaries).filter_map(of_fact);
+    let own = variable("SALLYPORT_API_KEY").map(|token| Secret::new("API_KEY", token));
+    facts.flat_map(|facts| facts.secrets().cloned().collect::<Vec<_>>()).chain(own).collect()
+}
+
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

@@ -3,27 +3,28 @@
 use super::password;
 
 /// Replaces a value that may be a credential.
-const HIDDEN: &str = "$HIDDEN";
+pub(super) const HIDDEN: &str = "$HIDDEN";
 
-/// Words in the names of headers whose whole value is a credential or derived from one.
-const CREDENTIALS: [&str; 16] = [
-    "apikey",
-    "auth",
-    "authorization",
-    "cookie",
-    "cookie2",
-    "credential",
-    "credentials",
-    "jwt",
+/// Words that name a credential, or a value derived from one, alone or at the end of a longer word (`CSRFToken`, `appkey`).
+const CREDENTIALS: [&str; 14] = [
     "key",
-    "password",
+    "token",
     "secret",
+    "password",
+    "passcode",
+    "credential",
+    "cookie",
     "session",
     "sessionid",
-    "sid",
+    "sessid",
     "signature",
-    "token",
+    "authorization",
+    "auth",
+    "jwt",
 ];
+
+/// Words that name a credential only as words of their own: others end like them.
+const SHORT_CREDENTIALS: [&str; 6] = ["sid", "sig", "csrf", "xsrf", "bearer", "otp"];
 
 /// Headers of authentication schemes: everything but the scheme may be specific to one caller.
 const CHALLENGES: [&str; 4] =
@@ -38,9 +39,8 @@ const ATTRIBUTES: [&str; 9] =
 
 /// The value of a header without credentials. Names of cookies, authentication schemes and paths of URLs stay.
 pub(crate) fn masked(name: &str, value: &str) -> String {
+    let has_credential = is_credential(name) || password::is_password(name, value);
     let name = name.to_ascii_lowercase();
-    let has_credential =
-        name.split(['-', '_']).any(|word| CREDENTIALS.contains(&word)) || password::is_password(&name, value);
     match name.as_str() {
         "set-cookie" => value.split(';').enumerate().map(set_cookie).collect::<Vec<_>>().join(";"),
         "cookie" => value.split(';').map(cookie).collect::<Vec<_>>().join(";"),
@@ -50,6 +50,47 @@ pub(crate) fn masked(name: &str, value: &str) -> String {
         _ if has_credential && !value.is_empty() => HIDDEN.to_owned(),
         _ => value.to_owned(),
     }
+}
+
+/// Whether a header or a parameter with this name holds a credential, however its words are joined: `X-Auth-Token`,
+/// `accessToken`, `X-CSRFToken`, `appkey`.
+pub(crate) fn is_credential(name: &str) -> bool {
+    let words = words(name);
+    words.iter().any(|word| is_ending(word) || SHORT_CREDENTIALS.contains(&word.as_str()))
+        || is_ending(&words.concat())
+}
+
+/// The same for a member of a body, where only the end of the name counts: `tokenType` is no credential.
+pub(crate) fn is_credential_member(name: &str) -> bool {
+    let words = words(name);
+    words.last().is_some_and(|word| SHORT_CREDENTIALS.contains(&word.as_str())) || is_ending(&words.concat())
+}
+
+/// Whether a word ends like one of [`CREDENTIALS`]. A plural or a number changes nothing.
+fn is_ending(word: &str) -> bool {
+    let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_one = |word: &str| CREDENTIALS.iter().any(|known| word.ends_with(known));
+    is_one(word) || word.strip_suffix('s').is_some_and(is_one)
+}
+
+/// The words of a name in lower case, divided by what is no letter or digit and by capitals.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut before = ' ';
+    let mut characters = name.chars().peekable();
+    while let Some(c) = characters.next() {
+        let is_next_lowercase = characters.peek().is_some_and(char::is_ascii_lowercase);
+        // `accessToken`, and the last capital of `CSRFToken`.
+        let is_capital = c.is_ascii_uppercase() && (!before.is_ascii_uppercase() || is_next_lowercase);
+        if c.is_ascii_alphanumeric() {
+            if is_capital || !before.is_ascii_alphanumeric() {
+                words.push(String::new());
+            }
+            words.last_mut().into_iter().for_each(|word| word.push(c.to_ascii_lowercase()));
+        }
+        before = c;
+    }
+    words
 }
 
 fn set_cookie((index, part): (usize, &str)) -> String {
@@ -133,6 +174,8 @@ mod tests {
             ("X-API-Key", "s3cret", "$HIDDEN"),
             ("X_Auth_Token", "s3cret", "$HIDDEN"),
             ("X-CSRF-Token", "", ""),
+            ("X-CSRFToken", "s3cret", "$HIDDEN"),
+            ("ApiKey2", "s3cret", "$HIDDEN"),
             (
                 "Location",
                 "https://u:s3cret@host/a?b=s3cret&s3cret#s3cret",
@@ -151,5 +194,58 @@ mod tests {
         for (name, value, expected) in cases {
             assert_eq!(masked(name, value), expected, "{name}: {value}");
         }
+    }
+
+    #[test]
+    fn names_of_credentials_are_recognised_however_their_words_are_joined() {
+        for name in [
+            "api_key",
+            "apikey",
+            "API-KEY",
+            "appkey",
+            "accessToken",
+            "access_token",
+            "X-CSRFToken",
+            "csrftoken",
+            "XSRF",
+            "tokenId",
+            "clientSecret",
+            "PHPSESSID",
+            "JSESSIONID",
+            "sid",
+            "x-amz-signature",
+            "oauth",
+            "secrets",
+            "userKeys",
+            "authTokens",
+            "key1",
+            "Cookie2",
+            "credentials",
+        ] {
+            assert!(is_credential(name), "{name}");
+        }
+        for name in [
+            "num",
+            "regions",
+            "request_id",
+            "X-Request-Id",
+            "requestId",
+            "ips",
+            "pageSize",
+            "activatedFrom",
+            "keyword",
+            "author",
+            "inside",
+            "status",
+            "passengers",
+            "Strict-Transport-Security",
+            "ETag",
+            "",
+            "-",
+        ] {
+            assert!(!is_credential(name), "{name}");
+        }
+        assert!(is_credential_member("refresh_token") && is_credential_member("appkey"));
+        assert!(!is_credential_member("tokenType") && !is_credential_member("customCredentialsAllowed"));
     }
 }

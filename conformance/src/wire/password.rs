@@ -1,6 +1,11 @@
-//! Finds and masks passwords in responses, as JSON and as text.
+//! Finds and masks passwords in responses, as JSON and as text, and masks other credentials in their JSON.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
 use serde_json::Value;
+
+use super::headers::{HIDDEN, is_credential_member};
 
 /// The name that replaces a password in reports.
 pub(super) const PASSWORD: &str = "PASSWORD";
@@ -48,7 +53,7 @@ pub(crate) fn masked(body: &[u8]) -> Option<Vec<u8>> {
         return masked_text(std::str::from_utf8(body).ok()?);
     }
     let mut value = may_contain_one(body).then(|| serde_json::from_slice::<Value>(body).ok()).flatten()?;
-    mask(&mut value).then(|| serde_json::to_vec(&value).ok()).flatten()
+    mask("", &mut value).then(|| serde_json::to_vec(&value).ok()).flatten()
 }
 
 fn masked_text(text: &str) -> Option<Vec<u8>> {
@@ -91,27 +96,45 @@ fn of_entry(entry: &str) -> Option<&str> {
     (is_address && has(user, char::is_alphabetic) && !is_protocol && is_random).then_some(password)
 }
 
-/// Replaces passwords; returns whether there was one.
-fn mask(value: &mut Value) -> bool {
-    let mut found = false;
+/// Calls `found` with each text that is named like a credential, is no password, and looks like nothing but a secret: other texts,
+/// such as `"key": "countryCode"`, may be anywhere else too.
+pub(super) fn visit_credentials<'a>(name: &str, value: &'a Value, found: &mut impl FnMut(&'a str)) {
+    const MIN_LENGTH: usize = 12;
     match value {
-        Value::Object(members) => {
-            for (name, member) in members {
-                match member {
-                    Value::String(text) => {
-                        if let Some(password) = in_member(name, text) {
-                            *text = text.replace(password, &format!("${PASSWORD}"));
-                            found = true;
-                        }
-                    }
-                    member => found |= mask(member),
-                }
+        Value::String(text) => {
+            let has = |test: fn(char) -> bool| text.chars().any(test);
+            let is_random = text.len() >= MIN_LENGTH && has(char::is_alphabetic) && has(char::is_numeric);
+            if is_random && !has(char::is_whitespace) && is_credential_member(name) {
+                found(text);
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| found |= mask(item)),
+        Value::Object(members) => {
+            members.iter().for_each(|(name, member)| visit_credentials(name, member, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| visit_credentials(name, item, found)),
         _ => {}
     }
-    found
+}
+
+/// Replaces passwords and other credentials in a value with that name; returns whether there was one.
+fn mask(name: &str, value: &mut Value) -> bool {
+    match value {
+        Value::String(text) => {
+            if let Some(password) = in_member(name, text) {
+                *text = text.replace(password, &format!("${PASSWORD}"));
+            } else if !text.is_empty() && is_credential_member(name) {
+                HIDDEN.clone_into(text);
+            } else {
+                return false;
+            }
+            true
+        }
+        Value::Object(members) => {
+            members.iter_mut().fold(false, |found, (name, member)| mask(name, member) || found)
+        }
+        Value::Array(items) => items.iter_mut().fold(false, |found, item| mask(name, item) || found),
+        _ => false,
+    }
 }
 
 /// The password in a member: its value, or a part of an address with user and password.
@@ -132,19 +155,44 @@ fn of_user(user: &str) -> Option<&str> {
     Some(password).filter(|password| password.chars().any(|c| c != '*'))
 }
 
-/// Whether a body may contain such a member. Few do, and parsing each body takes long.
+/// Whether a body may contain such a member, or one that is named like a credential. Few do, and parsing each body takes long.
 pub(crate) fn may_contain_one(body: &[u8]) -> bool {
-    let begins = |at: usize| {
-        let is =
-            |word: &[u8]| body.get(at..at + word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word));
-        is(b"pass") || is(b"pwd")
-    };
+    /// What all their names contain.
+    static STEMS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+        let stems = [
+            "pass",
+            "pwd",
+            "key",
+            "token",
+            "secret",
+            "credential",
+            "cookie",
+            "sess",
+            "sig",
+            "auth",
+            "jwt",
+            "sid",
+            "csrf",
+            "xsrf",
+            "bearer",
+            "otp",
+        ];
+        AhoCorasick::builder().ascii_case_insensitive(true).build(stems).ok()
+    });
     // A backslash may begin an escaped letter.
-    body.iter().enumerate().any(|(at, byte)| match byte {
-        b'\\' | b'@' => true,
-        b'p' | b'P' => begins(at),
-        _ => false,
-    })
+    if body.iter().any(|byte| matches!(byte, b'\\' | b'@')) {
+        return true;
+    }
+    // Only the names of members with a text: `"customCredentials": true` is in each instance.
+    let names_text = |rest: &[u8]| {
+        /// Maximum length of the rest of a name, in bytes: a text may consist of stems.
+        const REST: usize = 100;
+        let rest = &rest[..rest.len().min(REST)];
+        let rest = rest.iter().skip_while(|byte| **byte != b'"').skip(1);
+        let mut rest = rest.filter(|byte| !byte.is_ascii_whitespace());
+        rest.next() == Some(&b':') && matches!(rest.next(), Some(b'"' | b'['))
+    };
+    STEMS.as_ref().is_none_or(|stems| stems.find_iter(body).any(|found| names_text(&body[found.end()..])))
 }
 
 /// Whether a member or header with this name and value is a password. Empty and masked values are not, nor are names that do not
@@ -219,7 +267,11 @@ mod tests {
             masked.as_deref(),
             Some(r#"{"items":[{"password":"$PASSWORD","port":1}],"password":"$PASSWORD"}"#)
         );
-        assert_eq!(super::masked(br#"{"items":[{"passwordSet":true}]}"#), None);
+        assert_eq!(super::masked(br#"{"items":[{"passwordSet":true,"customCredentials":true}]}"#), None);
+        let body = r#"{"accessToken" : "s3cret","appkey":"","data":{"apikey":"s3cret","groupId":1},"tokens":["s3cret"]}"#;
+        let masked = super::masked(body.as_bytes()).map(|body| String::from_utf8_lossy(&body).into_owned());
+        let hidden = r#"{"accessToken":"$HIDDEN","appkey":"","data":{"apikey":"$HIDDEN","groupId":1},"tokens":["$HIDDEN"]}"#;
+        assert_eq!(masked.as_deref(), Some(hidden));
         assert_eq!(super::masked(b"password: x"), None);
     }
 }

@@ -83,6 +83,11 @@ impl Redactor {
     /// Treats a password from a response as a secret from now on. A very short one occurs anywhere, so it is only hidden where it
     /// is the value of a password.
     pub(super) fn learn(&self, password: &str) {
+        self.learn_as(password, PASSWORD);
+    }
+
+    /// The same for another credential, which `name` replaces.
+    pub(super) fn learn_as(&self, password: &str, name: &str) {
         let is_full = || self.learned().patterns.len() >= MAX_LEARNED;
         if !(SHORTEST..=MAX_LEARNED_LENGTH).contains(&password.len())
             || is_full()
@@ -92,7 +97,7 @@ impl Redactor {
         }
         let mut learned = self.learned.write().unwrap_or_else(PoisonError::into_inner);
         let mut patterns = std::mem::take(&mut learned.patterns);
-        patterns.extend(forms(password, PASSWORD));
+        patterns.extend(forms(password, name));
         *learned = Patterns::new(patterns);
     }
 

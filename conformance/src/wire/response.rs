@@ -47,7 +47,8 @@ impl Response {
         Self { body, json: None, headers: Arc::clone(&self.headers), ..*self }
     }
 
-    /// Adds the passwords in headers and in the body to the secrets of `redactor`: reports show them masked.
+    /// Adds the passwords in headers and in the body, and other credentials in a JSON body, to the secrets of `redactor`: reports
+    /// show them masked.
     pub(crate) fn reveal_passwords(&self, redactor: &Redactor) {
         for (name, value) in self.headers.iter() {
             let value = String::from_utf8_lossy(value);
@@ -58,6 +59,7 @@ impl Response {
         match self.json() {
             Some(body) if password::may_contain_one(&self.body) => {
                 password::visit(body, &mut |_, shown| redactor.learn(shown.value));
+                password::visit_credentials("", body, &mut |value| redactor.learn_as(value, "HIDDEN"));
             }
             Some(_) => {}
             None => password::in_text(&self.text()).for_each(|password| redactor.learn(password)),

@@ -49,6 +49,8 @@ fn mistakes_end_it_with_a_suggestion() {
         (&["proxy", "--embedded", "--control", "0.0.0.0:0"], "expected an address of the loopback interface"),
         (&["proxy", "--upstream", "http://service.invalid"], "plain http"),
         (&["proxy", "--embedded", "--seed", "1"], "--pedantic"),
+        (&["proxy", "--upstream", "http://127.0.0.1:1", "--sandbox-tokens", "fixed"], "cannot be used with"),
+        (&["proxy", "--embedded", "--sandbox-tokens", "some"], "expected `random`, `fixed`, or a seed"),
         (&["proxy", "--embedded", "--config", "c.toml"], "cannot be used with"),
         (&["proxy", "--config", "/no/such/file"], "/no/such/file: cannot be read"),
         (&["client", "--only", "client.nothing", "--", "true"], "matches no case"),
@@ -76,11 +78,15 @@ struct Serving {
 
 impl Serving {
     fn start(arguments: &[&str]) -> Self {
+        Self::start_until(arguments, "try curl")
+    }
+
+    fn start_until(arguments: &[&str], what: &str) -> Self {
         let mut child =
             program(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         let lines = BufReader::new(child.stdout.take().expect("standard output")).lines();
         let mut serving = Self { child, lines, printed: String::new() };
-        serving.read_until("try curl");
+        serving.read_until(what);
         serving
     }
 
@@ -136,14 +142,48 @@ fn the_embedded_server_is_served_with_a_fault_until_ctrl_c() {
     let token = serving.printed.split("SALLYPORT_API_KEY=").nth(1).and_then(|rest| rest.split('\n').next());
     let token = token.expect("the sandbox's own token").to_owned();
     let url = format!("{base}/openapi/v1/static/groups?api_key={token}");
-    let body = fetch(|http| http.get(url));
+    let body = fetch(|http| http.get(&url));
     assert_eq!(body["code"], 200);
+    let rebound = fetch(|http| http.get(&url).header("host", "rebound.example"));
+    assert!(
+        rebound["message"].as_str().is_some_and(|message| message.contains("expected a Host")),
+        "{rebound}"
+    );
     serving.read_until("groups.order/descending: response body");
     let log = fetch(|http| http.get(format!("{control}/log")));
     assert_eq!(log["requests"][0]["changes"][0]["by"], "groups.order/descending");
     let (code, printed) = serving.stop();
     assert_eq!(code, Some(0), "{printed}");
     assert!(printed.contains("1 request, 1 changed"), "{printed}");
+}
+
+#[test]
+fn programs_read_json_and_may_know_the_tokens() {
+    let folder = Folder::new();
+    let scenario = folder.write("busy.toml", "[[busy.groups]]\nstatus = 503\n");
+    let of_embedded = ["proxy", "--embedded", "--output", "json", "--sandbox-tokens", "fixed"];
+    let others = ["--scenario", &scenario, "--scenario-port", "busy=0", "--fault", "groups.order/descending"];
+    let arguments = [of_embedded.as_slice(), &others].concat();
+    let started =
+        |serving: &Serving| -> Value { serde_json::from_str(&serving.printed).expect("one object") };
+    let mut serving = Serving::start_until(&arguments, "baseUrl");
+    let first = started(&serving);
+    let [base, token, control] =
+        ["baseUrl", "token", "control"].map(|name| first[name].as_str().expect(name));
+    assert!(first["ports"]["busy"].is_string() && first["notes"][0].as_str().is_some(), "{first}");
+    let body = fetch(|http| http.get(format!("{base}/openapi/v1/static/groups?api_key={token}")));
+    assert_eq!(body["code"], 200);
+    serving.read_until("{");
+    let entry: Value =
+        serde_json::from_str(serving.printed.lines().nth(1).expect("a second line")).expect("JSON");
+    assert_eq!(entry, fetch(|http| http.get(format!("{control}/log")))["requests"][0]);
+    let (code, printed) = serving.stop();
+    assert!(code == Some(0) && printed.lines().count() == 2, "{printed}");
+    let again = Serving::start_until(&arguments, "baseUrl");
+    assert_eq!(started(&again)["token"], first["token"]);
+    again.stop();
+    run(&["proxy", "--upstream", "http://127.0.0.1:1", "--sandbox-tokens", "fixed"])
+        .assert(2, &["--embedded"]);
 }
 
 #[tokio::test]

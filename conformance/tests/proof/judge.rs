@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use libtest_mimic::Failed;
-use sallyport_conformance::check::{Case, Outcome, Scope, Severity, SharedControl};
+use sallyport_conformance::check::{Case, InferredClauses, Outcome, Scope, Severity, SharedControl};
 use sallyport_conformance::detection::{CaseName, KnownFault, Matrix};
 use sallyport_conformance::lab::{self, Context, Fault, FaultyServer, VariedServer};
+use sallyport_conformance::observe::{Archive, Traffic, observe};
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::{
-    Check, Contract, Options, Report, Selection, SilentObserver, Suite, Target, registry,
+    Check, Contract, Options, Report, Selection, SilentObserver, Suite, Target, registry, report,
 };
 use tokio::runtime::Runtime;
 
@@ -173,7 +174,7 @@ impl Judge {
         })
     }
 
-    /// Nothing may fail on the variation with that id.
+    /// Nothing may fail on the variation with that id, neither in a run nor in its recorded traffic.
     pub fn variation(&self, id: &str) -> Result<(), Failed> {
         let variation =
             self.variations.iter().find(|variation| variation.id == id).ok_or("no such variation")?;
@@ -188,7 +189,7 @@ impl Judge {
             let target = (variation.target)(&self.world, &proxy.base_url());
             // What comes once in a while may come again when a case is run once more, and hardly each time.
             let retries = u32::from(id == "http.error-at-times");
-            run_with(&target, Options { retries, ..Options::default() }).await
+            run_with(&target, Options { retries, keep_exchanges: true, ..Options::default() }).await
         });
         let mut failures = Vec::new();
         for check in &report.checks {
@@ -214,8 +215,28 @@ impl Judge {
         if report.totals.passed == 0 {
             failures.push(format!("nothing passed: {:?}", report.stopped));
         }
+        failures.extend(observed(&report)?);
         if failures.is_empty() { Ok(()) } else { Err(Failed::from(failures.join("\n"))) }
     }
+}
+
+/// What `observe` says against the traffic of a run. A conforming service conforms there too.
+fn observed(report: &Report) -> Result<Vec<String>, Failed> {
+    let contract = Contract::embedded().expect("the embedded contract is complete");
+    let mut har = Vec::new();
+    report::har(report, &mut har)?;
+    let archive = Archive::read(har.as_slice(), u64::MAX)?;
+    let traffic = Traffic::from_archive(contract, archive, None)?;
+    let observed = observe(contract, &traffic, InferredClauses::Fail);
+    if observed.totals.passed == 0 {
+        return Ok(vec![format!("`observe` judged nothing: {:?}", traffic.left_out())]);
+    }
+    let findings =
+        observed.checks.iter().flat_map(|check| check.findings.iter().map(|found| (check.id, found)));
+    let failures = findings.filter(|(_, found)| found.severity == Severity::Fail);
+    let told = failures
+        .map(|(id, found)| format!("`observe`, {id}: expected {}; came {}", found.expected, found.actual));
+    Ok(told.collect())
 }
 
 fn name(check: &Check, case: &Case) -> CaseName {

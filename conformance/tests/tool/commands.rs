@@ -403,3 +403,50 @@ fn a_region_without_gateways_is_named_with_its_fact() {
     assert!(said("ZZZ").contains(wrong), "{}", said("ZZZ"));
     assert!(!said("USA").contains("SALLYPORT_PLENTIFUL_REGION"), "{}", said("USA"));
 }
+
+#[cfg(feature = "embedded")]
+#[test]
+fn the_contract_is_printed_as_a_page() {
+    let page = text(&run(&["docs"]).assert(0, &["<!DOCTYPE html>", "extract.num-range"]));
+    assert!(page.trim_end().ends_with("</html>"));
+}
+
+#[cfg(all(unix, feature = "embedded"))]
+#[test]
+fn a_client_under_test_gets_none_of_the_testers_tokens() {
+    const TOKENS: [&str; 3] = ["second-cAn4ry-77", "rejected-cAn4ry-78", "own-cAn4ry-79"];
+    let folder = Folder::new();
+    let environment = folder.file("environment");
+    let known = folder.write("known", TOKENS.join("\n"));
+    // The second one gets them anyway, and shows them.
+    for (more, code, printed) in
+        [("", 0, "1 case"), ("cat \"$0\" >&2;", 1, "a token of the tester's environment")]
+    {
+        let answer = r#"{"error": {"class": "rejected", "message": "x"}}"#;
+        let script = format!("cat > /dev/null; env > '{environment}'; {more} echo '{answer}'");
+        let client = [
+            "client",
+            "--only",
+            "client.https-only*",
+            "--report",
+            "json=-",
+            "--",
+            "sh",
+            "-c",
+            &script,
+            &known,
+        ];
+        let output = program(&client)
+            .env("SALLYPORT_API_KEY", TOKENS[2])
+            .env("SALLYPORT_SECOND_API_KEY", TOKENS[0])
+            .env("SALLYPORT_REJECTED_TOKENS", format!("revoked={}", TOKENS[1]))
+            .env("SALLYPORT_OWN_ADDRESSES", "203.0.113.7")
+            .finish();
+        let shown = text(&output.assert(code, &[printed]));
+        let handed = std::fs::read_to_string(&environment).expect("the environment");
+        for token in TOKENS {
+            assert!(!shown.contains(token) && !handed.contains(token), "{token}: {shown}{handed}");
+        }
+        assert!(handed.contains("SALLYPORT_API_KEY=") && !handed.contains("SALLYPORT_OWN"), "{handed}");
+    }
+}

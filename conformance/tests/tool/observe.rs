@@ -41,6 +41,7 @@ fn entry(second: u32, method: &str, url: &str, sent: Option<&Value>, response: &
             {"name": ":authority", "value": "api.example.com"}, {"name": "accept", "value": "*/*"},
             {"name": "authorization", "value": format!("Bearer {TOKEN}-bearer")},
             {"name": "cookie", "value": format!("lang=en; session={TOKEN}-cookie")},
+            {"name": "x-csrftoken", "value": format!("{TOKEN}-csrf")},
             {"name": "content-type", "value": "application/json"},
         ],
         "queryString": [{"name": "api_key", "value": TOKEN}],
@@ -48,8 +49,12 @@ fn entry(second: u32, method: &str, url: &str, sent: Option<&Value>, response: &
         "headersSize": -1, "bodySize": 2,
     });
     if let Some(sent) = sent {
+        let mut sent = sent.clone();
+        sent["api_key"] = format!("{TOKEN}-body").into();
         request["postData"] = json!({"mimeType": "application/json", "text": sent.to_string()});
     }
+    let mut response = response.clone();
+    response["accessToken"] = format!("{TOKEN}-of-the-response").into();
     let text = response.to_string();
     json!({
         "_initiator": {"type": "script"}, "_priority": "High", "_resourceType": "fetch", "cache": {}, "connection": "1",
@@ -75,7 +80,7 @@ fn archive(entries: &[Value]) -> Value {
 
 fn url(path: &str) -> String {
     let token = percent_encoding::utf8_percent_encode(TOKEN, percent_encoding::NON_ALPHANUMERIC);
-    format!("https://api.example.com/openapi/v1/{path}?api_key={token}")
+    format!("https://api.example.com/openapi/v1/{path}?api_key={token}&accessToken={token}-joined")
 }
 
 fn groups(ids: &[u32]) -> Value {
@@ -137,7 +142,7 @@ fn an_archive_of_a_browser_is_judged_and_its_tokens_stay_in_it() {
     let printed = [
         "failed groups.order.recorded",
         "2 stands before 1, at log.entries[2]",
-        "-X GET 'https://api.example.com/openapi/v1/static/groups?api_key='\"$SALLYPORT_API_KEY\"",
+        "-X GET 'https://api.example.com/openapi/v1/static/groups?api_key='\"$SALLYPORT_API_KEY\"'&accessToken=",
         "at log.entries[2]",
         "failed extract.idempotent.recorded",
         "log.entries[5] and log.entries[6]",
@@ -209,9 +214,9 @@ fn what_is_no_archive_is_an_error_with_its_place_and_without_its_text() {
     let deep = "[".repeat(500_000);
     let wrong = [
         (format!("{{\"log\": \"{TOKEN}\"}}").replace("en\\", "en"), "session.har: line 1, column"),
-        ("{\"log\":\n{\"entries\": 7}}".to_owned(), "line 2, column 13: a value of another kind"),
+        ("{\"log\":\n{\"entries\": 7}}".to_owned(), "line 2, column 13: expected `[`"),
         (deep, "line 1, column"),
-        (String::new(), "line 1, column 0: EOF"),
+        (String::new(), "line 1, column 1: expected `{`, found the end"),
     ];
     for (text, told) in wrong {
         let file = folder.write("session.har", text);
@@ -222,4 +227,64 @@ fn what_is_no_archive_is_an_error_with_its_place_and_without_its_text() {
     let file = written(&folder, &archive(&[]));
     observe(&file, &["--max-bytes", "20"]).assert(2, &["expected at most 20 bytes, found more"]);
     observe(&folder.file("missing.har"), &[]).assert(2, &[]);
+}
+
+#[test]
+fn what_an_exporter_left_out_or_wrote_oddly_is_named_and_the_rest_judged() {
+    let folder = Folder::new();
+    let listing = |second: u32| entry(second, "GET", &url("static/groups"), None, &groups(&[1, 2]));
+    let without = |content: Value| {
+        let mut entry = listing(1);
+        entry["response"]["content"] = content;
+        entry
+    };
+    let mut odd = entry(2, "GET", "https://ads.example.net/pixel", None, &json!({}));
+    odd["request"]["headers"] = Value::Null;
+    odd.as_object_mut().expect("an entry").remove("response");
+    let mut unanswered = listing(3);
+    unanswered["response"] = Value::Null;
+    let mut plain = listing(4);
+    plain["request"]["headers"] = Value::Null;
+    let entries = [
+        without(json!({"size": -1, "mimeType": "application/json"})),
+        without(json!({"mimeType": "application/json"})),
+        odd,
+        unanswered,
+        json!({"request": [TOKEN]}),
+        json!(TOKEN),
+        plain,
+    ];
+    let file = written(&folder, &archive(&entries));
+    let printed = [
+        "1 exchange of 7 entries",
+        "2: the archive has no body",
+        "1: the archive has no response",
+        "1: no call of an operation of the contract at this service",
+        "2: not an entry of HAR 1.2, first log.entries[4]: ",
+        "seen groups.order\n",
+    ];
+    assert_clean("the screen", &text(&observe(&file, &[]).assert(0, &printed)));
+}
+
+#[test]
+fn repeated_extractions_are_compared_by_their_gateways() {
+    let folder = Folder::new();
+    let extraction = |second: u32, more: &str, body: &Value| {
+        entry(second, "GET", &format!("{}&num=2&request_id=order-77{more}", url("proxy/extract")), None, body)
+    };
+    let body = |ports: [u32; 2], ttl: u32| {
+        let [one, two] = ports.map(|port| json!({"ip": "gw.invalid", "port": port, "ttl": ttl}));
+        json!({"code": 0, "success": true, "msg": "ok", "data": [one, two], "request_ip": "192.0.2.9"})
+    };
+    let judged = |entries: &[Value]| observe(&written(&folder, &archive(entries)), &[]);
+    judged(&[extraction(1, "", &body([1, 2], 60)), extraction(2, "", &body([2, 1], 59))])
+        .assert(0, &["seen extract.idempotent\n"]);
+    judged(&[extraction(1, "", &body([1, 2], 60)), extraction(2, "", &body([1, 3], 60))])
+        .assert(1, &["failed extract.idempotent.recorded"]);
+    // What the id stands for is open, once it was used with other parameters.
+    for more in ["&regions=USA", "&num=3"] {
+        let other = extraction(2, more, &body([3, 4], 60));
+        judged(&[extraction(1, "", &body([1, 2], 60)), other, extraction(3, "", &body([5, 6], 60))])
+            .assert(0, &[]);
+    }
 }

@@ -4,7 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{integer, loopback};
+use super::{ListFormat, integer, loopback};
+
+#[cfg(feature = "embedded")]
+pub(crate) use sallyport_conformance::lab::SandboxTokens;
+/// Not read: without the embedded server, --embedded is an error.
+#[cfg(not(feature = "embedded"))]
+pub(crate) type SandboxTokens = String;
 
 /// What the lab serves, and where.
 #[derive(Debug, Args)]
@@ -16,6 +22,14 @@ pub(crate) struct ProxyArguments {
     /// Proxy the embedded reference server with sample data.
     #[arg(long, conflicts_with_all = ["upstream", "config", "allow_http"])]
     pub(crate) embedded: bool,
+    /// Choose the tokens of the embedded server: `random`, `fixed` for the same ones each time, or a seed such as 7 for others
+    /// [default: random]. Everybody who has this program can know tokens that are not random.
+    #[arg(long, value_name = "TOKENS", conflicts_with_all = ["upstream", "config"])]
+    pub(crate) sandbox_tokens: Option<SandboxTokens>,
+    /// Choose the output format; json prints an object with the addresses and, with --embedded, the token, then one object for
+    /// each request, each on a line.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = ListFormat::Text, hide_possible_values = true)]
+    pub(crate) output: ListFormat,
     /// Take the upstream, its token and the facts from this configuration file, as `run` does. --upstream and environment
     /// variables take precedence over it.
     #[arg(long, value_name = "FILE")]

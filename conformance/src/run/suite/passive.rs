@@ -35,7 +35,7 @@ pub(super) fn not_applicable(is_partial: bool) -> String {
 
 /// The result of a passive check. `not_applicable` is the reason if it judged no exchange.
 pub(crate) fn concluded(passive: PassiveCheck, contract: &Contract, not_applicable: &str) -> CheckResult {
-    let PassiveCheck { check, seen, findings } = passive;
+    let PassiveCheck { check, seen, findings, has_more } = passive;
     if seen == 0 {
         return CheckResult::not_run(check, Outcome::Skipped(not_applicable.to_owned()));
     }
@@ -66,6 +66,9 @@ pub(crate) fn concluded(passive: PassiveCheck, contract: &Contract, not_applicab
             seen_in: noted.seen_in.into_iter().map(|(check, label)| (check.to_owned(), label)).collect(),
         });
         result.exchanges.push(exchange);
+    }
+    if let Some(last) = result.findings.last_mut().filter(|_| has_more) {
+        last.actual.push_str("; further findings of this check were not kept");
     }
     if failures > 0 {
         result.outcome = if flaky < failures {

@@ -1,0 +1,43 @@
+use futures::future::BoxFuture;
+use hyper::header::HOST;
+use serde_json::json;
+
+use super::exchange::{ProxiedRequest, Reply};
+use super::upstream::{Handler, Upstream};
+
+/// A layer for a listener of the loopback interface. It rejects requests for other hosts: a page in a browser can give its own
+/// host an address of this machine, and would be allowed to read the responses.
+#[derive(Debug)]
+pub struct LocalOnly(Upstream);
+
+impl LocalOnly {
+    /// In front of `upstream`.
+    #[must_use]
+    pub fn new(upstream: Upstream) -> Self {
+        Self(upstream)
+    }
+}
+
+impl Handler for LocalOnly {
+    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+        Box::pin(async move {
+            match wrong_host(&request) {
+                Some(reason) => Reply::json_with(403, &json!({"code": 40300, "message": reason})),
+                None => self.0.call(&request).await,
+            }
+        })
+    }
+}
+
+/// Why a request is not for this machine.
+pub(super) fn wrong_host(request: &ProxiedRequest) -> Option<&'static str> {
+    let host = request.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let url = url::Url::parse(&format!("http://{host}/")).ok();
+    let is_here = url.is_some_and(|url| match url.host() {
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        Some(url::Host::Domain(name)) => name == "localhost",
+        None => false,
+    });
+    (!is_here).then_some("expected a Host of the loopback interface, such as 127.0.0.1 or localhost")
+}
