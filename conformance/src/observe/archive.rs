@@ -114,6 +114,8 @@ impl Archive {
         if bytes.len() as u64 > limit {
             return Err(ArchiveError::TooLong(limit));
         }
+        // Reading doubles the capacity whenever it is used up.
+        bytes.shrink_to_fit();
         Self::parse(bytes)
     }
 

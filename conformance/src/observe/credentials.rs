@@ -153,12 +153,15 @@ fn mask(
     found: &mut impl FnMut(&str, &str) -> &'static str,
 ) -> bool {
     match value {
-        Value::Object(members) => members.iter_mut().fold(false, |is_masked, (name, member)| {
-            let is_within = is_within || headers::is_credential(name);
-            mask(name, is_within, member, found) || is_masked
-        }),
+        Value::Object(members) => {
+            let members = members
+                .iter_mut()
+                .map(|(name, member)| mask(name, is_within || headers::is_credential(name), member, found));
+            members.filter(|is_masked| *is_masked).count() > 0
+        }
         Value::Array(items) => {
-            items.iter_mut().fold(false, |is_masked, item| mask(name, is_within, item, found) || is_masked)
+            let items = items.iter_mut().map(|item| mask(name, is_within, item, found));
+            items.filter(|is_masked| *is_masked).count() > 0
         }
         Value::String(text) if is_within && !text.is_empty() => {
             *text = format!("${}", found(name, text));

@@ -24,7 +24,7 @@ impl<'a> Scanner<'a> {
     ) -> Result<(), ArchiveError> {
         self.list(b'{', b'}', |scanner| {
             let name: String = scanner.value()?;
-            scanner.expect(&[b':'])?;
+            scanner.expect(b":")?;
             each(scanner, &name)
         })
     }

@@ -130,9 +130,11 @@ fn mask(name: &str, value: &mut Value) -> bool {
             true
         }
         Value::Object(members) => {
-            members.iter_mut().fold(false, |found, (name, member)| mask(name, member) || found)
+            members.iter_mut().map(|(name, member)| mask(name, member)).filter(|found| *found).count() > 0
         }
-        Value::Array(items) => items.iter_mut().fold(false, |found, item| mask(name, item) || found),
+        Value::Array(items) => {
+            items.iter_mut().map(|item| mask(name, item)).filter(|found| *found).count() > 0
+        }
         _ => false,
     }
 }
