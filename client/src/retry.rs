@@ -14,6 +14,9 @@ use crate::Error;
 /// must not be repeated (`x-retry: never` in the document) is retried only where the service has certainly done nothing:
 /// after HTTP 429, when no connection was established, and when the token source failed.
 ///
+/// A request on a connection that was kept alive and that the service has closed is repeated at once on a fresh one, where the
+/// operation can be repeated. That is no retry: no policy and no [`RetryBudget`](crate::RetryBudget) limits it.
+///
 /// ```
 /// use std::time::Duration;
 /// use sallyport_client::RetryPolicy;
