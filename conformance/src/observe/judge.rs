@@ -174,6 +174,7 @@ fn of_relation(
             inferred_from: inferred_from.map(str::to_owned),
             facts: Vec::new(),
             seen_in: Vec::new(),
+            excluded: Vec::new(),
         });
     }
     if result.findings.iter().any(|finding| finding.severity == Severity::Fail) {
