@@ -1,11 +1,13 @@
 use std::path::Path;
 use std::time::Duration;
 
+use sallyport_conformance::check::Check;
 use sallyport_conformance::explore::{self, Exploration};
 use sallyport_conformance::report::Detail;
 use sallyport_conformance::run::Glob;
-use sallyport_conformance::wire::Redactor;
-use sallyport_conformance::{Contract, Options, Selection, Target, Verdict, registry};
+use sallyport_conformance::wire::{RecordedExchange, Redactor, Request};
+use sallyport_conformance::{Budget, Contract, Options, Secret, Selection, Target, Verdict, registry};
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::UsageError;
@@ -15,7 +17,8 @@ use super::run::{observed, with_target};
 use super::setup::Setup;
 
 /// `conformance replay`: the check of a finding once more. A finding rests on all requests of its check, the control
-/// included, so the whole check is run, with every exchange shown. An exploration runs again with its seed.
+/// included, so the whole check is run, with every exchange shown. For a passive check the requests that the report has are sent again,
+/// and an exploration runs again with its seed.
 pub(crate) async fn replay(
     path: &Path,
     check: &str,
@@ -37,7 +40,8 @@ pub(crate) async fn replay(
             "`{check}` has no finding in this report; checks with findings: {known}"
         )));
     }
-    if check != explore::ID && !registry().iter().any(|known| known.id == check) {
+    let known = registry().into_iter().find(|known| known.id == check);
+    if check != explore::ID && known.is_none() {
         return Err(wrong(&format!("this version has no check `{check}`")));
     }
     let contract = Contract::embedded()?;
@@ -55,9 +59,16 @@ pub(crate) async fn replay(
         )));
     }
     if check == explore::ID {
-        let exploration = exploration(&report);
         let missing = || wrong("expected `explored` with `seed`, `seconds` and `requests`, found none");
-        options.explore = Some(exploration.ok_or_else(missing)?);
+        let exploration = exploration(&report, &options.budget).ok_or_else(missing)?;
+        // An exploration comes on top of the requests of a run, and here nothing else runs.
+        options.budget.requests = options.budget.requests.saturating_sub(exploration.requests);
+        options.explore = Some(exploration);
+    }
+    if known.is_some_and(Check::is_passive) {
+        options.requests = requests(&report, check, &target, &options).ok_or_else(|| {
+            wrong(&format!("expected the requests of `{check}` in `exchanges`, found an incomplete one"))
+        })?;
     }
     options.selection = Selection { only: vec![Glob::new(check)], skip: Vec::new() };
     let report = with_target(Some(target), async |target| {
@@ -66,11 +77,29 @@ pub(crate) async fn replay(
     Ok(report.await?.verdict)
 }
 
-/// The exploration of a report.
-fn exploration(report: &Value) -> Option<Exploration> {
+/// The exploration of a report, within the limits of this run.
+fn exploration(report: &Value, budget: &Budget) -> Option<Exploration> {
     let number = |name| report.get("explored")?.get(name)?.as_u64();
-    let time = Duration::from_secs(number("seconds")?);
-    Some(Exploration { time, requests: number("requests")?, seed: number("seed")? })
+    let time = Duration::from_secs(number("seconds")?).min(budget.wall);
+    Some(Exploration { time, requests: number("requests")?.min(budget.requests), seed: number("seed")? })
+}
+
+/// The requests that the findings of a check cite, each once. None if one can't be read.
+fn requests(report: &Value, check: &str, target: &Target, options: &Options) -> Option<Vec<Request>> {
+    let checks = report.get("checks")?.as_array()?;
+    let result = checks.iter().find(|result| result.get("id").and_then(Value::as_str) == Some(check))?;
+    let secrets: Vec<Secret> = target.secrets().cloned().chain(options.wire.secrets()).collect();
+    let mut requests = Vec::new();
+    for exchange in Vec::<RecordedExchange>::deserialize(result.get("exchanges")?).ok()? {
+        let request = exchange.request(&secrets)?;
+        // These are added again.
+        let headers = options.wire.headers.iter();
+        let request = headers.fold(request, |request, header| request.without_header(&header.name));
+        if !requests.contains(&request) {
+            requests.push(request);
+        }
+    }
+    Some(requests)
 }
 
 /// A report that was written before.
