@@ -1,12 +1,15 @@
 use std::path::Path;
 use std::time::Duration;
 
-use sallyport_conformance::check::Check;
+use sallyport_conformance::check::{Check, InferredClauses};
 use sallyport_conformance::explore::{self, Exploration};
-use sallyport_conformance::report::Detail;
+use sallyport_conformance::observe::{Archive, Traffic, observe};
+use sallyport_conformance::report::{self, Detail};
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::wire::{RecordedExchange, Redactor, Request};
-use sallyport_conformance::{Budget, Contract, Options, Secret, Selection, Target, Verdict, registry};
+use sallyport_conformance::{
+    Budget, Contract, Options, Outcome, Secret, Selection, SilentObserver, Suite, Target, Verdict, registry,
+};
 use serde::Deserialize as _;
 use serde_json::Value;
 
@@ -41,7 +44,8 @@ pub(crate) async fn replay(
         )));
     }
     let known = registry().into_iter().find(|known| known.id == check);
-    if check != explore::ID && known.is_none() {
+    let is_recorded = check.ends_with(RECORDED);
+    if check != explore::ID && known.is_none() && !is_recorded {
         return Err(wrong(&format!("this version has no check `{check}`")));
     }
     let contract = Contract::embedded()?;
@@ -65,10 +69,13 @@ pub(crate) async fn replay(
         options.budget.requests = options.budget.requests.saturating_sub(exploration.requests);
         options.explore = Some(exploration);
     }
-    if known.is_some_and(Check::is_passive) {
+    if is_recorded || known.is_some_and(Check::is_passive) {
         options.requests = requests(&report, check, &target, &options).ok_or_else(|| {
             wrong(&format!("expected the requests of `{check}` in `exchanges`, found an incomplete one"))
         })?;
+    }
+    if is_recorded {
+        return compare_again(contract, &target, options, check).await;
     }
     options.selection = Selection { only: vec![Glob::new(check)], skip: Vec::new() };
     let report = with_target(Some(target), async |target| {
@@ -77,6 +84,38 @@ pub(crate) async fn replay(
     Ok(report.await?.verdict)
 }
 
+/// A finding of `observe` that compares exchanges: its requests are sent again, and what is recorded of them is judged.
+async fn compare_again(
+    contract: &Contract,
+    target: &Target,
+    mut options: Options,
+    check: &str,
+) -> Result<Verdict, UsageError> {
+    // These keep what is sent; what they find is left out below.
+    let passive = registry().into_iter().filter(|check| check.is_passive());
+    let only = passive.map(|check| Glob::new(check.id)).collect();
+    options.selection = Selection { only, skip: Vec::new() };
+    (options.keep_exchanges, options.retries) = (true, 0);
+    let suite = Suite::new(contract, target, options)?;
+    let sent = report::har(&suite.run(&SilentObserver).await)?;
+    let archive = Archive::read(sent.as_bytes(), u64::MAX)?;
+    let traffic = Traffic::from_archive(contract, &archive, Some(target.base().as_str()))?;
+    let mut judged = observe(contract, &traffic, InferredClauses::default());
+    judged.checks.retain(|result| result.id == check);
+    let output = Output::Stdout;
+    let screen = output.screen(Detail::Verbose);
+    let lines: String = judged.checks.iter().map(|result| report::check_text(result, &screen)).collect();
+    output.write(&format!("{lines}{}", report::failures(&judged, &screen)));
+    Ok(match judged.checks.first().map(|result| &result.outcome) {
+        Some(Outcome::Failed) => Verdict::Findings,
+        Some(Outcome::Passed | Outcome::Warning) => Verdict::Conforms,
+        _ => Verdict::Incomplete,
+    })
+}
+
+/// How the ids of checks end that compare exchanges of recorded traffic.
+const RECORDED: &str = ".recorded";
+
 /// The exploration of a report, within the limits of this run.
 fn exploration(report: &Value, budget: &Budget) -> Option<Exploration> {
     let number = |name| report.get("explored")?.get(name)?.as_u64();
@@ -84,7 +123,7 @@ fn exploration(report: &Value, budget: &Budget) -> Option<Exploration> {
     Some(Exploration { time, requests: number("requests")?.min(budget.requests), seed: number("seed")? })
 }
 
-/// The requests that the findings of a check cite, each once. None if one can't be read.
+/// The requests that the findings of a check cite; those of a passive check each once. None if one can't be read.
 fn requests(report: &Value, check: &str, target: &Target, options: &Options) -> Option<Vec<Request>> {
     let checks = report.get("checks")?.as_array()?;
     let result = checks.iter().find(|result| result.get("id").and_then(Value::as_str) == Some(check))?;
@@ -95,7 +134,7 @@ fn requests(report: &Value, check: &str, target: &Target, options: &Options) -> 
         // These are added again.
         let headers = options.wire.headers.iter();
         let request = headers.fold(request, |request, header| request.without_header(&header.name));
-        if !requests.contains(&request) {
+        if check.ends_with(RECORDED) || !requests.contains(&request) {
             requests.push(request);
         }
     }

@@ -176,6 +176,14 @@ fn every_finding_is_replayed_passive_ones_too() {
     for check in ids {
         run(&["replay", report, check, "--base-url", &broken.url()]).assert(1, &["Reproduce curl"]);
     }
+    // What compares exchanges of recorded traffic, too.
+    let (har, recorded) = (folder.file("run.har"), &folder.file("recorded.json"));
+    let run_again = ["run", "--base-url", &broken.url(), "--only", "groups.order.ascending", "--report"];
+    run(&[run_again.as_slice(), &[&format!("har={har}")]].concat()).assert(1, &[]);
+    run(&["observe", &har, "--report", &format!("json={recorded}")]).assert(1, &["groups.order.recorded"]);
+    let again = ["replay", recorded, "groups.order.recorded", "--base-url"];
+    run(&[again.as_slice(), &[&broken.url()]].concat()).assert(1, &["Reproduce curl"]);
+    run(&[again.as_slice(), &[&fixed.url(), "--allow-other-target"]].concat()).assert(0, &[]);
     let cut = folder.read("report.json").replace("\"request_body_cut\": false", "\"request_body_cut\": true");
     folder.write("report.json", cut);
     run(&["replay", report, "groups.envelope.schema", "--base-url", &broken.url()])
