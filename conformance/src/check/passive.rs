@@ -30,9 +30,9 @@ pub struct ObservedExchange<'a> {
 }
 
 impl<'a> ObservedExchange<'a> {
-    /// The response, if it is a success.
+    /// The response, if it is a success that shows something. The result of an invalid request shows nothing but that it was accepted.
     pub(crate) fn success(&self) -> Option<&'a Response> {
-        (*self.class == ResponseClass::Accepted).then_some(self.response)
+        (*self.class == ResponseClass::Accepted && !self.request.is_invalid()).then_some(self.response)
     }
 }
 

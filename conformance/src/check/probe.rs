@@ -16,7 +16,7 @@ use crate::contract::{Clause, Contract, OperationId, Unspecified, Violation};
 use crate::lock::lock;
 use crate::response::{self, RegionSupply, gateways};
 use crate::target::{Canaries, Fact, Facts, Secret, Target};
-use crate::wire::{Exchange, RecordedExchange, Redactor, Request, ThrottlingPolicy, Wire};
+use crate::wire::{Exchange, RecordedExchange, Redactor, Request, Response, ThrottlingPolicy, Wire};
 
 /// Everything that the checks of a run share.
 #[derive(Debug)]
@@ -137,6 +137,13 @@ impl<'a> Probe<'a> {
     /// Reports that a clause is violated.
     pub fn finding(&self, clause: Clause, expected: &str, actual: &str, exchanges: &[&Exchange]) {
         self.report(Severity::Fail, (clause, false), expected, actual, exchanges);
+    }
+
+    /// Notes known faults, by id, that the responses of the last finding exclude.
+    pub(crate) fn exclude(&self, faults: &[&'static str]) {
+        if let Some(finding) = self.notes().findings.last_mut() {
+            finding.excluded.extend(faults);
+        }
     }
 
     /// Reports something doubtful that no clause forbids.
@@ -389,6 +396,7 @@ impl<'a> Probe<'a> {
             facts.push(region);
         }
         let case = Some(notes.case.label.clone()).filter(|label| !label.is_empty());
+        let exchanges = self.reproduction(&notes, exchanges);
         notes.findings.push(Finding {
             case,
             clause,
@@ -399,8 +407,30 @@ impl<'a> Probe<'a> {
             severity,
             facts,
             seen_in: Vec::new(),
-            exchanges: exchanges.iter().map(|exchange| exchange.index).collect(),
+            excluded: Vec::new(),
+            exchanges,
         });
+    }
+
+    /// The exchanges that show a finding, in their order: those that its check names and, since an extraction depends on earlier ones
+    /// with its request id, every extraction of the case from the first with such an id to the last of them.
+    fn reproduction(&self, notes: &Notes, named: &[&Exchange]) -> Vec<usize> {
+        let mut shown: BTreeSet<usize> = named.iter().map(|exchange| exchange.index).collect();
+        let case = notes.recording.get(notes.case.requests..).unwrap_or_default();
+        let contract = self.contract();
+        let extractions = case.iter().filter(|exchange| {
+            let is_served = !matches!(&exchange.result, Ok(Response { status: 429 | 503, .. }));
+            is_served && response::operation_of(contract, &exchange.request) == Some(OperationId::Extract)
+        });
+        let ids = |exchange: &Exchange| response::request_ids(contract, &exchange.request);
+        let known: BTreeSet<String> = named.iter().flat_map(|exchange| ids(exchange)).collect();
+        let has_known_id = |exchange: &&Exchange| ids(exchange).iter().any(|id| known.contains(id));
+        let first = extractions.clone().find(has_known_id).map(|exchange| exchange.index);
+        if let (Some(first), Some(last)) = (first, shown.last().copied()) {
+            let indexes = extractions.map(|exchange| exchange.index);
+            shown.extend(indexes.filter(|index| (first..=last).contains(index)));
+        }
+        shown.into_iter().collect()
     }
 
     pub(super) fn notes(&self) -> MutexGuard<'_, Notes> {

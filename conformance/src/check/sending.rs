@@ -208,7 +208,7 @@ impl Probe<'_> {
     /// # Errors
     /// Inconclusive when the service stays busy or is short of gateways.
     pub async fn rejects(&self, clause: Clause, why: &str, invalid: &Request) -> Result<(), Stop> {
-        let (exchange, class) = self.send(&invalid.clone().giving_nothing()).await?;
+        let (exchange, class) = self.send(&invalid.clone().as_invalid()).await?;
         self.judge_rejection(clause, why, &exchange, &class).await
     }
 

@@ -14,7 +14,7 @@ pub(super) fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFindin
     if let Some(finding) = malformed_json(observed) {
         return Some(vec![finding]);
     }
-    let successful = matches!(observed.class, ResponseClass::Accepted | ResponseClass::Ambiguous(_));
+    let successful = observed.success().is_some() || matches!(observed.class, ResponseClass::Ambiguous(_));
     if !successful || observed.form != Form::Json {
         return None;
     }

@@ -10,11 +10,15 @@
 //! - **unknown**: failing cases of checks that the recording did not run. They are evidence neither for nor against the fault.
 //!
 //! The *precision* of a fault is the share of agreeing cases among those that agree or contradict. Its *recall* is the share of
-//! cases agreeing by name among those and the missed ones. A fault is only named when both are at least [`MIN_FIT`]. The faults are
-//! ordered by `agreeing / (agreeing + missed + contradicting + unknown / 4)`: of two faults that fit, the one that explains more
+//! cases agreeing by name among those and the missed ones. A fault is only named when both are at least [`MIN_FIT`], and when a
+//! finding cites its clause in the cases of a check that cites it: if the responses violate other clauses only, it is not the
+//! cause. Nor is it when a check has noted that the responses exclude it. The faults are ordered by
+//! `agreeing / (agreeing + missed + contradicting + unknown / 4)`: of two faults that fit, the one that explains more
 //! failures is more likely. At most three are named, each of which explains at least half of the cases of the first one, with the
 //! number of others that fit as well as the last; if that is more than [`MAX_ALIKE`], nothing is named. The cases that the first
-//! fault explains are then removed and the rest is diagnosed in the same way, since a service can have several faults.
+//! fault explains are then removed and the rest is diagnosed in the same way, since a service can have several faults. No fault is
+//! named twice, none with missed cases beside one without, and none that another record describes where one of the lab fits as well
+//! and breaks the same clause: the two records have many faults in common, in other words.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -74,22 +78,37 @@ pub struct Suspect<'a> {
     unknown: usize,
 }
 
-/// Finds the likely causes of the failing cases of a run. `cites` says whether a check cites a clause.
+/// What the findings of a failing case say about a known fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Indication {
+    /// One cites its clause.
+    Violated,
+    /// They cite other clauses.
+    OtherClauses,
+    /// The responses exclude it.
+    Excluded,
+}
+
+/// Finds the likely causes of the failing cases of a run. `cites` says whether a check cites a clause, and `shows` what the findings
+/// of a case say about a fault.
 pub fn diagnose<'a>(
     matrix: &'a Matrix,
     ran: &Cases<'_>,
     failing: impl IntoIterator<Item = FailingCase<'a>>,
     cites: impl Fn(&str, Clause) -> bool,
+    shows: impl Fn(&FailingCase<'_>, &KnownFault) -> Indication,
 ) -> Vec<Cause<'a>> {
     // Faults are not recorded with the random cases of an exploration.
     let known = failing.into_iter().filter(|case| ran.knows(case.check, case.label));
     let mut failing: BTreeSet<FailingCase<'a>> = known.collect();
     let mut causes = Vec::new();
+    let mut named = BTreeSet::new();
     while causes.len() < MAX_CAUSES && !failing.is_empty() {
-        let recordings = matrix.faults().iter().map(|fault| Recording::new(matrix, fault));
+        let unnamed = matrix.faults().iter().filter(|fault| !named.contains(&fault.id));
+        let recordings = unnamed.map(|fault| Recording::new(matrix, fault));
         let mut suspects: Vec<(Suspect<'a>, Recording<'a>)> = recordings
             .map(|recording| (recording.suspect(matrix, ran, &failing, &cites), recording))
-            .filter(|(suspect, _)| suspect.fits())
+            .filter(|(suspect, recording)| suspect.fits() && recording.is_shown(&failing, &cites, &shows))
             .collect();
         suspects.sort_by(|(one, _), (other, _)| {
             let ids = || one.fault.id.cmp(&other.fault.id);
@@ -102,7 +121,10 @@ pub fn diagnose<'a>(
         let shared = |recording: &Recording<'_>| {
             cases.iter().filter(|case| recording.agrees(case) == Some(true)).count()
         };
-        suspects.retain(|(_, recording)| 2 * shared(recording) >= cases.len());
+        let first_missed = suspects.first().map_or(0, |(suspect, _)| suspect.missed);
+        suspects.retain(|(suspect, recording)| {
+            2 * shared(recording) >= cases.len() && (first_missed > 0 || suspect.missed == 0)
+        });
         let last = suspects.get(MAX_SUSPECTS - 1).map(|(suspect, _)| suspect.score());
         let rest = suspects.iter().skip(MAX_SUSPECTS);
         let alike = rest.filter(|(suspect, _)| Some(suspect.score()) == last).count();
@@ -110,7 +132,15 @@ pub fn diagnose<'a>(
         if alike > MAX_ALIKE {
             continue;
         }
-        let suspects = suspects.into_iter().take(MAX_SUSPECTS).map(|(suspect, _)| suspect).collect();
+        let suspects: Vec<_> = suspects.into_iter().map(|(suspect, _)| suspect).collect();
+        let is_described = |suspect: &Suspect<'_>| {
+            let mut better = suspects.iter().filter(|of_lab| of_lab.score() >= suspect.score());
+            !suspect.fault.is_of_lab()
+                && better.any(|other| other.fault.is_of_lab() && other.fault.clause == suspect.fault.clause)
+        };
+        let shown = suspects.iter().filter(|suspect| !is_described(suspect)).take(MAX_SUSPECTS);
+        let suspects: Vec<_> = shown.copied().collect();
+        named.extend(suspects.iter().map(|suspect| suspect.fault.id.clone()));
         causes.push(Cause { suspects, alike, cases });
     }
     causes
@@ -136,6 +166,22 @@ impl<'a> Recording<'a> {
     fn agrees(&self, case: &FailingCase<'_>) -> Option<bool> {
         let recorded = self.of_judge.get(case.judge)?;
         Some(recorded.contains(&(case.check, case.label)) || recorded.len() >= MAX_DETECTORS)
+    }
+
+    /// Whether a finding cites the clause of the fault, in the cases that agree and whose judge cites it, and no response excludes it.
+    /// True when there is no such case.
+    fn is_shown(
+        &self,
+        failing: &BTreeSet<FailingCase<'_>>,
+        cites: &impl Fn(&str, Clause) -> bool,
+        shows: &impl Fn(&FailingCase<'_>, &KnownFault) -> Indication,
+    ) -> bool {
+        let fault = self.fault;
+        let agrees =
+            |case: &&FailingCase<'_>| self.agrees(case) == Some(true) && cites(case.judge, fault.clause);
+        let indications: Vec<_> = failing.iter().filter(agrees).map(|case| shows(case, fault)).collect();
+        let is_violated = indications.is_empty() || indications.contains(&Indication::Violated);
+        is_violated && !indications.contains(&Indication::Excluded)
     }
 
     fn suspect(
@@ -209,13 +255,20 @@ mod tests {
     }
 
     fn causes<'a>(matrix: &'a Matrix, failing: &[(&'a str, &'a str)]) -> Vec<Cause<'a>> {
+        causes_by(matrix, failing, Indication::Violated)
+    }
+
+    fn causes_by<'a>(
+        matrix: &'a Matrix,
+        failing: &[(&'a str, &'a str)],
+        evidence: Indication,
+    ) -> Vec<Cause<'a>> {
         let mut ran = Cases::default();
         LABELS.iter().for_each(|label| ran.add("search.page.x", label, None));
         ["search.page.y", "search.total.x"].iter().for_each(|check| ran.add(check, "a", None));
         let failing = failing.iter().map(|(check, label)| FailingCase { judge: check, check, label });
-        diagnose(matrix, &ran, failing, |judge, clause| {
-            judge.starts_with("search.page.") && clause == Clause::SearchPage
-        })
+        let cites = |judge: &str, clause| judge.starts_with("search.page.") && clause == Clause::SearchPage;
+        diagnose(matrix, &ran, failing, cites, |_, _| evidence)
     }
 
     fn named(causes: &[Cause<'_>]) -> Vec<Vec<String>> {
@@ -234,6 +287,9 @@ mod tests {
         assert_eq!(named(&found), [["abc"]]);
         assert_eq!((found[0].suspects[0].agreeing, found[0].cases.len(), found[0].alike), (3, 3, 0));
         assert_eq!(named(&causes(&matrix, &[])), Vec::<Vec<String>>::new());
+        for evidence in [Indication::OtherClauses, Indication::Excluded] {
+            assert!(causes_by(&matrix, &of_x(&["a", "b", "c"]), evidence).is_empty());
+        }
         // Neither half of the cases of a fault nor twice as many fit it.
         assert!(causes(&matrix, &of_x(&["a", "d"])).is_empty());
         // The other check cites the clause too, and was in the recording without failing.
@@ -268,6 +324,16 @@ mod tests {
     }
 
     #[test]
+    fn a_fault_is_named_once_in_the_words_of_the_lab() {
+        let mut known = matrix(&[&["a", "b", "c", "d"], &["a", "b", "c", "d", "e"]]);
+        let fault = known.faults()[0].clone();
+        known.add_fault(KnownFault { id: "independent/abcd".to_owned(), ..fault });
+        assert_eq!(named(&causes(&known, &of_x(&["a", "b", "c", "d"]))), [["abcd"]]);
+        let more = causes(&known, &of_x(&["a", "b", "c", "d", "e"]));
+        assert_eq!(named(&more), [["abcde", "abcd"]]);
+    }
+
+    #[test]
     fn further_cases_do_not_contradict_a_full_list() {
         let labels: Vec<String> = (0..MAX_DETECTORS).map(|number| format!("{number:02}")).collect();
         let further: Vec<String> = (0..60).map(|number| format!("further {number}")).collect();
@@ -284,7 +350,7 @@ mod tests {
         let failing = labels.iter().chain(&further);
         let failing =
             failing.map(|label| FailingCase { judge: "search.page.x", check: "search.page.x", label });
-        let found = diagnose(&matrix, &ran, failing, |_, _| true);
+        let found = diagnose(&matrix, &ran, failing, |_, _| true, |_, _| Indication::Violated);
         assert_eq!(found[0].suspects[0].agreeing, MAX_DETECTORS + 60);
     }
 }

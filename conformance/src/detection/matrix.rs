@@ -84,6 +84,13 @@ static EMBEDDED: LazyLock<Result<Matrix, String>> = LazyLock::new(|| {
     Ok(matrix)
 });
 
+impl KnownFault {
+    /// Whether the lab has it, and not only the server of `tests/independent`.
+    pub(super) fn is_of_lab(&self) -> bool {
+        !self.id.starts_with("independent/")
+    }
+}
+
 impl Matrix {
     /// The embedded matrix.
     ///

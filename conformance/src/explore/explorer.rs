@@ -1,5 +1,5 @@
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::Progress;
 use super::query::Query;
@@ -13,12 +13,17 @@ pub(super) struct Explorer<'a, 'p> {
     pub(super) survey: &'a Survey,
     pub(super) progress: &'a Progress,
     pub(super) max_requests: u64,
-    pub(super) until: Instant,
+    pub(super) begun: Instant,
+    pub(super) time: Duration,
 }
 
 impl Explorer<'_, '_> {
     pub(super) fn may_continue(&self) -> bool {
-        self.progress.sent.load(Ordering::Relaxed) < self.max_requests && Instant::now() < self.until
+        self.progress.sent.load(Ordering::Relaxed) < self.max_requests && !self.is_over()
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.begun.elapsed() >= self.time
     }
 
     /// The result of a query; none when it is not accepted.

@@ -1,3 +1,6 @@
+// A report that is replayed may name any time and any number of requests.
+#![warn(clippy::arithmetic_side_effects)]
+
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -26,15 +29,15 @@ pub(super) async fn explore(
     progress: &Progress,
 ) -> Result<(), Stop> {
     let Exploration { time, requests, seed } = exploration;
-    let until = Instant::now() + time;
+    let begun = Instant::now();
     let survey = survey(probe).await?;
-    let mut explorer = Explorer { probe, survey, progress, max_requests: requests, until };
+    let mut explorer = Explorer { probe, survey, progress, max_requests: requests, begun, time };
     let mut rng = Rng::with_seed(seed);
     let mut reported: BTreeSet<(Relation, Clause)> = BTreeSet::new();
     while explorer.may_continue() && reported.len() < MAX_FINDINGS {
         let query = Query::draw(&mut rng, survey, &probe.contract().search);
         let relation = Relation::ALL[rng.usize(..Relation::ALL.len())];
-        let step = progress.steps.fetch_add(1, Ordering::Relaxed) + 1;
+        let step = progress.steps.fetch_add(1, Ordering::Relaxed).saturating_add(1);
         let broken = match relation.broken(&mut explorer, &query).await {
             Err(stop) => return ended(stop),
             Ok(None) => continue,
@@ -73,14 +76,13 @@ async fn shrink(
     mut query: Query,
     mut broken: BrokenRelation,
 ) -> Result<(Query, BrokenRelation), Stop> {
-    let mut left = MAX_SIMPLER;
+    let mut tried = 0..MAX_SIMPLER;
     'simpler: loop {
         for simpler in query.simpler() {
             // Not limited by the requests of the exploration, because a small reproduction is its purpose.
-            if left == 0 || Instant::now() >= explorer.until {
+            if explorer.is_over() || tried.next().is_none() {
                 break 'simpler;
             }
-            left -= 1;
             if let Some(still) = relation.broken(explorer, &simpler).await? {
                 (query, broken) = (simpler, still);
                 continue 'simpler;

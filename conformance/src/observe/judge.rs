@@ -177,6 +177,7 @@ fn of_relation(
             inferred_from: inferred_from.map(str::to_owned),
             facts: Vec::new(),
             seen_in: Vec::new(),
+            excluded: Vec::new(),
         });
     }
     if let Some(last) = result.findings.last_mut().filter(|_| more > 0) {

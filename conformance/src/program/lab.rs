@@ -176,7 +176,7 @@ async fn serve(
             started["token"] = target.token.expose().into();
         }
         print(&json_line(&started));
-        signals.next().await;
+        stopper.stopped().await;
         return Ok(Verdict::Conforms);
     }
     print(&format!(

@@ -1,11 +1,17 @@
 use std::path::Path;
 use std::time::Duration;
 
+use sallyport_conformance::check::{Check, InferredClauses};
 use sallyport_conformance::explore::{self, Exploration};
-use sallyport_conformance::report::Detail;
+use sallyport_conformance::observe::{Archive, Traffic, observe};
+use sallyport_conformance::report::{self, Detail};
 use sallyport_conformance::run::Glob;
-use sallyport_conformance::wire::Redactor;
-use sallyport_conformance::{Contract, Options, Selection, Target, Verdict, files, registry};
+use sallyport_conformance::wire::{RecordedExchange, Redactor, Request};
+use sallyport_conformance::{
+    Budget, Contract, Options, Outcome, Secret, Selection, SilentObserver, Suite, Target, Verdict, files,
+    registry,
+};
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::UsageError;
@@ -15,7 +21,8 @@ use super::run::{observed, with_target};
 use super::setup::Setup;
 
 /// `conformance replay`: the check of a finding once more. A finding rests on all requests of its check, the control
-/// included, so the whole check is run, with every exchange shown. An exploration runs again with its seed.
+/// included, so the whole check is run, with every exchange shown. For a passive check the requests that the report has are sent again,
+/// and an exploration runs again with its seed.
 pub(crate) async fn replay(
     path: &Path,
     check: &str,
@@ -37,7 +44,9 @@ pub(crate) async fn replay(
             "`{check}` has no finding in this report; checks with findings: {known}"
         )));
     }
-    if check != explore::ID && !registry().iter().any(|known| known.id == check) {
+    let known = registry().into_iter().find(|known| known.id == check);
+    let is_recorded = check.ends_with(RECORDED);
+    if check != explore::ID && known.is_none() && !is_recorded {
         return Err(wrong(&format!("this version has no check `{check}`")));
     }
     let contract = Contract::embedded()?;
@@ -55,9 +64,19 @@ pub(crate) async fn replay(
         )));
     }
     if check == explore::ID {
-        let exploration = exploration(&report);
         let missing = || wrong("expected `explored` with `seed`, `seconds` and `requests`, found none");
-        options.explore = Some(exploration.ok_or_else(missing)?);
+        let exploration = exploration(&report, &options.budget).ok_or_else(missing)?;
+        // An exploration comes on top of the requests of a run, and here nothing else runs.
+        options.budget.requests = options.budget.requests.saturating_sub(exploration.requests);
+        options.explore = Some(exploration);
+    }
+    if is_recorded || known.is_some_and(Check::is_passive) {
+        options.requests = requests(&report, check, &target, &options).ok_or_else(|| {
+            wrong(&format!("expected the requests of `{check}` in `exchanges`, found an incomplete one"))
+        })?;
+    }
+    if is_recorded {
+        return compare_again(contract, &target, options, check).await;
     }
     options.selection = Selection { only: vec![Glob::new(check)], skip: Vec::new() };
     let report = with_target(Some(target), async |target| {
@@ -66,11 +85,62 @@ pub(crate) async fn replay(
     Ok(report.await?.verdict)
 }
 
-/// The exploration of a report.
-fn exploration(report: &Value) -> Option<Exploration> {
+/// A finding of `observe` that compares exchanges: its requests are sent again, and what is recorded of them is judged.
+async fn compare_again(
+    contract: &Contract,
+    target: &Target,
+    mut options: Options,
+    check: &str,
+) -> Result<Verdict, UsageError> {
+    // These keep what is sent; what they find is left out below.
+    let passive = registry().into_iter().filter(|check| check.is_passive());
+    let only = passive.map(|check| Glob::new(check.id)).collect();
+    options.selection = Selection { only, skip: Vec::new() };
+    (options.keep_exchanges, options.retries) = (true, 0);
+    let suite = Suite::new(contract, target, options)?;
+    let mut sent = Vec::new();
+    report::har(&suite.run(&SilentObserver).await, &mut sent)?;
+    let archive = Archive::read(sent.as_slice(), u64::MAX)?;
+    let traffic = Traffic::from_archive(contract, archive, Some(target.base().as_str()))?;
+    let mut judged = observe(contract, &traffic, InferredClauses::default());
+    judged.checks.retain(|result| result.id == check);
+    let output = Output::Stdout;
+    let screen = output.screen(Detail::Verbose);
+    let lines: String = judged.checks.iter().map(|result| report::check_text(result, &screen)).collect();
+    output.print(&format!("{lines}{}", report::failures(&judged, &screen)));
+    Ok(match judged.checks.first().map(|result| &result.outcome) {
+        Some(Outcome::Failed) => Verdict::Findings,
+        Some(Outcome::Passed | Outcome::Warning) => Verdict::Conforms,
+        _ => Verdict::Incomplete,
+    })
+}
+
+/// How the ids of checks end that compare exchanges of recorded traffic.
+const RECORDED: &str = ".recorded";
+
+/// The exploration of a report, within the limits of this run.
+fn exploration(report: &Value, budget: &Budget) -> Option<Exploration> {
     let number = |name| report.get("explored")?.get(name)?.as_u64();
-    let time = Duration::from_secs(number("seconds")?);
-    Some(Exploration { time, requests: number("requests")?, seed: number("seed")? })
+    let time = Duration::from_secs(number("seconds")?).min(budget.wall);
+    Some(Exploration { time, requests: number("requests")?.min(budget.requests), seed: number("seed")? })
+}
+
+/// The requests that the findings of a check cite; those of a passive check each once. None if one can't be read.
+fn requests(report: &Value, check: &str, target: &Target, options: &Options) -> Option<Vec<Request>> {
+    let checks = report.get("checks")?.as_array()?;
+    let result = checks.iter().find(|result| result.get("id").and_then(Value::as_str) == Some(check))?;
+    let secrets: Vec<Secret> = target.secrets().cloned().chain(options.wire.secrets()).collect();
+    let mut requests = Vec::new();
+    for exchange in Vec::<RecordedExchange>::deserialize(result.get("exchanges")?).ok()? {
+        let request = exchange.request(&secrets)?;
+        // These are added again.
+        let headers = options.wire.headers.iter();
+        let request = headers.fold(request, |request, header| request.without_header(&header.name));
+        if check.ends_with(RECORDED) || !requests.contains(&request) {
+            requests.push(request);
+        }
+    }
+    Some(requests)
 }
 
 /// Maximum size of a report in JSON, in bytes: many times that of a run with all budgets used up.

@@ -5,26 +5,38 @@ use crate::wire::RecordedExchange;
 /// Maximum size of a body that is passed as an argument, in bytes. Linux allows arguments of 128 KiB.
 const MAX_ARGUMENT_BYTES: usize = 64 * 1024;
 
-/// The curl command that sends a recorded request again. Secrets are shell variables.
+/// The curl command that sends a recorded request again, as it was sent. Secrets are shell variables. A request that was too long to
+/// be recorded gives a comment instead, because half of it is another request.
 #[must_use]
 pub fn command(base: &str, exchange: &RecordedExchange) -> String {
     let url = format!("{}{}", base.trim_end_matches('/'), exchange.target);
-    let mut command = format!("curl -sS -i -X {} {}", exchange.method, quoted(&url));
+    if exchange.request_body_cut {
+        let method = &exchange.method;
+        return format!(
+            "# no command: the body of this {method} request to {} is not recorded as a whole",
+            quoted(&url)
+        );
+    }
+    // Without these options curl takes brackets for patterns, and removes dots from the path.
+    let literal = if exchange.target.replace("${", "").contains(['[', ']', '{']) { " -g" } else { "" };
+    let as_is = if exchange.target.contains("/.") { " --path-as-is" } else { "" };
+    let mut command = format!("curl -sS -i{literal}{as_is} -X {} {}", exchange.method, quoted(&url));
     for (name, value) in &exchange.request_headers {
-        command.push_str(&format!(" -H {}", quoted(&format!("{name}: {value}"))));
+        // With a colon, curl would leave out a header without a value.
+        let header = if value.trim().is_empty() { format!("{name};") } else { format!("{name}: {value}") };
+        command.push_str(&format!(" -H {}", quoted(&header)));
     }
-    match &exchange.request_body {
-        None => {}
-        Some(body) if exchange.request_body_cut => {
-            command.push_str(&format!(" --data-binary @body  # begins with {}", quoted(&first_line(body))));
-        }
-        Some(body) if body.len() > MAX_ARGUMENT_BYTES => {
-            // A builtin of the shell takes arguments of any length.
-            command = format!("printf %s {} | {command} --data-binary @-", quoted(body));
-        }
-        Some(body) => command.push_str(&format!(" --data-binary {}", quoted(body))),
+    let Some(body) = &exchange.request_body else { return command };
+    if !exchange.request_headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
+        // Otherwise curl adds the type of a form.
+        command.push_str(" -H 'Content-Type:'");
     }
-    command
+    if body.len() > MAX_ARGUMENT_BYTES {
+        // A builtin of the shell takes arguments of any length.
+        return format!("printf %s {} | {command} --data-binary @-", quoted(body));
+    }
+    // A body that begins with @ is no file.
+    format!("{command} --data-raw {}", quoted(body))
 }
 
 /// Quotes one shell word. The variables of secrets stay outside the quotes, so that the shell expands them. Control characters
@@ -42,15 +54,15 @@ fn quoted(text: &str) -> String {
     let facts = Fact::ALL.iter().map(|fact| (fact.variable(), fact.variable()));
     for (name, variable) in facts.chain([("API_KEY", "SALLYPORT_API_KEY"), ("HEADER", "HEADER")]) {
         quoted = quoted.replace(&format!("${name}"), &format!("'\"${variable}\"'"));
+        // What is nearly the secret, in the words of bash; see `Secret::shown`.
+        for change in ["%?", "#?", "~~"] {
+            quoted =
+                quoted.replace(&format!("${{{name}{change}}}"), &format!("'\"${{{variable}{change}}}\"'"));
+        }
     }
     // Remove the empty quotes that a variable at the edge of the word leaves.
     let trimmed = quoted.strip_prefix("''\"").map(|rest| format!("\"{rest}")).unwrap_or(quoted);
     trimmed.strip_suffix("\"''").map(|rest| format!("{rest}\"")).unwrap_or(trimmed)
-}
-
-fn first_line(body: &str) -> String {
-    const MAX_CHARACTERS: usize = 60;
-    body.lines().next().unwrap_or_default().chars().take(MAX_CHARACTERS).collect()
 }
 
 #[cfg(test)]
@@ -63,25 +75,51 @@ mod tests {
         assert_eq!(quoted("$HOME `id`"), "'$HOME `id`'");
         assert_eq!(quoted("$SALLYPORT_SECOND_API_KEY"), "\"$SALLYPORT_SECOND_API_KEY\"");
         assert_eq!(quoted("k=$API_KEY"), r#"'k='"$SALLYPORT_API_KEY""#);
+        assert_eq!(quoted("k=${API_KEY%?}~"), r#"'k='"${SALLYPORT_API_KEY%?}"'~'"#);
         assert_eq!(quoted("a\u{1b}[2J\u{202e}b"), r"'a'$'\x1b''[2J'$'\u202e''b'");
     }
 
-    #[test]
-    fn a_long_body_is_piped_as_a_whole() {
-        let body = format!("{{\"ips\":[{}\"it's\"]}}", "\"192.0.2.1\",".repeat(10_000));
-        let exchange = RecordedExchange {
+    fn post(target: &str, headers: &[(&str, &str)], body: &str) -> RecordedExchange {
+        RecordedExchange {
             index: 0,
             method: "POST".to_owned(),
-            target: "/search?api_key=$API_KEY".to_owned(),
-            request_headers: Vec::new(),
-            request_body: Some(body.clone()),
+            target: target.to_owned(),
+            request_headers: headers
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
+            request_body: Some(body.to_owned()),
             request_body_cut: false,
             status: None,
             response_headers: Vec::new(),
             response_body: None,
             failure: None,
             elapsed_ms: 0,
-        };
+        }
+    }
+
+    #[test]
+    fn curl_adds_and_drops_nothing() {
+        let json = ("Content-Type", "application/json");
+        for (exchange, expected) in [
+            (
+                post("/a", &[json], "@b"),
+                "curl -sS -i -X POST 'http://h/a' -H 'Content-Type: application/json' --data-raw '@b'",
+            ),
+            (post("/a", &[], ""), "curl -sS -i -X POST 'http://h/a' -H 'Content-Type:' --data-raw ''"),
+            (post("/a", &[json, ("X-API-Key", " ")], ""), " -H 'X-API-Key;' "),
+            (post("/../a?b[]=1", &[json], ""), "curl -sS -i -g --path-as-is -X POST 'http://h/../a?b[]=1'"),
+            (RecordedExchange { request_body_cut: true, ..post("/a", &[json], "b") }, "# no command: "),
+        ] {
+            let command = command("http://h/", &exchange);
+            assert!(command.contains(expected), "{expected} in {command}");
+        }
+    }
+
+    #[test]
+    fn a_long_body_is_piped_as_a_whole() {
+        let body = format!("{{\"ips\":[{}\"it's\"]}}", "\"192.0.2.1\",".repeat(10_000));
+        let exchange = post("/search?api_key=$API_KEY", &[], &body);
         let script = format!("curl() {{ cat; }}; {}", command("http://localhost", &exchange));
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("script");

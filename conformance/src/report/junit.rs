@@ -5,9 +5,8 @@ use quick_junit::{
 };
 
 use super::cause::headlines;
-use super::plain;
-use super::screen::Screen;
 use super::terminal::{detected, failures, inferred_from, profile_and_budget, suite_and_contract, throttled};
+use super::{Detail, Screen, plain};
 use crate::check::{Outcome, Severity};
 use crate::contract::Clause;
 use crate::run::{CheckResult, Coverage, Report, Verdict};
@@ -64,6 +63,9 @@ pub(crate) fn text(document: &Document) -> Result<String, SerializeError> {
     Ok(document.to_string()?.replacen(&attribute, "", 1))
 }
 
+/// A report has every finding, and every command as a whole.
+const WHOLE: Screen = Screen { detail: Detail::Verbose, ..Screen::PLAIN };
+
 fn error(kind: &str, reason: &str) -> TestCaseStatus {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
     status.set_type(kind).set_message(plain(reason));
@@ -71,7 +73,7 @@ fn error(kind: &str, reason: &str) -> TestCaseStatus {
 }
 
 fn case(report: &Report, result: &CheckResult) -> TestCase {
-    let details = || failures(&only(report, result), &Screen::PLAIN);
+    let details = || failures(&only(report, result), &WHOLE);
     let status = match &result.outcome {
         Outcome::Passed | Outcome::Warning => TestCaseStatus::success(),
         Outcome::Failed => {

@@ -11,7 +11,7 @@ use crate::run::{
     CheckResult, ExpectationState, FAIL_ON_SKIP, NotJudged, Report, Rerun, Skips, Totals, Verdict,
 };
 use crate::target::DiscoveredFact;
-use crate::wire::{Budget, RecordedExchange, Throttling};
+use crate::wire::{Budget, Throttling};
 
 /// One check on one line, with the reason when it has no result, and in a verbose report with its exchanges.
 #[must_use]
@@ -363,9 +363,10 @@ fn seconds(millis: u64) -> f64 {
     millis as f64 / 1000.0
 }
 
-/// Maximum number of findings of a check on a terminal, and maximum size of the body of a command in bytes.
+/// Maximum number of findings of a check on a terminal, and maximum size of a command in bytes: one with a batch of as many
+/// distinct addresses as are allowed fits.
 const MAX_FINDINGS_PER_CHECK: usize = 12;
-const MAX_BODY_BYTES: usize = 1_000;
+const MAX_COMMAND_BYTES: usize = 16 * 1024;
 
 fn heading(text: &mut String, result: &CheckResult, screen: &Screen) {
     let heading = format!("{} {}", result.outcome.name(), result.id);
@@ -403,13 +404,12 @@ fn finding_text(report: &Report, (result, finding): CheckFinding<'_>, screen: &S
     for index in &finding.exchanges {
         let known = result.exchanges.iter().find(|exchange| exchange.index == *index);
         let Some(exchange) = known else { continue };
-        // Commands are copied, so they are not wrapped. A batch of hundreds of addresses would hide everything else.
-        let body = exchange.request_body.as_ref().map_or(0, String::len);
+        // Commands are copied, so they are not wrapped. One that fills the screen would hide everything else.
         let mut command = curl::command(&report.target, exchange);
-        if body > MAX_BODY_BYTES && screen.detail != Detail::Verbose {
-            let cut = RecordedExchange { request_body_cut: true, ..exchange.clone() };
+        if command.len() > MAX_COMMAND_BYTES && screen.detail != Detail::Verbose {
+            let size = quantity(command.len(), "byte");
             command =
-                curl::command(&report.target, &cut) + ": complete in the reports, or with conformance replay";
+                format!("# a command of {size}, which the reports, --verbose and conformance replay show");
         }
         let label = screen.paint(Tone::Faint, &format!("{:>16}", "Reproduce"));
         let _ = writeln!(text, "{label} {}", plain(&command));

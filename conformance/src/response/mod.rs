@@ -18,3 +18,13 @@ pub(crate) fn operation_of(contract: &Contract, request: &Request) -> Option<Ope
     let by_method = on_path().find(|operation| operation.method == request.method_name());
     by_method.or_else(|| on_path().next()).map(|operation| operation.id)
 }
+
+/// The request ids of an extraction: that of the query and that of the header.
+pub(crate) fn request_ids(contract: &Contract, request: &Request) -> Vec<String> {
+    let extract = &contract.extract;
+    let in_query = request.query_value(&extract.request_id.name).map(str::to_owned);
+    let header =
+        request.headers().iter().find(|(name, _)| name.eq_ignore_ascii_case(&extract.request_id_header.name));
+    let in_header = header.map(|(_, value)| String::from_utf8_lossy(value).into_owned());
+    in_query.into_iter().chain(in_header).collect()
+}

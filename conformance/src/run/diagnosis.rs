@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::CheckResult;
 use crate::check::{Finding, Severity};
 use crate::contract::Clause;
-use crate::detection::{Cases, Cause, FailingCase, Matrix, Suspect, diagnose};
+use crate::detection::{Cases, Cause, FailingCase, Indication, KnownFault, Matrix, Suspect, diagnose};
 
 /// Findings with one likely cause: a known fault that the same cases notice. Nothing is named unless it fits well; see
 /// [`crate::detection::MIN_FIT`].
@@ -53,9 +53,20 @@ impl Diagnosis {
             results.iter().map(|result| (result.id, result.clauses)).collect();
         let failing = results.iter().flat_map(CheckResult::failing_cases);
         let failing = failing.map(|(judge, check, label)| FailingCase { judge, check, label });
-        let causes = diagnose(matrix, ran, failing, |judge, clause| {
-            clauses.get(judge).is_some_and(|clauses| clauses.contains(&clause))
-        });
+        let cites = |judge: &str, clause| clauses.get(judge).is_some_and(|cited| cited.contains(&clause));
+        let shows = |case: &FailingCase<'_>, fault: &KnownFault| {
+            let results = results.iter().filter(|result| result.id == case.judge);
+            let findings = results.flat_map(|result| &result.findings);
+            let findings: Vec<_> = findings.filter(|finding| is_of_case(finding, case)).collect();
+            if findings.iter().any(|finding| finding.excluded.contains(&fault.id.as_str())) {
+                Indication::Excluded
+            } else if findings.iter().any(|finding| finding.clause == fault.clause) {
+                Indication::Violated
+            } else {
+                Indication::OtherClauses
+            }
+        };
+        let causes = diagnose(matrix, ran, failing, cites, shows);
         let mut taken = BTreeSet::new();
         let mut diagnoses = Vec::new();
         for cause in &causes {
@@ -102,9 +113,13 @@ fn findings(results: &[CheckResult], cause: &Cause<'_>) -> Vec<FindingReference>
 }
 
 fn is_of_cause(judge: &str, finding: &Finding, cause: &Cause<'_>) -> bool {
-    let contains = |check: &str, label: &str| cause.cases.contains(&FailingCase { judge, check, label });
+    cause.cases.iter().any(|case| case.judge == judge && is_of_case(finding, case))
+}
+
+/// Whether a finding of the judge of a case is of that case.
+fn is_of_case(finding: &Finding, case: &FailingCase<'_>) -> bool {
     match finding.seen_in.is_empty() {
-        true => contains(judge, finding.case.as_deref().unwrap_or_default()),
-        false => finding.seen_in.iter().any(|(check, label)| contains(check, label)),
+        true => case.judge == case.check && finding.is_of(case.label),
+        false => finding.seen_in.iter().any(|(check, label)| check == case.check && label == case.label),
     }
 }

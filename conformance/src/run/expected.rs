@@ -110,6 +110,7 @@ mod tests {
                 case: None,
                 facts: Vec::new(),
                 seen_in: Vec::new(),
+                excluded: Vec::new(),
             });
         }
         result

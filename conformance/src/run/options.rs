@@ -1,7 +1,7 @@
 use super::{ExpectedFailure, Gates, Profile, Selection};
 use crate::check::InferredClauses;
 use crate::explore::Exploration;
-use crate::wire::{Budget, ShortSecret, WireError, WireOptions};
+use crate::wire::{Budget, Request, ShortSecret, WireError, WireOptions};
 
 /// The options of a run.
 #[derive(Debug, Clone)]
@@ -30,6 +30,8 @@ pub struct Options {
     pub detect: Option<u8>,
     /// Whether to explore beyond the fixed cases.
     pub explore: Option<Exploration>,
+    /// Requests that are sent after all others, for passive checks to judge.
+    pub requests: Vec<Request>,
     /// Whether the report keeps every exchange of the checks, for [`Format::Har`](crate::report::Format::Har). This takes memory
     /// and time, because each of them is redacted.
     pub keep_exchanges: bool,
@@ -50,6 +52,7 @@ impl Default for Options {
             implementation: None,
             detect: None,
             explore: None,
+            requests: Vec::new(),
             keep_exchanges: false,
         }
     }

@@ -1,3 +1,6 @@
+// Durations, counts and sizes come from the target here.
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
+
 use std::num::NonZeroU32;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -203,8 +206,8 @@ impl Meter {
             return Ok(None);
         }
         add_within(&self.requests, 1, max_requests).map_err(|()| BudgetError::Requests(max_requests))?;
-        counts.reserved += wanted;
-        counts.in_flight += usize::from(may_take);
+        counts.reserved = counts.reserved.saturating_add(wanted);
+        counts.in_flight = counts.in_flight.saturating_add(may_take.into());
         Ok(Some(Reservation { meter: self, cost, reserved: wanted, taken: wanted }))
     }
 
@@ -307,8 +310,8 @@ impl Reservation<'_> {
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         let mut counts = lock(&self.meter.gateways);
-        counts.reserved -= self.reserved;
-        counts.in_flight -= usize::from(self.cost != GatewayCost::Nothing);
+        counts.reserved = counts.reserved.saturating_sub(self.reserved);
+        counts.in_flight = counts.in_flight.saturating_sub((self.cost != GatewayCost::Nothing).into());
         counts.taken = counts.taken.saturating_add(self.taken);
         drop(counts);
         self.meter.settled.notify_waiters();

@@ -1,3 +1,6 @@
+// Durations, counts and sizes come from the target here.
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
+
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -231,15 +234,15 @@ impl Wire {
     ) -> Result<Exchange, WireError> {
         let request = &self.with_extra_headers(request);
         let pace = self.meter.pace();
-        let mut attempts = 0;
-        let mut repeats = 0;
+        let mut attempts: u32 = 0;
+        let mut repeats: u32 = 0;
         let mut reuses = !self.closes_kept_connections.load(Ordering::Relaxed);
         let mut was_throttled = false;
         let mut waiting_since = None;
         loop {
             let reservation = self.meter.reserve(cost).await?;
             self.meter.wait_for_turn().await;
-            attempts += 1;
+            attempts = attempts.saturating_add(1);
             let alone = if was_throttled && attempts > CONCURRENT_ATTEMPTS {
                 tokio::time::timeout(MAX_WAIT_FOR_OTHERS, self.exclusivity.write()).await.ok()
             } else {
@@ -270,10 +273,12 @@ impl Wire {
             match &exchange.result {
                 Ok(response) if policy == ThrottlingPolicy::WaitOut && is_busy && attempts < max_attempts => {
                     // A growing wait, even if the service asks for none.
-                    let wait = wait_after(response, attempts).max(MIN_WAIT * attempts);
+                    let wait = wait_after(response, attempts).max(MIN_WAIT.saturating_mul(attempts));
                     // Waiting for a turn counts as waiting.
                     let waited = waiting_since.get_or_insert_with(Instant::now).elapsed();
-                    if waited + wait <= self.options.longest_wait && wait < self.meter.time_left() {
+                    if waited.saturating_add(wait) <= self.options.longest_wait
+                        && wait < self.meter.time_left()
+                    {
                         was_throttled = response.status == 429;
                         tokio::time::sleep(wait).await;
                         continue;
@@ -409,13 +414,13 @@ fn json_values(body: &[u8]) -> usize {
     if !matches!(body.trim_ascii_start().first(), Some(b'{' | b'[')) {
         return 0;
     }
-    let (mut values, mut in_string, mut escaped) = (1, false, false);
+    let (mut values, mut in_string, mut escaped) = (1_usize, false, false);
     for byte in body {
         match byte {
             _ if escaped => escaped = false,
             b'\\' if in_string => escaped = true,
             b'"' => in_string = !in_string,
-            b',' | b'[' | b'{' if !in_string => values += 1,
+            b',' | b'[' | b'{' if !in_string => values = values.saturating_add(1),
             _ => {}
         }
     }
@@ -431,7 +436,7 @@ pub fn is_loopback(url: &Url) -> bool {
 /// The wait that a response 429 or 503 asks for, or a default.
 fn wait_after(response: &Response, attempts: u32) -> Duration {
     retry_after(response).unwrap_or(match response.status {
-        503 => (UNAVAILABLE_WAIT * attempts).min(DEFAULT_WAIT),
+        503 => UNAVAILABLE_WAIT.saturating_mul(attempts).min(DEFAULT_WAIT),
         _ => DEFAULT_WAIT,
     })
 }

@@ -1,9 +1,11 @@
+use std::cmp::Reverse;
 use std::time::Duration;
 
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::{Redactor, Request, Response, headers, password};
+use super::{Redactor, Request, Response, Secret, headers, password};
 
 /// A request and its response, for a check to judge.
 #[derive(Debug, Clone)]
@@ -19,7 +21,7 @@ pub struct Exchange {
 }
 
 /// Why a request has no response.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[error("{detail}")]
 pub struct WireFailure {
     /// What kind of failure.
@@ -29,7 +31,7 @@ pub struct WireFailure {
 }
 
 /// Kinds of failures on the wire.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
     /// No connection could be made, TLS included.
@@ -54,7 +56,7 @@ impl FailureKind {
 }
 
 /// An exchange without secrets, as reports keep it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct RecordedExchange {
     /// Number in the recording of its check, from 0.
     pub index: usize,
@@ -90,10 +92,10 @@ impl Exchange {
 }
 
 impl RecordedExchange {
-    /// Maximum size of a request body in reports, in bytes: the largest batch of any check fits, so that the command to repeat
-    /// the request is complete.
+    /// Maximum size of a request's target, of each of its headers and of its body in reports, in bytes: the largest request of any
+    /// check fits, so that the command to repeat it is complete.
     const REQUEST_LIMIT: usize = 512 * 1024;
-    /// Maximum length of a target or a header, in bytes.
+    /// Maximum length of a header of a response, in bytes.
     const LINE_LIMIT: usize = 4 * 1024;
 
     /// Redacts an exchange.
@@ -101,10 +103,36 @@ impl RecordedExchange {
         Self::with_body(exchange, redactor, Response::BODY_LIMIT).0
     }
 
+    /// Its request, with these secrets in place of their names. None if it was too long to be recorded.
+    #[must_use]
+    pub fn request<'a>(&self, secrets: impl IntoIterator<Item = &'a Secret>) -> Option<Request> {
+        if self.request_body_cut {
+            return None;
+        }
+        let mut shown: Vec<_> = secrets.into_iter().flat_map(Secret::shown).collect();
+        // The name of one may begin with that of another.
+        shown.sort_by_key(|(name, _)| Reverse(name.len()));
+        let fill = |text: &str, spell: fn(&str) -> String| {
+            shown.iter().fold(text.to_owned(), |text, (name, secret)| text.replace(name, &spell(secret)))
+        };
+        let in_json = |secret: &str| {
+            let text = serde_json::Value::from(secret).to_string();
+            text.trim_matches('"').to_owned()
+        };
+        let target = fill(&self.target, |secret| utf8_percent_encode(secret, NON_ALPHANUMERIC).to_string());
+        let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+        let mut request = Request::recorded(&self.method, path, query);
+        if let Some(body) = &self.request_body {
+            request = request.body("", fill(body, in_json)).without_header("Content-Type");
+        }
+        let headers = self.request_headers.iter();
+        Some(headers.fold(request, |request, (name, value)| request.header(name, fill(value, str::to_owned))))
+    }
+
     /// Redacts an exchange with up to `limit` bytes of the response body; also returns whether that was cut.
     pub(crate) fn with_body(exchange: &Exchange, redactor: &Redactor, limit: usize) -> (Self, bool) {
         let line = |(name, value): &(String, Vec<u8>)| {
-            (redactor.redact(name), redactor.redact_bytes(value, Self::LINE_LIMIT))
+            (redactor.redact(name), redactor.redact_bytes(value, Self::REQUEST_LIMIT))
         };
         // Requests contain only secrets that the suite knows. Those of responses are not known in advance.
         let masked = |(name, value): &(String, Vec<u8>)| {
@@ -125,7 +153,7 @@ impl RecordedExchange {
         let recorded = Self {
             index: exchange.index,
             method: request.method_name().to_owned(),
-            target: redactor.redact_bytes(request.target().as_bytes(), Self::LINE_LIMIT),
+            target: redactor.redact_bytes(request.target().as_bytes(), Self::REQUEST_LIMIT),
             request_headers: request.headers().iter().map(line).collect(),
             request_body_cut: body.as_ref().is_some_and(|body| body.len() > Self::REQUEST_LIMIT),
             request_body: body.map(|body| redactor.redact_bytes(&body, Self::REQUEST_LIMIT)),
@@ -142,5 +170,39 @@ impl RecordedExchange {
             elapsed_ms: u64::try_from(exchange.elapsed.as_millis()).unwrap_or(u64::MAX),
         };
         (recorded, is_cut.unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recorded_request_is_the_one_that_was_sent() {
+        let secrets = [
+            Secret::new("API_KEY", "tok/en+with \"odd\" characters="),
+            Secret::new("API_KEY_TOO", "another-token"),
+        ];
+        let redactor = Redactor::new(&secrets).expect("long secrets");
+        let contract = crate::contract::Contract::embedded().expect("contract");
+        let search = Request::to(&contract.search.operation);
+        for (shown, token) in secrets.iter().flat_map(Secret::shown) {
+            let sent = search.clone().query("api_key", &token).raw_query("x=%ff");
+            let sent = sent.header("X-API-Key", &token).field("api_key", token.as_str()).field("a", "'@");
+            let result = Ok(Response::new(200, Vec::new(), Vec::new().into()));
+            let exchange = Exchange { index: 0, request: sent.clone(), result, elapsed: Duration::ZERO };
+            let recorded = RecordedExchange::new(&exchange, &redactor);
+            assert!(recorded.target.contains(&format!("api_key={shown}&")), "{}", recorded.target);
+            let text = serde_json::to_string(&recorded).expect("JSON");
+            let recorded: RecordedExchange = serde_json::from_str(&text).expect("what was written");
+            let again = recorded.request(&secrets).expect("a whole request");
+            let parts = |request: &Request| {
+                let mut headers = request.headers().to_vec();
+                headers.sort();
+                (request.method_name().to_owned(), request.target(), headers, request.body_bytes())
+            };
+            assert_eq!(parts(&again), parts(&sent), "{shown}");
+            assert!(RecordedExchange { request_body_cut: true, ..recorded }.request(&secrets).is_none());
+        }
     }
 }

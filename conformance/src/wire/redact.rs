@@ -4,6 +4,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+use percent_encoding::percent_decode_str;
 
 use super::password::PASSWORD;
 use super::{Secret, spelling};
@@ -71,11 +72,10 @@ impl Redactor {
             if (1..SHORTEST).contains(&length) {
                 return Err(ShortSecret { name: secret.name(), length });
             }
-            let swapped = secret.in_other_case();
-            let nearly = [secret.without_last_character(), secret.without_first_character(), &swapped];
-            let nearly = nearly.into_iter().filter(|_| length > SHORTEST);
-            let texts = std::iter::once(secret.expose()).chain(nearly);
-            patterns.extend(texts.flat_map(|text| forms(text, secret.name())));
+            // What is shorter than the shortest secret is not one.
+            let texts = if length > SHORTEST { 4 } else { 1 };
+            let texts = secret.shown().into_iter().take(texts);
+            patterns.extend(texts.flat_map(|(shown, text)| forms(&text, &shown)));
         }
         Ok(Self { known: Patterns::new(patterns), learned: RwLock::new(Patterns::new(Vec::new())) })
     }
@@ -97,7 +97,7 @@ impl Redactor {
         }
         let mut learned = self.learned.write().unwrap_or_else(PoisonError::into_inner);
         let mut patterns = std::mem::take(&mut learned.patterns);
-        patterns.extend(forms(password, name));
+        patterns.extend(forms(password, &format!("${name}")));
         *learned = Patterns::new(patterns);
     }
 
@@ -174,7 +174,19 @@ impl Patterns {
         let mut found = self.find(text);
         let end = found.open.filter(|_| is_cut).unwrap_or(text.len());
         found.matches.retain(|found| found.place.start < end);
-        found.matches.sort_unstable_by_key(|found| (found.place.start, Reverse(found.place.end)));
+        // Letters are found in either case, so of secrets that differ in their case only the one that the text spells counts.
+        found.matches.sort_by_cached_key(|found| {
+            let pattern = self.patterns.get(found.pattern);
+            let spelt = text.get(found.place.clone()).unwrap_or_default();
+            let spelt = percent_decode_str(spelt).decode_utf8_lossy();
+            let is_spelt = |pattern: &Pattern| {
+                let characters = pattern.characters.iter().copied();
+                spelt.chars().filter(|c| *c != '\\').eq(characters.filter(|c| *c != '\\'))
+            };
+            let is_other = !pattern.is_some_and(is_spelt);
+            let is_changed = pattern.is_some_and(|pattern| pattern.replacement.starts_with("${"));
+            (found.place.start, Reverse(found.place.end), is_other, is_changed)
+        });
         let mut shown = String::with_capacity(end);
         let mut kept = 0;
         for spelling::Match { place, pattern } in found.matches {
@@ -191,12 +203,12 @@ impl Patterns {
     }
 }
 
-/// The secret as it is, and within base64.
-fn forms(secret: &str, name: &str) -> Vec<Pattern> {
+/// The secret as it is, and within base64, with what replaces it.
+fn forms(secret: &str, replacement: &str) -> Vec<Pattern> {
     let forms = std::iter::once(secret.to_owned()).chain(base64_forms(secret.as_bytes()));
     let forms = forms.filter(|form| !form.is_empty());
     forms
-        .map(|form| Pattern { characters: form.chars().collect(), replacement: format!("${name}") })
+        .map(|form| Pattern { characters: form.chars().collect(), replacement: replacement.to_owned() })
         .collect()
 }
 

@@ -22,6 +22,7 @@ pub struct Request {
     headers: Vec<(String, Vec<u8>)>,
     body: Body,
     gives_nothing: bool,
+    is_invalid: bool,
     given: Option<Arc<[String]>>,
 }
 
@@ -72,6 +73,7 @@ impl Request {
             headers: Vec::new(),
             body: Body::None,
             gives_nothing: false,
+            is_invalid: false,
             given: None,
         }
     }
@@ -189,6 +191,18 @@ impl Request {
     pub fn giving_nothing(mut self) -> Self {
         self.gives_nothing = true;
         self
+    }
+
+    /// Marks a request that a conforming service rejects. If it is accepted, that is a finding of the check that sent it, and
+    /// nothing is concluded from its result.
+    pub fn as_invalid(mut self) -> Self {
+        self.is_invalid = true;
+        self.giving_nothing()
+    }
+
+    /// Whether a conforming service rejects it.
+    pub fn is_invalid(&self) -> bool {
+        self.is_invalid
     }
 
     /// Marks a repetition, to which a conforming service returns the gateways of an earlier response again. They are not taken

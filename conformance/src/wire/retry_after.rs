@@ -1,3 +1,6 @@
+// Durations, counts and sizes come from the target here.
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
+
 use std::time::{Duration, SystemTime};
 
 /// The value of a `Retry-After` header.

@@ -29,6 +29,17 @@ impl Secret {
         self.value.expose_secret()
     }
 
+    /// The value and what checks send as nearly the same, each with the name that replaces it in reports, which bash expands to it.
+    pub(crate) fn shown(&self) -> [(String, String); 4] {
+        let name = self.name;
+        [
+            (format!("${name}"), self.expose().to_owned()),
+            (format!("${{{name}%?}}"), self.without_last_character().to_owned()),
+            (format!("${{{name}#?}}"), self.without_first_character().to_owned()),
+            (format!("${{{name}~~}}"), self.in_other_case()),
+        ]
+    }
+
     /// The value without its last character. Checks send it as a wrong token, and it is as secret.
     pub fn without_last_character(&self) -> &str {
         let value = self.expose();

@@ -106,13 +106,17 @@ async fn what_breaks_when_it_runs_again_is_a_finding() {
 
 #[tokio::test]
 async fn a_service_that_stays_busy_gets_no_verdict_and_is_not_asked_forever() {
-    let server = groups_unless(|asked| (asked.number > 0).then(|| throttled("3600"))).await;
-    let report = server.run("*", |_| {}).await;
-    assert_eq!(report.verdict, Verdict::Incomplete);
-    let Rerun { checks, concluded } = report.run_again;
-    assert!((1..=3).contains(&checks) && concluded == 0, "{:?}", report.run_again);
-    assert!(report.totals.inconclusive > 10, "{:?}", report.totals);
-    assert!(server.requests() < 100, "{} requests", server.requests());
+    // An hour, and the largest number of seconds that fits.
+    for retry_after in ["3600", "18446744073709551615"] {
+        let server = groups_unless(move |asked| (asked.number > 0).then(|| throttled(retry_after))).await;
+        let report = server.run("*", |_| {}).await;
+        assert_eq!(report.verdict, Verdict::Incomplete);
+        let Rerun { checks, concluded } = report.run_again;
+        assert!((1..=3).contains(&checks) && concluded == 0, "{:?}", report.run_again);
+        assert!(report.totals.inconclusive > 10, "{:?}", report.totals);
+        assert_eq!(report.totals.errors, 0, "{}", summary(&report));
+        assert!(server.requests() < 100, "{} requests", server.requests());
+    }
 }
 
 /// Wrong tokens are throttled whatever the rate, and everything else is served.

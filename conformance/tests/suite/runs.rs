@@ -1,14 +1,16 @@
 //! Verdicts of whole runs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::time::Duration;
 
+use sallyport_conformance::contract::Clause;
 use sallyport_conformance::detection::{Detection, Unlock};
 use sallyport_conformance::report::{self, Screen, Style};
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::target::{RejectedToken, RejectionReason};
 use sallyport_conformance::{Facts, Options, Outcome, Report, Secret, Verdict};
+use serde_json::{Value, json};
 
 use crate::canned::{CannedServer, Reply};
 
@@ -228,6 +230,57 @@ async fn a_finding_reads_well() {
         &report.checks[0],
         &Screen { style: Style::Coloured, ..Screen::PLAIN }
     ));
+}
+
+/// What 2^32 or more becomes when it is read as 32 bits is accepted, with a page of that size.
+#[tokio::test]
+async fn an_accepted_invalid_request_is_a_finding_of_its_limit_and_of_nothing_else() {
+    const SIZE: &str = "search.page-size.boundaries";
+    let server = CannedServer::start(|asked| {
+        let body: Value = serde_json::from_str(&asked.body).unwrap_or_default();
+        let size = body["pageSize"].as_i64().unwrap_or(20);
+        let is_number = body["pageSize"].is_null() || body["pageSize"].is_i64();
+        if !asked.has_token() || !is_number || !(1..=1_000).contains(&(size % (1 << 32))) {
+            return Reply::json(400, r#"{"code": 40000, "message": "invalid"}"#);
+        }
+        let (page, is_valid) = (body["page"].as_i64().unwrap_or(1), size < 1 << 32);
+        let (items, total) = if is_valid { (json!([]), 0) } else { (json!([{"instanceId": 1}]), 9) };
+        let data = json!({"items": items, "page": page, "pageSize": size % (1 << 32), "total": total});
+        let body = json!({"code": 200, "message": "", "requestId": "r", "data": data});
+        Reply::json(200, &body.to_string())
+    })
+    .await;
+    let report = server
+        .run(SIZE, |options| {
+            options.selection.only.extend(["search.*.watched", "search.*.schema"].map(Glob::new))
+        })
+        .await;
+    let found =
+        report.checks.iter().flat_map(|check| check.findings.iter().map(|found| (check.id, found.clause)));
+    let found: BTreeSet<_> = found.collect();
+    assert_eq!(found, BTreeSet::from([(SIZE, Clause::SearchPageSize)]), "{:?}", report.checks);
+}
+
+/// The second repetition of an extraction gets other gateways.
+#[tokio::test]
+async fn a_finding_shows_every_request_in_its_order() {
+    let seen = Mutex::new(BTreeMap::<String, u16>::new());
+    let server = CannedServer::start(move |asked| {
+        let mut seen = seen.lock().expect("whole");
+        let times = seen.entry(asked.line.clone()).or_default();
+        *times += 1;
+        let port = if *times == 3 { r#""port": 2"# } else { r#""port": 1"# };
+        let Reply::Response { status, headers, body } = Reply::gateways(2) else { unreachable!() };
+        Reply::Response { status, headers, body: body.replace(r#""port": 1"#, port) }
+    })
+    .await;
+    let report = server.run("extract.idempotent.query", |_| {}).await;
+    let check = result(&report, "extract.idempotent.query");
+    let third = check.findings.iter().find(|finding| finding.expected.contains("sent a third time"));
+    let shown = &third.expect("a finding of the third").exchanges;
+    assert_eq!(shown.len(), 3, "{shown:?}");
+    assert!(shown.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{shown:?}");
+    assert!(shown.iter().all(|index| check.exchanges.iter().any(|exchange| exchange.index == *index)));
 }
 
 /// Takes out what differs from run to run.

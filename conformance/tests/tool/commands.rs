@@ -151,6 +151,46 @@ fn a_finding_is_replayed_where_the_user_says_and_nowhere_else() {
 }
 
 #[test]
+fn every_finding_is_replayed_passive_ones_too() {
+    let folder = Folder::new();
+    let report = &folder.file("report.json");
+    // In the wrong order, without a name, and without the headers.
+    let broken = MisbehavingServer::start(|stream| {
+        let group = |id: u8| serde_json::json!({"groupId": id, "createdAt": "2026", "updatedAt": ""});
+        let data = serde_json::json!({"items": [group(2), group(1)]});
+        let body = serde_json::json!({"code": 200, "message": "ok", "requestId": "r", "data": data});
+        server::response(stream, "200 OK", &[("X-Request-Id", "")], body.to_string().as_bytes())
+    });
+    let fixed = MisbehavingServer::start(groups);
+    let request = format!("json={report}");
+    run(&["run", "--base-url", &broken.url(), "--only", "groups.*", "--report", &request]).assert(1, &[]);
+    let written = folder.json("report.json");
+    let checks = written["checks"].as_array().expect("checks");
+    let with_findings = checks.iter().filter(|check| check["findings"][0]["severity"] == "fail");
+    let ids: Vec<_> = with_findings.filter_map(|check| check["id"].as_str()).collect();
+    for passive in ["groups.envelope.schema", "groups.headers.request-id"] {
+        assert!(ids.contains(&passive), "{ids:?}");
+        let elsewhere = ["replay", report, passive, "--base-url", &fixed.url(), "--allow-other-target"];
+        run(&elsewhere).assert(0, &[]);
+    }
+    for check in ids {
+        run(&["replay", report, check, "--base-url", &broken.url()]).assert(1, &["Reproduce curl"]);
+    }
+    // What compares exchanges of recorded traffic, too.
+    let (har, recorded) = (folder.file("run.har"), &folder.file("recorded.json"));
+    let run_again = ["run", "--base-url", &broken.url(), "--only", "groups.order.ascending", "--report"];
+    run(&[run_again.as_slice(), &[&format!("har={har}")]].concat()).assert(1, &[]);
+    run(&["observe", &har, "--report", &format!("json={recorded}")]).assert(1, &["groups.order.recorded"]);
+    let again = ["replay", recorded, "groups.order.recorded", "--base-url"];
+    run(&[again.as_slice(), &[&broken.url()]].concat()).assert(1, &["Reproduce curl"]);
+    run(&[again.as_slice(), &[&fixed.url(), "--allow-other-target"]].concat()).assert(0, &[]);
+    let cut = folder.read("report.json").replace("\"request_body_cut\": false", "\"request_body_cut\": true");
+    folder.write("report.json", cut);
+    run(&["replay", report, "groups.envelope.schema", "--base-url", &broken.url()])
+        .assert(2, &["expected the requests of `groups.envelope.schema` in `exchanges`"]);
+}
+
+#[test]
 fn nobody_gets_the_profile_full_without_asking_for_it() {
     let target = MisbehavingServer::start(groups);
     let planned = |how: &[&str]| {

@@ -107,6 +107,25 @@ async fn the_written_reports_of_a_fixed_run() {
     insta::assert_snapshot!("terminal", text);
 }
 
+/// A batch of hundreds of addresses can be pasted from every format that has commands.
+#[tokio::test]
+async fn commands_are_whole_in_every_format() {
+    const ITEMS: usize = 500;
+    let mut report = fixed_run(|_| {}).await;
+    let body = format!("{{\"ips\":[{}\"192.0.2.1\"]}}", "\"192.0.2.1\",".repeat(ITEMS - 1));
+    let exchanges = report.checks.iter_mut().flat_map(|check| &mut check.exchanges);
+    exchanges.for_each(|exchange| exchange.request_body = Some(body.clone()));
+    let cited = report.checks.iter().flat_map(|check| &check.findings).map(|finding| finding.exchanges.len());
+    let addresses = ITEMS * cited.sum::<usize>();
+    assert!(addresses > ITEMS);
+    let written = [Format::Markdown, Format::Junit, Format::Sarif, Format::Html];
+    let written = written.map(|format| format.render(&report).expect("rendered"));
+    for text in written.into_iter().chain([report::failures(&report, &Screen::PLAIN)]) {
+        assert!(text.matches("192.0.2.1").count() >= addresses, "{text}");
+        assert!(text.contains("--data-raw"), "{text}");
+    }
+}
+
 #[tokio::test]
 async fn a_json_report_fits_its_published_schema() {
     let schema = include_str!("../../report.schema.json");

@@ -91,20 +91,21 @@ async fn concurrent(probe: &Probe<'_>, own: &Request, name: &str) -> Result<(), 
     let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
     let other = own.clone().query(name, second.expose());
     let data = |response: &Response| response.at("/data").cloned().unwrap_or_default();
-    let (first, theirs) = (probe.control(own).await?, probe.control(&other).await?);
-    let alone = [data(&first.response), data(&theirs.response)];
+    let (alone_first, alone_second) = (probe.control(own).await?, probe.control(&other).await?);
+    let alone = [data(&alone_first.response), data(&alone_second.response)];
     if alone[0] == alone[1] {
         return Err(probe.skip("both accounts get the same data"));
     }
     for _ in 0..PAIRS {
         let (first, second) = futures::future::join(probe.send(own), probe.send(&other)).await;
-        for (which, sent) in [first?, second?].into_iter().enumerate() {
-            let (exchange, class) = sent;
+        let both = [first?, second?];
+        for (which, (exchange, class)) in both.iter().enumerate() {
             let (ResponseClass::Accepted, Ok(response)) = (class, &exchange.result) else { continue };
             if data(response) == alone[1 - which] {
                 let expected = "the data of the account whose token was sent";
                 let actual = "the data of the other account, whose call was concurrent";
-                probe.finding(Clause::AllOwnAccount, expected, actual, &[&exchange]);
+                let exchanges = [&alone_first.exchange, &alone_second.exchange, &both[0].0, &both[1].0];
+                probe.finding(Clause::AllOwnAccount, expected, actual, &exchanges);
                 return Ok(());
             }
         }

@@ -119,7 +119,7 @@ async fn prefix(probe: &Probe<'_>) -> Result<(), Stop> {
     let others = others.map(|other| valid_request(other, probe.token()));
     // Without `num` the extraction is rejected, which shows that it is served, and takes no gateway.
     let num = &probe.contract().extract.num.name;
-    let extract = probe.extract().without_query(num).giving_nothing();
+    let extract = probe.extract().without_query(num).as_invalid();
     for request in [probe.groups(), probe.any_search(), extract].into_iter().chain(others) {
         let (exchange, class) = probe.send(&request).await?;
         served |= class == ResponseClass::Accepted;

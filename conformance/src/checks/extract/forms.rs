@@ -363,7 +363,7 @@ pub(in crate::checks) async fn rejects(
     why: &str,
     invalid: &Request,
 ) -> Result<(), Stop> {
-    let invalid = invalid.clone().giving_nothing();
+    let invalid = invalid.clone().as_invalid();
     let (exchange, class) = if names_empty_region(probe, &invalid) {
         let sent = probe.send_once(&invalid).await?;
         if has_retry_after(&sent.0) {

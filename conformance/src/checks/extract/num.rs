@@ -165,7 +165,7 @@ async fn maximum_of_default(probe: &Probe<'_>, context: Context) -> Result<(), S
     if class.decision() != Decision::Rejected || is_short {
         return Err(probe.skip("the default region has fewer gateways than the maximum"));
     }
-    let (beyond, _) = probe.send_once(&base.query(&extract.num.name, max + 1)).await?;
+    let (beyond, _) = probe.send_once(&base.query(&extract.num.name, max + 1).as_invalid()).await?;
     if !rejected_alike(&exchange, &beyond) || complaint(&exchange) != complaint(&beyond) {
         return Err(
             probe.skip("the maximum of the default region is rejected for another reason than its size")

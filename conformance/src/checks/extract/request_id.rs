@@ -224,8 +224,8 @@ async fn after_rejections(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let request = with_id(probe, &probe.fresh_request_id());
     let before = probe.control(&request).await?;
-    probe.send_once(&probe.extract().without_query(&extract.num.name).giving_nothing()).await?;
-    probe.send_once(&probe.extract_without_token().giving_nothing()).await?;
+    probe.send_once(&probe.extract().without_query(&extract.num.name).as_invalid()).await?;
+    probe.send_once(&probe.extract_without_token().as_invalid()).await?;
     same_as(probe, &before, &request, "sent again after rejected calls").await
 }
 
@@ -329,6 +329,7 @@ async fn absent(probe: &Probe<'_>) -> Result<(), Stop> {
     let plain = probe.extract();
     let text = plain.clone().query(&extract.return_type.name, &extract.text);
     // If the server gave all these calls the same id, they would stand for one extraction.
+    let mut sent = Vec::new();
     for num in [min, (min + 1).min(*extract.num_range.end())] {
         for (form, request) in [("as JSON", &plain), ("as text", &text)] {
             let request = request.clone().query(&extract.num.name, num);
@@ -337,11 +338,13 @@ async fn absent(probe: &Probe<'_>) -> Result<(), Stop> {
                 continue;
             };
             let count = i64::try_from(content::count(probe, &accepted.response)).unwrap_or(i64::MAX);
+            sent.push(accepted.exchange);
             if count > num {
                 let expected = format!("at most {}, {form}", quantity(num, "entry"));
                 let actual =
                     format!("{}, as an earlier call without an id requested", quantity(count, "entry"));
-                probe.finding(Clause::ExtractRequestIdSource, &expected, &actual, &[&accepted.exchange]);
+                let exchanges: Vec<_> = sent.iter().collect();
+                probe.finding(Clause::ExtractRequestIdSource, &expected, &actual, &exchanges);
             }
         }
     }

@@ -191,7 +191,7 @@ async fn is_rejected(probe: &Probe<'_>, (context, value): (Context, String)) -> 
     let extract = &probe.contract().extract;
     let name = &extract.return_type.name;
     context.control(probe).await?;
-    let (exchange, class) = probe.send(&context.request(probe).query(name, &value).giving_nothing()).await?;
+    let (exchange, class) = probe.send(&context.request(probe).query(name, &value).as_invalid()).await?;
     let why = format!("{name}={value:?} is not a listed value, {}", context.name());
     if exchange.result.as_ref().is_ok_and(|response| is_served_text(extract, response)) {
         let expected = format!("rejected: {why}");

@@ -91,7 +91,7 @@ impl<'a> Comparison<'a> {
         self.differences.push(Difference { clause, expected, actual, exchanges });
     }
 
-    /// Reports the differences as findings.
+    /// Reports the differences as findings, each with the search that shows what was expected.
     ///
     /// # Errors
     /// Inconclusive when there are differences and the surveyed data has changed meanwhile.
@@ -99,11 +99,11 @@ impl<'a> Comparison<'a> {
         if self.differences.is_empty() {
             return Ok(());
         }
-        if !self.survey.is_unchanged(probe).await? {
+        let Some(surveyed) = self.survey.confirm(probe).await? else {
             return Err(probe.inconclusive(CHANGED_MEANWHILE));
-        }
+        };
         for difference in self.differences {
-            let exchanges: Vec<_> = difference.exchanges.iter().collect();
+            let exchanges: Vec<_> = difference.exchanges.iter().chain(&surveyed).collect();
             probe.finding(difference.clause, &difference.expected, &difference.actual, &exchanges);
         }
         Ok(())

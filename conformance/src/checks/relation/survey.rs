@@ -13,7 +13,7 @@ use crate::check::{Probe, Stop};
 use crate::checks::Requests;
 use crate::checks::State;
 use crate::contract::Search;
-use crate::wire::Request;
+use crate::wire::{Exchange, Request};
 
 /// The instances at the surveyed addresses, read once in a run and shared by its checks.
 #[derive(Debug)]
@@ -145,14 +145,15 @@ impl Survey {
         Some(self.spelt_with(instance.ip, u16::try_from(port).ok()?))
     }
 
-    /// Reads the addresses again, and returns whether they have the same instances as before.
-    pub(crate) async fn is_unchanged(&self, probe: &Probe<'_>) -> Result<bool, Stop> {
-        let is_unchanged = read(probe, &self.request).await?.instances == self.instances;
-        if !is_unchanged {
-            State::from_probe(probe)?.surveys.drop_generation(self.generation);
-            probe.mark_stale();
+    /// Reads the addresses again, and returns what shows that they have the same instances as before. None when they have others.
+    pub(crate) async fn confirm(&self, probe: &Probe<'_>) -> Result<Option<Vec<Exchange>>, Stop> {
+        let again = read(probe, &self.request).await?;
+        if again.instances == self.instances {
+            return Ok(Some(again.exchanges));
         }
-        Ok(is_unchanged)
+        State::from_probe(probe)?.surveys.drop_generation(self.generation);
+        probe.mark_stale();
+        Ok(None)
     }
 
     pub(crate) fn admitted(&self, filters: &[Filter]) -> BTreeSet<i64> {

@@ -282,7 +282,7 @@ async fn rejected_alike(probe: &Probe<'_>, invalid: &str) -> Result<(), Stop> {
     let foreign = probe.facts().foreign_addresses.iter().find_map(|item| Some(address_of(item)?.0));
     let Some(foreign) = foreign else { return Err(probe.skip("none of the foreign addresses can be read")) };
     let (known, unknown) = (foreign.to_string(), addresses::unknown(probe.facts(), foreign).to_string());
-    let asked = |item: &str| probe.search([item, invalid]);
+    let asked = |item: &str| probe.search([item, invalid]).as_invalid();
     let foreign = ("the foreign address", known.as_str(), &asked(&known));
     likeness::judge(probe, Clause::SearchNoReveal, foreign, (&unknown, &asked(&unknown))).await
 }

@@ -456,16 +456,12 @@ async fn max_batch(probe: &Probe<'_>) -> Result<(), Stop> {
     }
     if let Some(instance) = low {
         let why = format!("{max} addresses, one of an instance that declares {:?}", instance.max_batch);
-        if let Some(found) = read_accepted(probe, CLAUSE, &why, &probe.search(with(instance, max))).await? {
-            let missing = !found.instances.contains_key(&instance.id);
-            if missing && survey.is_unchanged(probe).await? {
-                probe.finding(
-                    CLAUSE,
-                    &format!("{why}: its instance is found"),
-                    "the instance is missing",
-                    &found.evidence(),
-                );
-            }
+        let found = read_accepted(probe, CLAUSE, &why, &probe.search(with(instance, max))).await?;
+        if let Some(found) = found.filter(|found| !found.instances.contains_key(&instance.id)) {
+            let mut comparison = Comparison::with(survey);
+            let expected = format!("{why}: its instance is found");
+            comparison.differs(CLAUSE, expected, "the instance is missing".to_owned(), &found.evidence());
+            comparison.conclude(probe).await?;
         }
     }
     if let Some(instance) = high {

@@ -389,10 +389,11 @@ async fn order_held(probe: &Probe<'_>, index: usize) -> Result<(), Stop> {
     };
     let missing: Vec<_> = items.iter().filter(|item| !holds(&found, item)).collect();
     let whole = read(probe, &everything).await?;
+    let evidence = [whole.evidence(), found.evidence()].concat();
     if let Some(item) = missing.first().filter(|item| holds(&whole, item)) {
         let expected = format!("{what} find an instance at each of them");
         let actual = format!("none at {} of {}, {item} among them", missing.len(), items.len());
-        probe.finding(Clause::SearchOrderNumber, &expected, &actual, &found.evidence());
+        probe.finding(Clause::SearchOrderNumber, &expected, &actual, &evidence);
     }
     let others = found.ids().difference(&whole.ids()).count();
     if others > 0 {
@@ -401,7 +402,7 @@ async fn order_held(probe: &Probe<'_>, index: usize) -> Result<(), Stop> {
             search.order_no.name
         );
         let actual = quantity(others, "other instance");
-        probe.finding(Clause::SearchOrderNumber, &expected, &actual, &found.evidence());
+        probe.finding(Clause::SearchOrderNumber, &expected, &actual, &evidence);
     }
     Ok(())
 }

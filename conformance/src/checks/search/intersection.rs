@@ -86,17 +86,14 @@ async fn of_second_account(probe: &Probe<'_>, kind: FilterKind) -> Result<(), St
         return Ok(());
     };
     if found.ids() != expected {
-        if read(probe, &request).await?.instances != all.instances {
+        let again = read(probe, &request).await?;
+        if again.instances != all.instances {
             return Err(probe.inconclusive(CHANGED_MEANWHILE));
         }
-        let (expected, actual) =
-            (format!("{what} finds {}", quantity(expected.len(), "instance")), found.ids().len());
-        probe.finding(
-            Clause::SearchIntersection,
-            &expected,
-            &quantity(actual, "instance"),
-            &found.evidence(),
-        );
+        let expected = format!("{what} finds {}", quantity(expected.len(), "instance"));
+        let actual = quantity(found.ids().len(), "instance");
+        let evidence = [found.evidence(), again.evidence()].concat();
+        probe.finding(Clause::SearchIntersection, &expected, &actual, &evidence);
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
+use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
 
@@ -36,6 +37,14 @@ pub(super) static INTERSECTION_WATCHED: Check = Check {
 fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let search = &observed.contract.search;
     let sent = &*observed.request.body_members()?;
+    // Recorded traffic may have an invalid request that was accepted.
+    let is_within = |name: &str, allowed: &RangeInclusive<i64>| {
+        sent.get(name).is_none_or(|value| value.as_i64().is_some_and(|number| allowed.contains(&number)))
+    };
+    if !is_within(&search.page.name, &search.pages) || !is_within(&search.page_size.name, &search.page_sizes)
+    {
+        return None;
+    }
     let count = observed.success()?.at("/data/items")?.as_array()?.len();
     let instances: Vec<_> = Instance::all(search, observed.response)?.flatten().collect();
     let mut findings = Vec::new();

@@ -113,7 +113,7 @@ const FLAG: &str = "x-proxy-partial";
 fn off(name: &'static str, by: i64) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
     move |_, reply| {
         if let Some(count) = reply.header(name).and_then(|value| value.parse::<i64>().ok()) {
-            reply.headers.insert(name, HeaderValue::from(count + by));
+            reply.headers.insert(name, HeaderValue::from(count.saturating_add(by)));
         }
     }
 }

@@ -75,7 +75,7 @@ fn idempotent() -> Vec<Fault> {
         // Another extraction by the server itself gives the same gateways now and then, and one check alone asks for so many.
         repeated("forgotten-at-maximum", "A large extraction is not remembered.", |entries| {
             for entry in entries {
-                entry["port"] = json!(entry["port"].as_u64().unwrap_or_default() + 1);
+                entry["port"] = json!(entry["port"].as_u64().unwrap_or_default().saturating_add(1));
             }
         })
         .when(at_maximum),
@@ -101,7 +101,7 @@ fn idempotent() -> Vec<Fault> {
         }),
         repeated("one-other", "A repetition gives one gateway another port.", |entries| {
             if let Some(last) = entries.last_mut() {
-                last["port"] = json!(last["port"].as_u64().unwrap_or_default() + 1);
+                last["port"] = json!(last["port"].as_u64().unwrap_or_default().saturating_add(1));
             }
         }),
         repeated("emptied", "A repetition gives no gateways.", Vec::clear),

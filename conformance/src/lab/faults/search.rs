@@ -264,14 +264,17 @@ pub(crate) fn with_filters(count: usize) -> impl Fn(&Call<'_>) -> bool + Send + 
     move |call| filters(call) == count
 }
 
+/// Numbers of requests and responses beyond this count as this, so that no fault overflows when it calculates with them.
+const LARGE: i64 = 1 << 30;
+
 /// The page that is asked for.
 pub(crate) fn page(call: &Call<'_>) -> i64 {
-    integer(call, PAGE).unwrap_or(call.contract.search.default_page)
+    integer(call, PAGE).unwrap_or(call.contract.search.default_page).clamp(-LARGE, LARGE)
 }
 
 /// The page size that is asked for.
 pub(crate) fn page_size(call: &Call<'_>) -> i64 {
-    integer(call, SIZE).unwrap_or(call.contract.search.default_page_size)
+    integer(call, SIZE).unwrap_or(call.contract.search.default_page_size).clamp(1, LARGE)
 }
 
 /// As many instances came as were asked for.
@@ -301,7 +304,7 @@ pub(crate) fn items(body: &mut Value) -> Option<&mut Vec<Value>> {
 
 /// The total of a response.
 pub(crate) fn total(body: &Value) -> i64 {
-    body["data"]["total"].as_i64().unwrap_or_default()
+    body["data"]["total"].as_i64().unwrap_or_default().clamp(-LARGE, LARGE)
 }
 
 /// Loses instances, and does not count them either.

@@ -112,7 +112,7 @@ fn instance() -> Vec<Fault> {
             "/data/items/*/offerId",
             |offer| {
                 if let Some(number) = offer.as_i64() {
-                    *offer = json!(number + 1);
+                    *offer = json!(number.saturating_add(1));
                 }
             }
         )),

@@ -48,13 +48,17 @@ impl Suite<'_> {
         self.run_more(&context, &mut results).await;
         let explored = self.explore(&context, &mut results).await;
 
+        let not_sent = tokio::select! {
+            not_sent = passive::send_given(&context, &checks, &self.options.requests) => not_sent,
+            () = self.ended() => Some(self.not_reached()),
+        };
         if self.options.retries > 0 {
             tokio::select! {
                 () = passive::repeat_single_failures(&context) => {}
                 () = self.ended() => {}
             }
         }
-        let not_applicable = passive::not_applicable(!self.plan.is_all());
+        let not_applicable = not_sent.unwrap_or_else(|| passive::not_applicable(!self.plan.is_all()));
         for check in shared.passive.into_checks() {
             let mut result = passive::concluded(check, self.contract, &not_applicable);
             apply_expectations(&mut result, &self.options.expected, self.today);

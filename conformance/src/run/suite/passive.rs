@@ -1,9 +1,10 @@
 //! The results of passive checks.
 
-use crate::check::{Finding, Outcome, PassiveCheck, Probe, ProbeContext, Severity};
+use crate::check::{Check, Finding, Outcome, PassiveCheck, Probe, ProbeContext, Severity};
 use crate::contract::Contract;
 use crate::run::CheckResult;
 use crate::target::Fact;
+use crate::wire::Request;
 
 /// Repeats the requests of failures that passive checks found once, until they occur again: a defect may only show in every
 /// second or third response. A failure that does not occur again is flaky, unless the check does not judge the new responses.
@@ -25,6 +26,22 @@ pub(super) async fn repeat_single_failures(context: &ProbeContext<'_>) {
             }
         }
     }
+}
+
+/// Sends requests for passive checks to judge. Returns why one was not sent.
+pub(super) async fn send_given(
+    context: &ProbeContext<'_>,
+    checks: &[&'static Check],
+    requests: &[Request],
+) -> Option<String> {
+    let check = checks.iter().find(|check| check.is_passive())?;
+    let mut not_sent = None;
+    for request in requests {
+        if let Err(stop) = Probe::new(check, context).send(request).await {
+            not_sent = Some(format!("a request of the report was not served: {stop}"));
+        }
+    }
+    not_sent
 }
 
 /// Why a passive check has no result.
@@ -64,6 +81,7 @@ pub(crate) fn concluded(passive: PassiveCheck, contract: &Contract, not_applicab
             case: None,
             facts: check.needs.iter().copied().map(Fact::variable).collect(),
             seen_in: noted.seen_in.into_iter().map(|(check, label)| (check.to_owned(), label)).collect(),
+            excluded: Vec::new(),
         });
         result.exchanges.push(exchange);
     }
