@@ -166,7 +166,7 @@ fn check(path: &Path) -> io::Result<()> {
     }
     // Whoever can write to the folder, such as the author of a commit, must not choose what is written over.
     if path.is_symlink() {
-        return Err(io::Error::other("it is a symbolic link; pass the path of the file"));
+        return Err(io::Error::other("it is a symbolic link; pass the path of the file, or `-`"));
     }
     files::check(path)
 }
