@@ -73,12 +73,12 @@ pub(crate) struct PassiveCheck {
 /// Clause and [key](PassiveFinding::key).
 pub(crate) type FindingKey = (Clause, String);
 
-/// A finding, with the first exchange that shows it.
+/// A finding, with the first exchange that shows it and those before it on which its response depends.
 #[derive(Debug)]
 pub(crate) struct Occurrence {
     pub(crate) finding: PassiveFinding,
     pub(crate) times: u64,
-    pub(crate) exchange: RecordedExchange,
+    pub(crate) exchanges: Vec<RecordedExchange>,
     request: Request,
     /// The checks and cases whose exchanges show it.
     pub(crate) seen_in: BTreeSet<(&'static str, String)>,
@@ -105,11 +105,12 @@ impl PassiveChecks {
         Self { places, ..self }
     }
 
-    /// Passes one exchange of a check's case to the passive checks. What is kept of it is redacted.
+    /// Passes one exchange of a check's case to the passive checks. What is kept of it, and of those `before` it, is redacted.
     pub(crate) fn show(
         &self,
         observed: &ObservedExchange<'_>,
         exchange: &Exchange,
+        before: impl Fn() -> Vec<Exchange>,
         (check, label): (&'static str, &str),
         redactor: &Redactor,
     ) {
@@ -135,7 +136,11 @@ impl PassiveChecks {
                 let noted = passive.findings.entry(key).or_insert_with(|| Occurrence {
                     finding: finding.redacted(redactor),
                     times: 0,
-                    exchange: RecordedExchange::new(exchange, redactor),
+                    exchanges: before()
+                        .iter()
+                        .chain([exchange])
+                        .map(|exchange| RecordedExchange::new(exchange, redactor))
+                        .collect(),
                     request: observed.request.clone(),
                     seen_in: BTreeSet::new(),
                     is_flaky: false,

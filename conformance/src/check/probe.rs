@@ -344,7 +344,14 @@ impl<'a> Probe<'a> {
                     Some(control) => (SharedControl::SOURCE, control.as_str()),
                     None => (self.check.id, case.as_str()),
                 };
-                context.passive.show(&observed, exchange, source, context.redactor);
+                let exchange: &Exchange = exchange;
+                let before = || {
+                    let notes = self.notes();
+                    let shown = self.reproduction(&notes, &[exchange]);
+                    let earlier = notes.recording.iter().filter(|earlier| earlier.index < exchange.index);
+                    earlier.filter(|earlier| shown.contains(&earlier.index)).cloned().collect()
+                };
+                context.passive.show(&observed, exchange, before, source, context.redactor);
             }
             let count = gateways::count(contract, request, &exchange.result);
             let known = (contract, self.facts());

@@ -48,7 +48,10 @@ pub(super) async fn explore(
             continue;
         }
         let (query, broken) = match shrink(&mut explorer, relation, query, broken).await {
-            Err(stop) => return ended(stop),
+            Err(Stop::Budget(limit @ BudgetError::Requests(_))) => {
+                return Err(probe.inconclusive(&format!("{limit} before a violated relation was confirmed")));
+            }
+            Err(stop) => return Err(stop),
             Ok(shrunk) => shrunk,
         };
         // A simpler query may violate another clause, which may be reported already.

@@ -52,7 +52,7 @@ pub fn observe(contract: &Contract, traffic: &Traffic, inferred: InferredClauses
             seen.extend(shown(check, &observed));
         }
         response.reveal_passwords(&traffic.redactor);
-        passive.show(&observed, exchange, (RECORDED, &place.entry.to_string()), &traffic.redactor);
+        passive.show(&observed, exchange, Vec::new, (RECORDED, &place.entry.to_string()), &traffic.redactor);
     }
     let mut results: Vec<CheckResult> = passive
         .into_checks()

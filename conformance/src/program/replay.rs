@@ -125,22 +125,29 @@ fn exploration(report: &Value, budget: &Budget) -> Option<Exploration> {
     Some(Exploration { time, requests: number("requests")?.min(budget.requests), seed: number("seed")? })
 }
 
-/// The requests that the findings of a check cite; those of a passive check each once. None if one can't be read.
+/// The requests that show the findings of a check, in their order. None if one can't be read.
 fn requests(report: &Value, check: &str, target: &Target, options: &Options) -> Option<Vec<Request>> {
     let checks = report.get("checks")?.as_array()?;
     let result = checks.iter().find(|result| result.get("id").and_then(Value::as_str) == Some(check))?;
     let secrets: Vec<Secret> = target.secrets().cloned().chain(options.wire.secrets()).collect();
-    let mut requests = Vec::new();
-    for exchange in Vec::<RecordedExchange>::deserialize(result.get("exchanges")?).ok()? {
-        let request = exchange.request(&secrets)?;
-        // These are added again.
+    let exchanges = Vec::<RecordedExchange>::deserialize(result.get("exchanges")?).ok()?;
+    let again = |exchange: &RecordedExchange| {
+        // These headers are added again.
         let headers = options.wire.headers.iter();
-        let request = headers.fold(request, |request, header| request.without_header(&header.name));
-        if check.ends_with(RECORDED) || !requests.contains(&request) {
-            requests.push(request);
+        Some(
+            headers.fold(exchange.request(&secrets)?, |request, header| request.without_header(&header.name)),
+        )
+    };
+    let mut of_findings: Vec<Vec<Request>> = Vec::new();
+    for finding in result.get("findings")?.as_array()? {
+        let shown = Vec::<usize>::deserialize(finding.get("exchanges")?).ok()?;
+        let exchanges = exchanges.iter().filter(|exchange| shown.contains(&exchange.index));
+        let requests = exchanges.map(again).collect::<Option<_>>()?;
+        if !of_findings.contains(&requests) {
+            of_findings.push(requests);
         }
     }
-    Some(requests)
+    Some(of_findings.concat())
 }
 
 /// Maximum size of a report in JSON, in bytes: many times that of a run with all budgets used up.

@@ -261,7 +261,7 @@ async fn an_accepted_invalid_request_is_a_finding_of_its_limit_and_of_nothing_el
     assert_eq!(found, BTreeSet::from([(SIZE, Clause::SearchPageSize)]), "{:?}", report.checks);
 }
 
-/// The second repetition of an extraction gets other gateways.
+/// The second repetition of an extraction gets other gateways, and a response without one of its fields.
 #[tokio::test]
 async fn a_finding_shows_every_request_in_its_order() {
     let seen = Mutex::new(BTreeMap::<String, u16>::new());
@@ -271,10 +271,16 @@ async fn a_finding_shows_every_request_in_its_order() {
         *times += 1;
         let port = if *times == 3 { r#""port": 2"# } else { r#""port": 1"# };
         let Reply::Response { status, headers, body } = Reply::gateways(2) else { unreachable!() };
-        Reply::Response { status, headers, body: body.replace(r#""port": 1"#, port) }
+        let body = body.replace(r#""port": 1"#, port);
+        let body = if *times == 3 { body.replace(r#""msg": "","#, "") } else { body };
+        Reply::Response { status, headers, body }
     })
     .await;
-    let report = server.run("extract.idempotent.query", |_| {}).await;
+    let schema = |options: &mut Options| options.selection.only.push(Glob::new("extract.envelope.schema"));
+    let report = server.run("extract.idempotent.query", schema).await;
+    let watched = result(&report, "extract.envelope.schema");
+    assert_eq!(watched.findings[0].exchanges, [0, 1, 2], "{:?}", watched.findings);
+    assert_eq!(watched.exchanges.len(), 3);
     let check = result(&report, "extract.idempotent.query");
     let third = check.findings.iter().find(|finding| finding.expected.contains("sent a third time"));
     let shown = &third.expect("a finding of the third").exchanges;

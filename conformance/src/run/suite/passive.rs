@@ -4,7 +4,7 @@ use crate::check::{Check, Finding, Outcome, PassiveCheck, Probe, ProbeContext, S
 use crate::contract::Contract;
 use crate::run::CheckResult;
 use crate::target::Fact;
-use crate::wire::Request;
+use crate::wire::{RecordedExchange, Request};
 
 /// Repeats the requests of failures that passive checks found once, until they occur again: a defect may only show in every
 /// second or third response. A failure that does not occur again is flaky, unless the check does not judge the new responses.
@@ -68,8 +68,9 @@ pub(crate) fn concluded(passive: PassiveCheck, contract: &Contract, not_applicab
         }
         let times = if noted.times == 1 { String::new() } else { format!(" (in {} responses)", noted.times) };
         let inferred_from = finding.inferred_from(contract).map(str::to_owned);
-        let mut exchange = noted.exchange;
-        exchange.index = result.exchanges.len();
+        let first = result.exchanges.len();
+        let numbered = (first..).zip(noted.exchanges);
+        result.exchanges.extend(numbered.map(|(index, exchange)| RecordedExchange { index, ..exchange }));
         result.findings.push(Finding {
             clause: finding.clause,
             requirement: contract.catalogue.clause(finding.clause).text.clone(),
@@ -77,13 +78,12 @@ pub(crate) fn concluded(passive: PassiveCheck, contract: &Contract, not_applicab
             actual: format!("{}{times}", finding.actual),
             severity: finding.severity,
             inferred_from,
-            exchanges: vec![exchange.index],
+            exchanges: (first..result.exchanges.len()).collect(),
             case: None,
             facts: check.needs.iter().copied().map(Fact::variable).collect(),
             seen_in: noted.seen_in.into_iter().map(|(check, label)| (check.to_owned(), label)).collect(),
             excluded: Vec::new(),
         });
-        result.exchanges.push(exchange);
     }
     if let Some(last) = result.findings.last_mut().filter(|_| has_more) {
         last.actual.push_str("; further findings of this check were not kept");
