@@ -220,7 +220,12 @@ fn serve_api(served: ServedApi, config: Config, clock: Clock) -> Result<RunningS
         .transpose()?;
     let server = serve(api, context, listen, tls.as_ref().map(Identity::config))?;
     let addresses = [Some(server.local_addr()), admin.as_ref().map(HttpServer::local_addr)];
-    let ports = addresses.iter().flatten().map(SocketAddr::port).collect();
+    let ports: Vec<_> = addresses.iter().flatten().map(SocketAddr::port).collect();
+    // rustls reads little at once.
+    let plain = ports.get(usize::from(server.using_tls())..).unwrap_or_default();
+    if let Err(error) = connections::limit_receive_buffers(plain) {
+        tracing::warn!(%error, "cannot limit the receive buffers of connections");
+    }
     let stall_monitor = StallMonitor::start(connections, ports, connection_timeout, metrics);
     Ok(RunningServer { server, admin, stall_monitor, draining, retention })
 }

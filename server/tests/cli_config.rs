@@ -102,7 +102,7 @@ fn a_password_is_not_shown() {
         format!("db = \"{url}\"\nlisten = \"nowhere\""),
         "db = \"postgres://user:hunter2@:::/x\"".to_owned(),
         format!("listen = \"{url}\""),
-        format!("listen = \"host=db.invalid password=hunter2\""),
+        "listen = \"host=db.invalid password=hunter2\"".to_owned(),
     ] {
         let output = check(&file, &[], &[]);
         assert!(!format!("{output:?}").contains("hunter2"), "{file}: {output:?}");

@@ -22,6 +22,7 @@ use bytes::Bytes;
 use self::activity::Activity;
 pub(crate) use self::{
     budget::{Budget, BudgetExceeded, Reservation},
+    sockets::limit_receive_buffers,
     stall_monitor::StallMonitor,
 };
 use crate::proxies::{TrustedProxies, network};

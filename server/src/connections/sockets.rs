@@ -2,19 +2,35 @@
 //! process's descriptors by their local port.
 
 #[cfg(unix)]
+pub(crate) use self::unix::limit_receive_buffers;
+#[cfg(unix)]
 pub(super) use self::unix::{Sockets, close};
 
 #[cfg(unix)]
 mod unix {
-    use std::{io, net::SocketAddr, os::fd::RawFd};
+    use std::{
+        io::{self, IoSlice, IoSliceMut},
+        mem::MaybeUninit,
+        net::SocketAddr,
+        os::{
+            fd::{AsRawFd as _, OwnedFd, RawFd},
+            unix::net::UnixStream,
+        },
+    };
 
     use nix::{
         dir::Dir,
         fcntl::OFlag,
         sys::{
-            socket::{Shutdown, SockaddrStorage, getpeername, getsockname, shutdown},
+            socket::{
+                ControlMessage, MsgFlags, Shutdown, SockaddrStorage, getpeername, getsockname, sendmsg,
+                shutdown,
+            },
             stat::Mode,
         },
+    };
+    use rustix::net::{
+        RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg, sockopt::set_socket_recv_buffer_size,
     };
 
     /// The folder in which the system lists the descriptors of the current process.
@@ -38,7 +54,13 @@ mod unix {
         /// # Errors
         /// The list cannot be read.
         pub(crate) fn open(&mut self, ports: &[u16]) -> io::Result<Vec<(RawFd, SocketAddr)>> {
-            let mut connections = Vec::new();
+            let numbers = self.at(ports)?;
+            Ok(numbers.into_iter().filter_map(|number| Some((number, peer(number)?))).collect())
+        }
+
+        /// The descriptors of sockets at one of `ports`.
+        fn at(&mut self, ports: &[u16]) -> io::Result<Vec<RawFd>> {
+            let mut numbers = Vec::new();
             for entry in self.0.iter() {
                 let entry = entry?;
                 let Some(number) = entry.file_name().to_str().ok().and_then(|name| name.parse().ok()) else {
@@ -47,11 +69,46 @@ mod unix {
                 let local =
                     getsockname::<SockaddrStorage>(number).ok().and_then(|address| std_address(&address));
                 if local.is_some_and(|address| ports.contains(&address.port())) {
-                    connections.extend(peer(number).map(|peer| (number, peer)));
+                    numbers.push(number);
                 }
             }
-            Ok(connections)
+            Ok(numbers)
         }
+    }
+
+    /// Size of the receive buffer of a connection that is not encrypted, in bytes. The system doubles it, to what connections
+    /// begin with on Linux.
+    const RECEIVE_BUFFER: usize = 64 << 10;
+
+    /// Limits what the system buffers of each connection that is accepted at one of `ports` from now on. hyper reads as much in
+    /// one turn as the system has buffered, up to some 50 MiB, and for the framing of a chunked body it takes about a second for
+    /// that, in which no other task of its thread runs.
+    ///
+    /// # Errors
+    /// The process cannot list its sockets, or the system rejects the limit.
+    pub(crate) fn limit_receive_buffers(ports: &[u16]) -> io::Result<()> {
+        let listeners = Sockets::new()?.at(ports)?.into_iter().filter(|number| peer(*number).is_none());
+        for number in listeners {
+            set_socket_recv_buffer_size(duplicate(number)?, RECEIVE_BUFFER)?;
+        }
+        Ok(())
+    }
+
+    /// Another descriptor of the same socket: options are set only by owners of a descriptor. It is sent through a pair of
+    /// sockets, since the owner of this one is elsewhere.
+    fn duplicate(number: RawFd) -> io::Result<OwnedFd> {
+        let (sender, receiver) = UnixStream::pair()?;
+        let rights = [number];
+        let message = [ControlMessage::ScmRights(&rights)];
+        sendmsg::<()>(sender.as_raw_fd(), &[IoSlice::new(&[0])], &message, MsgFlags::empty(), None)?;
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        recvmsg(&receiver, &mut [IoSliceMut::new(&mut [0])], &mut control, RecvFlags::empty())?;
+        let received = control.drain().find_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+            _ => None,
+        });
+        received.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
     /// Shuts down the connection with this descriptor, if it is still the one to `address`; the task that serves it then ends.
@@ -81,6 +138,17 @@ mod unix {
         };
 
         use super::*;
+
+        #[test]
+        fn connections_inherit_the_limit_of_their_listener() {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let address = listener.local_addr().unwrap();
+            limit_receive_buffers(&[address.port()]).unwrap();
+            let _client = TcpStream::connect(address).unwrap();
+            let (accepted, _) = listener.accept().unwrap();
+            let size = rustix::net::sockopt::socket_recv_buffer_size(&accepted).unwrap();
+            assert!((RECEIVE_BUFFER..=2 * RECEIVE_BUFFER).contains(&size), "{size}");
+        }
 
         #[test]
         fn a_connection_is_closed_only_with_the_address_of_its_peer() {
@@ -124,6 +192,11 @@ impl Sockets {
     pub(super) fn open(&mut self, _: &[u16]) -> std::io::Result<Vec<(i32, std::net::SocketAddr)>> {
         match *self {}
     }
+}
+
+#[cfg(not(unix))]
+pub(crate) fn limit_receive_buffers(_: &[u16]) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(not(unix))]

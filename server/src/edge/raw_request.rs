@@ -11,7 +11,10 @@ use dropshot::{
 use super::{
     deprecation::{self, Used},
     operation::Operation,
-    reading::{RequestParts, body},
+    reading::{
+        RequestParts,
+        body::{self, UnreadBody},
+    },
     responding::api_error::ApiError,
 };
 use crate::connections::Connection;
@@ -19,14 +22,14 @@ use crate::connections::Connection;
 /// A request of an operation before it is parsed.
 #[derive(Debug)]
 pub struct RawRequest<O> {
-    body: Body,
+    body: UnreadBody,
     operation: PhantomData<fn() -> O>,
 }
 
 impl<O: Operation> RawRequest<O> {
     /// Drops a request that is rejected without reading its body.
     pub fn discard(self) {
-        body::discard(self.body);
+        self.body.discard();
     }
 
     /// Receives the body, parses the request, and adds the deprecated parts that the body uses to `used`.
@@ -51,7 +54,7 @@ impl<O: Operation> RawRequest<O> {
                 Some(json)
             }
             None => {
-                body::discard(self.body);
+                self.body.discard();
                 None
             }
         };
@@ -66,7 +69,7 @@ impl<O: Operation> ExclusiveExtractor for RawRequest<O> {
         _: &RequestContext<C>,
         request: hyper::Request<Body>,
     ) -> Result<Self, HttpError> {
-        Ok(Self { body: request.into_body(), operation: PhantomData })
+        Ok(Self { body: UnreadBody::new(request), operation: PhantomData })
     }
 
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
@@ -84,7 +87,7 @@ impl<O: Operation> ExclusiveExtractor for DiscardedRequest<O> {
         _: &RequestContext<C>,
         request: hyper::Request<Body>,
     ) -> Result<Self, HttpError> {
-        body::discard(request.into_body());
+        UnreadBody::new(request).discard();
         Ok(Self(PhantomData))
     }
 

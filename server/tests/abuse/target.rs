@@ -35,8 +35,10 @@ impl Target {
     pub(crate) fn with(flags: &[&str], limits: &str) -> Self {
         let mut child = Command::new("sh")
             .args(["-c", &format!("{limits}\nexec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_server")])
-            .args(["run", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--body-timeout", "1"])
+            .args(["run", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"])
             .args(flags)
+            // A flag takes precedence.
+            .env("SALLYPORT_BODY_TIMEOUT", "1")
             .env_remove("SALLYPORT_DB")
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

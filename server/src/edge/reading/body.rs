@@ -1,14 +1,16 @@
 //! Request bodies: JSON, bounded in size and time.
 
-use std::{sync::Arc, time::Duration};
+use std::{future::poll_fn, pin::Pin, sync::Arc, task::Poll, time::Duration};
 
+use bytes::Bytes;
 use dropshot::Body;
 use http::{
-    HeaderMap, HeaderName,
+    HeaderMap, HeaderName, Version,
     header::{CONTENT_ENCODING, CONTENT_TYPE},
 };
 use http_body_util::BodyExt;
-use hyper::body::Body as _;
+use hyper::body::{Body as _, Frame};
+use tokio::task::coop;
 
 use super::headers;
 use crate::{
@@ -33,20 +35,78 @@ const STEP: usize = 16 << 10;
 const LINGER_BYTES: usize = 16 << 20;
 const LINGER: Duration = Duration::from_secs(2);
 
+/// Maximum number of consecutive attempts to read a chunked body that give no content. Each follows the arrival of bytes.
+const MAX_ATTEMPTS: u32 = 64;
+
+/// A request body that is not received yet.
+#[derive(Debug)]
+pub struct UnreadBody {
+    body: Body,
+    /// Whether it is framed by chunks of HTTP/1.1. hyper reads endless zeros before a chunk's size, and endless spaces after it,
+    /// without a limit, for as long as this exists.
+    is_chunked: bool,
+}
+
+impl UnreadBody {
+    /// The body of a request.
+    pub(crate) fn new(request: hyper::Request<Body>) -> Self {
+        let is_http1 = request.version() < Version::HTTP_2;
+        let body = request.into_body();
+        let is_chunked = is_http1 && body.size_hint().exact().is_none();
+        Self { body, is_chunked }
+    }
+
+    /// Drops the body. What is still being sent is received for a while and ignored. A chunked body is not: hyper closes the
+    /// connection after the response.
+    pub(crate) fn discard(mut self) {
+        if self.is_chunked || self.body.is_end_stream() {
+            return;
+        }
+        tokio::spawn(async move {
+            let mut left = LINGER_BYTES;
+            let rest = async {
+                while let Some(Ok(frame)) = self.body.frame().await {
+                    left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
+                    if left == 0 {
+                        break;
+                    }
+                }
+            };
+            let _ = tokio::time::timeout(LINGER, rest).await;
+        });
+    }
+
+    /// The next part of the body. Fails when only framing of chunks arrives.
+    async fn frame(&mut self) -> Option<Result<Frame<Bytes>, ()>> {
+        let mut attempts = 0;
+        poll_fn(|context| match Pin::new(&mut self.body).poll_frame(context) {
+            Poll::Ready(frame) => Poll::Ready(frame.map(|frame| frame.map_err(drop))),
+            Poll::Pending => {
+                attempts += 1;
+                // hyper reads in the same task, from the first attempt on. It has used up the budget when it read as often as one
+                // turn allows.
+                let is_endless = attempts > MAX_ATTEMPTS || (attempts > 1 && !coop::has_budget_remaining());
+                if self.is_chunked && is_endless { Poll::Ready(Some(Err(()))) } else { Poll::Pending }
+            }
+        })
+        .await
+    }
+}
+
 /// Receives a body that is declared as JSON. Its memory is reserved until the reservation is dropped.
 ///
 /// # Errors
 /// It is not declared as JSON, too large, too slow or incomplete, or the bodies that are being received take too much
 /// memory.
 pub(crate) async fn read(
-    body: Body,
+    body: UnreadBody,
     headers: &HeaderMap,
     timeout: Duration,
     connection: &Arc<Connection>,
     input: Input<'_>,
 ) -> Result<(Vec<u8>, Reservation), ApiError> {
     if let Err(error) = declared_as_json(headers, input) {
-        discard(body);
+        body.discard();
         return Err(error.into());
     }
     let mut reservation = connection.receive_body();
@@ -74,27 +134,8 @@ pub fn parse<'a>(bytes: &'a [u8], input: Input<'_>) -> Result<Json<'a>> {
     })
 }
 
-/// Drops a body. What is still being sent is received for a while and ignored.
-pub fn discard(mut body: Body) {
-    if body.is_end_stream() {
-        return;
-    }
-    tokio::spawn(async move {
-        let mut left = LINGER_BYTES;
-        let rest = async {
-            while let Some(Ok(frame)) = body.frame().await {
-                left = left.saturating_sub(frame.data_ref().map_or(0, bytes::Bytes::len));
-                if left == 0 {
-                    break;
-                }
-            }
-        };
-        let _ = tokio::time::timeout(LINGER, rest).await;
-    });
-}
-
 async fn collect(
-    mut body: Body,
+    mut body: UnreadBody,
     timeout: Duration,
     reservation: &mut Reservation,
     input: Input<'_>,
@@ -103,8 +144,8 @@ async fn collect(
         let expected = format!("at most {MAX_BYTES} bytes");
         ApiError::from(input.unexpected(ErrorCode::BodyTooLarge, "maxLength", expected, None))
     };
-    if body.size_hint().lower() > MAX_BYTES as u64 {
-        discard(body);
+    if body.body.size_hint().lower() > MAX_BYTES as u64 {
+        body.discard();
         return Err(too_large());
     }
     let deadline = tokio::time::Instant::now() + timeout;
@@ -123,14 +164,14 @@ async fn collect(
         };
         if let Ok(data) = frame.into_data() {
             if bytes.len() + data.len() > MAX_BYTES {
-                discard(body);
+                body.discard();
                 return Err(too_large());
             }
             let missing = (bytes.len() + data.len()).saturating_sub(bytes.capacity());
             // A vector that grows by itself would double its size.
             let step = missing.next_multiple_of(STEP);
             if reservation.grow(step).is_err() {
-                discard(body);
+                body.discard();
                 return Err(ApiError::overloaded());
             }
             bytes.reserve_exact(bytes.capacity() - bytes.len() + step);
@@ -163,9 +204,60 @@ fn declared_as_json(headers: &HeaderMap, input: Input<'_>) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::{pin::pin, task::Context};
+
     use http::HeaderValue;
+    use tokio::sync::Semaphore;
 
     use super::*;
+
+    /// A body whose content never begins.
+    struct Endless;
+
+    impl hyper::body::Body for Endless {
+        type Data = Bytes;
+        type Error = std::io::Error;
+
+        fn poll_frame(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
+            Poll::Pending
+        }
+    }
+
+    #[tokio::test]
+    async fn chunks_without_content_are_given_up() {
+        let unread = |version| {
+            let mut request = hyper::Request::new(Body::wrap(Endless));
+            *request.version_mut() = version;
+            UnreadBody::new(request)
+        };
+        let mut chunked = unread(Version::HTTP_11);
+        let mut attempts = 0;
+        let mut frame = pin!(chunked.frame());
+        let given_up = poll_fn(|context| {
+            attempts += 1;
+            let frame = frame.as_mut().poll(context);
+            context.waker().wake_by_ref();
+            frame
+        });
+        assert!(given_up.await.unwrap().is_err());
+        assert_eq!(attempts, MAX_ATTEMPTS + 1);
+
+        // One turn of hyper that uses up the budget is enough, but only on HTTP/1.1.
+        for (version, is_given_up) in [(Version::HTTP_11, true), (Version::HTTP_2, false)] {
+            let (mut body, semaphore) = (unread(version), Semaphore::new(1));
+            let mut frame = pin!(body.frame());
+            let turns = poll_fn(|context| {
+                while coop::has_budget_remaining() {
+                    let _ = pin!(semaphore.acquire()).poll(context);
+                }
+                Poll::Ready([(); 2].map(|()| frame.as_mut().poll(context).is_ready()))
+            });
+            assert_eq!(turns.await, [false, is_given_up]);
+        }
+    }
 
     fn declared(pairs: &[(&'static str, &'static str)]) -> bool {
         let mut headers = HeaderMap::new();
