@@ -93,8 +93,8 @@ pub struct Evidence {
     pub executions: Vec<Execution>,
     /// The requests that arrived, in their order.
     pub requests: Vec<RecordedRequest>,
-    /// Requests that arrived at another host.
-    pub elsewhere: Vec<ProxiedRequest>,
+    /// How many requests arrived at another host with the token.
+    pub leaks: usize,
     /// The ids of the instances that a search finds, on all pages; none where the case searches for what nobody has.
     pub instances: Vec<i64>,
     /// The token.

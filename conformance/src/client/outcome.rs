@@ -9,7 +9,7 @@ use super::duty::Duty;
 use super::evidence::{Evidence, Exit, Problem, RecordedRequest};
 use super::protocol::MAX_OUTPUT;
 use super::result::{CaseOutcome, ClientFinding};
-use super::token_search::{carries, shows};
+use super::token_search::shows;
 use crate::check::Severity;
 use crate::contract::{Extract, OperationId, Search};
 use crate::quantity::quantity;
@@ -47,12 +47,11 @@ pub(super) fn problems(case: &ClientCase, evidence: &Evidence) -> Vec<Problem> {
             problems.push(Problem::new(Duty::TimeLimit, expected, actual));
         }
     }
-    let leaked = evidence.elsewhere.iter().filter(|request| carries(request, &evidence.token)).count();
-    if leaked > 0 {
+    if evidence.leaks > 0 {
         problems.push(Problem::new(
             Duty::TokenPrivate,
             "no token at the other host that a redirect names",
-            format!("{} there with the token", quantity(leaked, "request")),
+            format!("{} there with the token", quantity(evidence.leaks, "request")),
         ));
     }
     problems.extend(told_otherwise(case, evidence));

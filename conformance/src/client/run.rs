@@ -208,7 +208,7 @@ impl World {
             true => self.backend.token.clone(),
             false => Secret::new("API_KEY", "unknown-token-of-the-lab-7d1f"),
         };
-        let elsewhere = Elsewhere::default();
+        let elsewhere = Elsewhere::new(token.clone());
         let other_host =
             Proxy::start(Upstream::new(elsewhere.clone())).await.map_err(|error| lab_error(&error))?;
 
@@ -257,7 +257,7 @@ impl World {
             operation: case.call.operation,
             executions,
             requests: std::mem::take(&mut *recorder.recorded()),
-            elsewhere: elsewhere.seen(),
+            leaks: elsewhere.leaks(),
             instances: if searches_all(case, &self.addresses) { self.instances.clone() } else { Vec::new() },
             token,
             contract: self.contract,
