@@ -151,6 +151,9 @@ impl ClientCase {
             Expectation::Error => evidence.error_problems(self.duty),
             Expectation::Either => evidence.result_problems(self.duty, false),
         };
+        if self.expectation != Expectation::Result {
+            problems.extend(evidence.crashes());
+        }
         problems.extend((self.judge)(evidence));
         problems
     }

@@ -268,6 +268,31 @@ impl Evidence {
         unaware.map(|(number, _)| problem(number)).collect()
     }
 
+    /// Executions that sent something and ended without an answer. What a response is like is open where it is no success, and no
+    /// caller dies of it.
+    #[must_use]
+    pub(super) fn crashes(&self) -> Vec<Problem> {
+        let executions = self.executions.iter().enumerate();
+        let crashed = executions.filter(|(number, _)| self.has_crashed(*number));
+        let problem = |(number, execution): (usize, &Execution)| {
+            let expected = "an answer, which is an error where the call failed";
+            Problem::new(Duty::Tolerant, expected, format!("a crash: {}", ending(execution)))
+                .after(self.summary(number))
+                .said_by(execution)
+        };
+        crashed.map(problem).collect()
+    }
+
+    /// Whether an execution ended without a word, although it had begun the call. Before its first request it shows nothing of the
+    /// client, and an answer in another form is a mistake of the command.
+    pub(super) fn has_crashed(&self, number: usize) -> bool {
+        let is_crash = self.executions.get(number).is_some_and(|execution| match execution.exit {
+            Exit::Code(0) | Exit::Killed => false,
+            Exit::Code(_) | Exit::Signal => execution.stdout.trim_ascii().is_empty(),
+        });
+        is_crash && self.requests.iter().any(|recorded| recorded.execution == number)
+    }
+
     /// A result although nothing was a success. Whatever the case is about, it is this duty that says what a success is.
     fn invented_result(&self, execution: usize) -> Problem {
         Problem::new(Duty::BothCodes, "an error: no response was a success", "a result")

@@ -182,7 +182,9 @@ pub(super) fn of(case: &ClientCase, evidence: &Evidence, findings: &[ClientFindi
     if fails && (!never_began || shows_token) {
         return CaseOutcome::Failed;
     }
-    let broken = evidence.executions.iter().find_map(|execution| match execution.exit {
+    let executions = evidence.executions.iter().enumerate();
+    let mut answering = executions.filter(|(number, _)| !evidence.has_crashed(*number));
+    let broken = answering.find_map(|(_, execution)| match execution.exit {
         Exit::Code(0) => execution.output.as_ref().err().map(|reason| {
             format!("standard output is not one JSON object with a result or an error: {reason}")
         }),
