@@ -211,9 +211,10 @@ impl Evidence {
     fn is_success(&self, recorded: &RecordedRequest) -> bool {
         let Some(id) = recorded.operation else { return false };
         let success = &self.contract.operation(id).success;
-        let code = recorded.reply.json().get("code").and_then(Value::as_f64);
-        let is_code =
-            code == Some(success.code as f64) || (self.operation == Operation::ExtractText && code.is_none());
+        let is_code = match recorded.reply.json().get("code") {
+            Some(code) => code.as_f64() == Some(success.code as f64),
+            None => self.operation == Operation::ExtractText,
+        };
         !recorded.reply.is_broken() && recorded.reply.status.as_u16() == success.status && is_code
     }
 
@@ -310,7 +311,7 @@ impl Evidence {
             if before.execution != after.execution {
                 continue;
             }
-            let due = before.replied + wait.delay(None, before.replied_at);
+            let due = before.replied.saturating_add(wait.delay(None, before.replied_at));
             if after.at + TOLERANCE < due {
                 let status = before.reply.status.as_u16();
                 problems.push(Problem::new(
@@ -343,6 +344,16 @@ impl Evidence {
             )
         })
         .collect()
+    }
+
+    /// More requests of one execution than a limited number of retries.
+    #[must_use]
+    pub(super) fn endless_retries(&self) -> Vec<Problem> {
+        /// Maximum number of requests of one call; more retries count as unlimited. The contract names no number.
+        const MAX_REQUESTS: usize = 30;
+        let inferred = "7.3: a limited number of times; the contract gives no number, so the limit of the suite is generous";
+        let problems = self.too_many_requests(Duty::LimitedRetries, MAX_REQUESTS);
+        problems.into_iter().map(|problem| problem.inferred(inferred)).collect()
     }
 
     /// The request ids of the extractions of an execution; none for one without.

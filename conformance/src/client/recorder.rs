@@ -55,6 +55,8 @@ pub(super) struct OwnRequestIds {
     pub(super) contract: &'static Contract,
     /// The case.
     pub(super) id: String,
+    /// A token of the case, and the token that the service knows in its place.
+    pub(super) known_as: Option<(Secret, Secret)>,
 }
 
 impl OwnRequestIds {
@@ -80,6 +82,19 @@ impl Handler for OwnRequestIds {
             let own = sent.and_then(|id| self.own(id)).and_then(|own| HeaderValue::from_str(&own).ok());
             if let (Some(header), Some(own)) = (header, own) {
                 request.headers.insert(header, own);
+            }
+        }
+        if let Some((given, known)) = &self.known_as {
+            let (given, known) = (given.expose(), known.expose());
+            if request.param(&extract.api_key.name).as_deref() == Some(given) {
+                request.set_param(&extract.api_key.name, known);
+            }
+            for value in request.headers.values_mut() {
+                let own = value.to_str().ok().filter(|text| text.ends_with(given));
+                let own = own.and_then(|text| HeaderValue::from_str(&text.replace(given, known)).ok());
+                if let Some(own) = own {
+                    *value = own;
+                }
             }
         }
         Box::pin(async move { self.upstream.call(&request).await })
