@@ -56,8 +56,10 @@ fn codes(calls: &Calls<'_>) -> Vec<ClientCase> {
         (
             "text-rejected-after-blanks",
             "a text extraction that is rejected with JSON is an error, whatever blanks the JSON has",
-            r#"content-type = "application/json"
-            body = "\r\n\t {\n \"message\" : \"no\",\n \"code\" : 40100 }\n""#,
+            concat!(
+                "content-type = 'application/json'\n",
+                r#"body = "\r\n\t {\n \"message\" : \"no\",\n \"code\" : 40100 }\n""#
+            ),
         ),
         ("text-status-202", "a text under HTTP 202 is not a success", "status = 202\nbody = '192.0.2.1:80'"),
         ("text-status-206", "a text under HTTP 206 is not a success", "status = 206\nbody = '192.0.2.1:80'"),
