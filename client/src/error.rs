@@ -64,9 +64,9 @@ pub struct Rejection {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BusinessCode {
-    /// An integer, sent as a JSON number or as decimal text.
+    /// An integer.
     Number(i64),
-    /// Any other JSON value, as text.
+    /// Any other JSON value, as text. A number in quotes is one of them, and never a success.
     Text(String),
 }
 

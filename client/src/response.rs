@@ -225,10 +225,7 @@ fn to_code(value: Value) -> Option<BusinessCode> {
             let whole = number.as_i64().or_else(|| number.as_f64().and_then(lenient::whole));
             Some(whole.map_or_else(|| BusinessCode::Text(number.to_string()), BusinessCode::Number))
         }
-        // Some services send numbers as decimal text.
-        Value::String(text) => {
-            Some(text.parse().map_or_else(|_| BusinessCode::Text(text), BusinessCode::Number))
-        }
+        Value::String(text) => Some(BusinessCode::Text(text)),
         other => Some(BusinessCode::Text(other.to_string())),
     }
 }
@@ -297,10 +294,15 @@ mod tests {
     fn a_success_needs_status_and_code() {
         assert!(classified("extract_proxies", 200, &[], r#"{"msg":"ok","code":0,"data":[]}"#).is_ok());
         let listing = |status, body| classified("list_static_groups", status, &[], body);
-        for body in [r#"{"code":200}"#, r#"{"code":"200"}"#, r#"{"code":200.0}"#] {
+        for body in [r#"{"code":200}"#, r#"{"code":200.0}"#] {
             assert!(listing(200, body).is_ok(), "{body}");
         }
-        for (status, body) in [(200, r#"{"code":0}"#), (500, r#"{"code":200}"#), (200, r#"{"code":"E1"}"#)] {
+        for (status, body) in [
+            (200, r#"{"code":0}"#),
+            (500, r#"{"code":200}"#),
+            (200, r#"{"code":"E1"}"#),
+            (200, r#"{"code":"200"}"#),
+        ] {
             assert!(matches!(listing(status, body), Err(Error::Rejected(_))), "{status} {body}");
         }
     }

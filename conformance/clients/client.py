@@ -102,7 +102,7 @@ def send(path, query, deadline, body=None, success=200, text=False):
         code = document.get("code") if isinstance(document, dict) else None
         if status == 200 and text and code is None:
             return content.decode("utf-8", "replace")
-        if status == 200 and not text and isinstance(document, dict) and code == success:
+        if status == 200 and not text and isinstance(document, dict) and code == success and code is not False:
             return document
         message = f"HTTP {status}, code {code if isinstance(code, int) else 'unknown'}"
         kind = "rejected"

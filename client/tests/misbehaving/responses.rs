@@ -96,7 +96,7 @@ async fn what_is_new_or_odd_breaks_no_page() {
         "protocols":["http","quic"],"countryCode":"USA","cityCode":"NYC","ispType":9,"expiresAt":null,"activatedAt":null,
         "capabilities":{"teleport":true,"trialDays":"3"},"groupId":null,"colour":"red"}"#;
     let body = format!(
-        r#"{{"code":"200","message":"ok","requestId":"r","more":1,"data":{{"items":[{item}],"page":1,"pageSize":20,"total":1}}}}"#
+        r#"{{"code":200,"message":"ok","requestId":"r","more":1,"data":{{"items":[{item}],"page":1,"pageSize":20,"total":1}}}}"#
     );
     let server = FaultyServer::start(vec![ok(&body)]).await;
     let page = server.client().search(["203.0.113.7"]).page(1).await.unwrap();

@@ -21,22 +21,57 @@ pub enum Expectation {
 pub(super) enum Place {
     /// The lab, on the loopback interface.
     Lab,
-    /// The lab, by an address that is not a loopback address, although it leads there.
-    PlainHttp,
+    /// The lab, by an address that is not a loopback address, although it leads there. What stands before the address: a scheme,
+    /// and a user that looks like a loopback address.
+    PlainHttp(&'static str),
     /// A closed port.
     Nobody,
+}
+
+/// The token that the client gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CaseToken {
+    /// One of letters and digits that the service knows.
+    Plain,
+    /// One in base64 that the service knows.
+    Base64,
+    /// One that the service does not know.
+    Unknown,
 }
 
 /// What the service does in a case.
 #[derive(Debug, Clone)]
 pub(super) enum Stage {
-    /// The steps of a scenario: the keys and tables after its name, in TOML. `{elsewhere}` stands for the URL of another
-    /// host, `{token}` for the token.
+    /// The steps of a scenario: the keys and tables after its name, in TOML, with [`Places`] in them.
     Scenario(Cow<'static, str>),
     /// A variation, for all requests.
     Variation(&'static str),
     /// It changes nothing.
     Plain,
+}
+
+/// What stands for values that are known when a case runs.
+#[derive(Debug)]
+pub(super) struct Places<'a> {
+    /// `{token}`.
+    pub(super) token: &'a str,
+    /// `{service}`: the base URL of the lab.
+    pub(super) service: &'a str,
+    /// The port of another host: `{elsewhere}` is its URL, `{other-port}` its URL by the host of the lab, and `{pretender}` its
+    /// URL after a user that makes it begin as the base URL does.
+    pub(super) other_port: &'a str,
+}
+
+impl Places<'_> {
+    pub(super) fn fill(&self, steps: &str) -> String {
+        let Self { token, service, other_port } = self;
+        steps
+            .replace("{token}", token)
+            .replace("{service}", service)
+            .replace("{elsewhere}", &format!("http://localhost:{other_port}"))
+            .replace("{other-port}", &format!("http://127.0.0.1:{other_port}"))
+            .replace("{pretender}", &format!("{service}@localhost:{other_port}"))
+    }
 }
 
 pub(super) type Judge = fn(&Evidence) -> Vec<Problem>;
@@ -60,7 +95,9 @@ pub struct ClientCase {
     pub executions: usize,
     pub(super) stage: Stage,
     pub(super) place: Place,
-    pub(super) has_valid_token: bool,
+    /// Whether names of headers are spelt with capitals.
+    pub(super) capitals: bool,
+    pub(super) token: CaseToken,
     pub(super) judge: Judge,
 }
 
@@ -80,7 +117,8 @@ impl ClientCase {
             executions: 1,
             stage: Stage::Plain,
             place: Place::Lab,
-            has_valid_token: true,
+            capitals: false,
+            token: CaseToken::Plain,
             judge: |_| Vec::new(),
         }
     }
@@ -113,7 +151,7 @@ impl ClientCase {
 
     /// Whether the service does nothing unusual, so that a failure does not depend on the situation of the case.
     pub(super) fn is_plain(&self) -> bool {
-        matches!((&self.stage, self.place), (Stage::Plain, Place::Lab)) && self.has_valid_token
+        matches!((&self.stage, self.place), (Stage::Plain, Place::Lab)) && self.token == CaseToken::Plain
     }
 
     /// Steps name their operation: `[[groups]]` is the step `[[default.groups]]` of a scenario file.
@@ -126,8 +164,10 @@ impl ClientCase {
     pub fn stage_text(&self) -> String {
         let lines = match (&self.stage, self.place) {
             (_, Place::Nobody) => "nobody listens at its address".to_owned(),
-            (_, Place::PlainHttp) => {
-                "has an address of plain http outside of the loopback interface".to_owned()
+            (_, Place::PlainHttp(prefix)) => {
+                format!(
+                    "has an address of plain http outside of the loopback interface: {prefix}0.0.0.0:PORT"
+                )
             }
             (Stage::Plain, Place::Lab) => "behaves as the reference server does".to_owned(),
             (Stage::Variation(id), Place::Lab) => {
@@ -136,11 +176,16 @@ impl ClientCase {
                 format!("decides unspecified behaviour so: {id}\n{decides}")
             }
             (Stage::Scenario(steps), Place::Lab) => {
-                let steps = Self::in_scenario(steps).replace("{elsewhere}", "http://another-host.invalid");
-                format!("plays these steps of a scenario:\n{}", steps.replace("{token}", "TOKEN"))
+                let places = Places { token: "TOKEN", service: "http://127.0.0.1:PORT", other_port: "OTHER" };
+                format!("plays these steps of a scenario:\n{}", places.fill(&Self::in_scenario(steps)))
             }
         };
-        lines.lines().map(|line| format!("  {line}\n")).collect()
+        let further = [
+            (self.capitals, "spells the names of headers with capitals"),
+            (self.token == CaseToken::Base64, "knows the account by a token in base64"),
+        ];
+        let further = further.iter().filter(|(is_so, _)| *is_so).map(|(_, line)| *line);
+        lines.lines().chain(further).map(|line| format!("  {line}\n")).collect()
     }
 
     /// Every problem of the evidence.
@@ -151,6 +196,9 @@ impl ClientCase {
             Expectation::Error => evidence.error_problems(self.duty),
             Expectation::Either => evidence.result_problems(self.duty, false),
         };
+        if self.expectation != Expectation::Result {
+            problems.extend(evidence.crashes());
+        }
         problems.extend((self.judge)(evidence));
         problems
     }

@@ -93,8 +93,8 @@ pub struct Evidence {
     pub executions: Vec<Execution>,
     /// The requests that arrived, in their order.
     pub requests: Vec<RecordedRequest>,
-    /// Requests that arrived at another host.
-    pub elsewhere: Vec<ProxiedRequest>,
+    /// How many requests arrived at another host with the token.
+    pub leaks: usize,
     /// The ids of the instances that a search finds, on all pages; none where the case searches for what nobody has.
     pub instances: Vec<i64>,
     /// The token.
@@ -213,9 +213,10 @@ impl Evidence {
     fn is_success(&self, recorded: &RecordedRequest) -> bool {
         let Some(id) = recorded.operation else { return false };
         let success = &self.contract.operation(id).success;
-        let code = recorded.reply.json().get("code").and_then(Value::as_f64);
-        let is_code =
-            code == Some(success.code as f64) || (self.operation == Operation::ExtractText && code.is_none());
+        let is_code = match recorded.reply.json().get("code") {
+            Some(code) => code.as_f64() == Some(success.code as f64),
+            None => self.operation == Operation::ExtractText,
+        };
         !recorded.reply.is_broken() && recorded.reply.status.as_u16() == success.status && is_code
     }
 
@@ -270,6 +271,31 @@ impl Evidence {
         unaware.map(|(number, _)| problem(number)).collect()
     }
 
+    /// Executions that sent something and ended without an answer. What a response is like is open where it is no success, and no
+    /// caller dies of it.
+    #[must_use]
+    pub(super) fn crashes(&self) -> Vec<Problem> {
+        let executions = self.executions.iter().enumerate();
+        let crashed = executions.filter(|(number, _)| self.has_crashed(*number));
+        let problem = |(number, execution): (usize, &Execution)| {
+            let expected = "an answer, which is an error where the call failed";
+            Problem::new(Duty::Tolerant, expected, format!("a crash: {}", ending(execution)))
+                .after(self.summary(number))
+                .said_by(execution)
+        };
+        crashed.map(problem).collect()
+    }
+
+    /// Whether an execution ended without a word, although it had begun the call. Before its first request it shows nothing of the
+    /// client, and an answer in another form is a mistake of the command.
+    pub(super) fn has_crashed(&self, number: usize) -> bool {
+        let is_crash = self.executions.get(number).is_some_and(|execution| match execution.exit {
+            Exit::Code(0) | Exit::Killed => false,
+            Exit::Code(_) | Exit::Signal => execution.stdout.trim_ascii().is_empty(),
+        });
+        is_crash && self.requests.iter().any(|recorded| recorded.execution == number)
+    }
+
     /// A result although nothing was a success. Whatever the case is about, it is this duty that says what a success is.
     fn invented_result(&self, execution: usize) -> Problem {
         Problem::new(Duty::BothCodes, "an error: no response was a success", "a result")
@@ -287,7 +313,7 @@ impl Evidence {
             if before.execution != after.execution {
                 continue;
             }
-            let due = before.replied + wait.delay(None, before.replied_at);
+            let due = before.replied.saturating_add(wait.delay(None, before.replied_at));
             if after.at + TOLERANCE < due {
                 let status = before.reply.status.as_u16();
                 problems.push(Problem::new(
@@ -320,6 +346,16 @@ impl Evidence {
             )
         })
         .collect()
+    }
+
+    /// More requests of one execution than a limited number of retries.
+    #[must_use]
+    pub(super) fn endless_retries(&self) -> Vec<Problem> {
+        /// Maximum number of requests of one call; more retries count as unlimited. The contract names no number.
+        const MAX_REQUESTS: usize = 30;
+        let inferred = "7.3: a limited number of times; the contract gives no number, so the limit of the suite is generous";
+        let problems = self.too_many_requests(Duty::LimitedRetries, MAX_REQUESTS);
+        problems.into_iter().map(|problem| problem.inferred(inferred)).collect()
     }
 
     /// The request ids of the extractions of an execution; none for one without.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use hyper::Method;
 use serde_json::Value;
 
 use super::case::{ClientCase, Place};
@@ -9,7 +10,7 @@ use super::duty::Duty;
 use super::evidence::{Evidence, Exit, Problem, RecordedRequest};
 use super::protocol::MAX_OUTPUT;
 use super::result::{CaseOutcome, ClientFinding};
-use super::token_search::{carries, shows, shows_any};
+use super::token_search::{shows, shows_any};
 use crate::check::Severity;
 use crate::contract::{Extract, OperationId, Search};
 use crate::quantity::quantity;
@@ -54,12 +55,11 @@ pub(super) fn problems(case: &ClientCase, evidence: &Evidence) -> Vec<Problem> {
             problems.push(Problem::new(Duty::TimeLimit, expected, actual));
         }
     }
-    let leaked = evidence.elsewhere.iter().filter(|request| carries(request, &evidence.token)).count();
-    if leaked > 0 {
+    if evidence.leaks > 0 {
         problems.push(Problem::new(
             Duty::TokenPrivate,
             "no token at the other host that a redirect names",
-            format!("{} there with the token", quantity(leaked, "request")),
+            format!("{} there with the token", quantity(evidence.leaks, "request")),
         ));
     }
     problems.extend(told_otherwise(case, evidence));
@@ -91,7 +91,7 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
             let expected = format!("{told} gateways in all, as the command was told");
             return Some(Problem::new(case.duty, expected, format!("{came}, by several request ids")));
         }
-        let asked: i64 = own().filter_map(number).sum();
+        let asked = own().filter_map(number).fold(0, i64::saturating_add);
         if (1..told).contains(&asked) {
             let expected = format!("{told} gateways requested in all, as the command was told");
             return Some(Problem::new(case.duty, expected, format!("{asked} requested in all")));
@@ -113,13 +113,26 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
             return Some(Problem::new(Duty::TextEntries, expected, actual));
         }
     }
-    None
+    let is_ascii =
+        |recorded: &RecordedRequest| recorded.request.query.as_ref().is_none_or(|query| query.is_ascii());
+    extractions().any(|recorded| !is_ascii(recorded)).then(|| {
+        let expected = "a query with percent-encoding, since a URL consists of ASCII (RFC 3986)";
+        Problem::new(Duty::TextEntries, expected, "other characters as they are")
+    })
 }
 
-/// What requests ask for although the command was not told so: another region or protocol than the default, a filter, or
-/// another page size.
+/// What requests ask for although the command was not told so: another region or protocol than the default, a filter, another
+/// page size, or whatever a body of an operation without one says.
 fn not_told(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
+    let has_body = |recorded: &RecordedRequest| {
+        recorded.request.method == Method::GET && !recorded.request.body.is_empty()
+    };
     let differs = |recorded: &RecordedRequest| match recorded.operation? {
+        // 4.1 and 4.2: no request body.
+        OperationId::Extract | OperationId::Groups if has_body(recorded) => Some((
+            "no request body, since the operation has none".to_owned(),
+            "a request with a body".to_owned(),
+        )),
         OperationId::Extract => extracts_otherwise(case, &evidence.contract.extract, recorded),
         OperationId::Search => searches_otherwise(case, &evidence.contract.search, recorded),
         _ => None,
@@ -190,7 +203,9 @@ pub(super) fn of(case: &ClientCase, evidence: &Evidence, findings: &[ClientFindi
     if fails && (!never_began || shows_token) {
         return CaseOutcome::Failed;
     }
-    let broken = evidence.executions.iter().find_map(|execution| match execution.exit {
+    let executions = evidence.executions.iter().enumerate();
+    let mut answering = executions.filter(|(number, _)| !evidence.has_crashed(*number));
+    let broken = answering.find_map(|(_, execution)| match execution.exit {
         Exit::Code(0) => execution.output.as_ref().err().map(|reason| {
             format!("standard output is not one JSON object with a result or an error: {reason}")
         }),

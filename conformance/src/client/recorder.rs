@@ -5,32 +5,43 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use futures::future::BoxFuture;
-use hyper::header::{HeaderName, HeaderValue};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::json;
 
 use super::evidence::RecordedRequest;
 use super::mistake;
+use super::token_search::carries;
 use crate::contract::Contract;
 use crate::lab::{Backend, Context, Framing, Handler, ProxiedRequest, Reply, Upstream};
+use crate::target::Secret;
 
-/// What is kept of the requests of a case.
+/// What is kept of the requests of a case, and the size of them and their responses together, in bytes (16 MiB). A request beyond
+/// these gets no response, so that a client is judged by every response that it got.
 const MAX_REQUESTS: usize = 1_000;
+const MAX_BYTES: usize = 16 << 20;
 
-/// Another host, which records what arrives.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Elsewhere(Arc<Mutex<Vec<ProxiedRequest>>>);
+/// Another host, which counts the requests with the token.
+#[derive(Debug, Clone)]
+pub(super) struct Elsewhere {
+    token: Secret,
+    leaks: Arc<AtomicUsize>,
+}
 
 impl Elsewhere {
-    pub(super) fn seen(&self) -> Vec<ProxiedRequest> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(super) fn new(token: Secret) -> Self {
+        Self { token, leaks: Arc::default() }
+    }
+
+    /// How many requests arrived with the token.
+    pub(super) fn leaks(&self) -> usize {
+        self.leaks.load(Ordering::Relaxed)
     }
 }
 
 impl Handler for Elsewhere {
     fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.len() < MAX_REQUESTS {
-            seen.push(request);
+        if carries(&request, &self.token) {
+            self.leaks.fetch_add(1, Ordering::Relaxed);
         }
         let reply = Reply::json_with(404, &json!({"code": 40400, "message": "this is another host"}));
         Box::pin(std::future::ready(reply))
@@ -44,6 +55,8 @@ pub(super) struct OwnRequestIds {
     pub(super) contract: &'static Contract,
     /// The case.
     pub(super) id: String,
+    /// A token of the case, and the token that the service knows in its place.
+    pub(super) known_as: Option<(Secret, Secret)>,
 }
 
 impl OwnRequestIds {
@@ -71,6 +84,19 @@ impl Handler for OwnRequestIds {
                 request.headers.insert(header, own);
             }
         }
+        if let Some((given, known)) = &self.known_as {
+            let (given, known) = (given.expose(), known.expose());
+            if request.param(&extract.api_key.name).as_deref() == Some(given) {
+                request.set_param(&extract.api_key.name, known);
+            }
+            for value in request.headers.values_mut() {
+                let own = value.to_str().ok().filter(|text| text.ends_with(given));
+                let own = own.and_then(|text| HeaderValue::from_str(&text.replace(given, known)).ok());
+                if let Some(own) = own {
+                    *value = own;
+                }
+            }
+        }
         Box::pin(async move { self.upstream.call(&request).await })
     }
 }
@@ -81,6 +107,8 @@ pub(super) struct Recorder {
     /// Number of the execution that runs now, from 0.
     pub(super) execution: AtomicUsize,
     recorded: Mutex<Vec<RecordedRequest>>,
+    /// Size of what is recorded.
+    bytes: AtomicUsize,
     context: Context,
 }
 
@@ -91,6 +119,7 @@ impl Recorder {
             begun: Instant::now(),
             execution: AtomicUsize::new(0),
             recorded: Mutex::default(),
+            bytes: AtomicUsize::new(0),
             context,
         })
     }
@@ -100,6 +129,13 @@ impl Recorder {
         let recorded = self.recorded();
         let first = recorded.iter().find(|recorded| recorded.execution == execution)?;
         Some(self.begun + first.at)
+    }
+
+    /// Whether there is room for that much more, which then counts as taken.
+    fn has_room(&self, line: usize, headers: &HeaderMap, body: &[u8]) -> bool {
+        let headers = headers.iter().map(|(name, value)| name.as_str().len() + value.len());
+        let size = line + headers.sum::<usize>() + body.len();
+        self.bytes.fetch_add(size, Ordering::Relaxed) + size <= MAX_BYTES
     }
 
     pub(super) fn recorded(&self) -> std::sync::MutexGuard<'_, Vec<RecordedRequest>> {
@@ -113,32 +149,77 @@ impl Handler for Arc<Recorder> {
         Box::pin(async move {
             let (at, execution) = (recorder.begun.elapsed(), recorder.execution.load(Ordering::Relaxed));
             let operation = recorder.context.operation(&request);
+            let none = Reply {
+                framing: Framing::Silent(Duration::ZERO),
+                ..Reply::json_with(504, &serde_json::Value::Null)
+            };
+            let query = request.query.as_ref().map_or(0, String::len);
+            if !recorder.has_room(request.path.len() + query, &request.headers, &request.body) {
+                return none;
+            }
             // Where the caller leaves, this future ends; the request has arrived all the same.
             let index = {
                 let mut recorded = recorder.recorded();
-                let index = recorded.len();
-                if index < MAX_REQUESTS {
-                    recorded.push(RecordedRequest {
-                        execution,
-                        at,
-                        replied: at,
-                        replied_at: SystemTime::now(),
-                        operation,
-                        request: request.clone(),
-                        reply: Reply {
-                            framing: Framing::Silent(Duration::ZERO),
-                            ..Reply::json_with(504, &serde_json::Value::Null)
-                        },
-                    });
+                if recorded.len() >= MAX_REQUESTS {
+                    return none;
                 }
-                index
+                recorded.push(RecordedRequest {
+                    execution,
+                    at,
+                    replied: at,
+                    replied_at: SystemTime::now(),
+                    operation,
+                    request: request.clone(),
+                    reply: none.clone(),
+                });
+                recorded.len() - 1
             };
             let reply = recorder.context.upstream.call(&request).await;
+            if !recorder.has_room(0, &reply.headers, &reply.body) {
+                return none;
+            }
             let (replied, replied_at) = (recorder.begun.elapsed(), SystemTime::now());
             if let Some(place) = recorder.recorded().get_mut(index) {
                 *place = RecordedRequest { replied, replied_at, reply: reply.clone(), ..place.clone() };
             }
             reply
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::Facts;
+
+    #[tokio::test]
+    async fn what_is_recorded_is_bounded_and_nothing_else_is_served() {
+        let contract = Contract::embedded().expect("the embedded contract");
+        let token = Secret::new("API_KEY", "a-token-that-is-long-enough");
+        let upstream = Upstream::new(Elsewhere::new(token.clone()));
+        let backend = Backend { contract, upstream: upstream.clone(), token, facts: Facts::default() };
+        for (size, most) in [(0, MAX_REQUESTS), (1 << 10, MAX_REQUESTS), (4 << 20, 4)] {
+            let recorder = Recorder::new(&Arc::new(backend.clone()), upstream.clone());
+            let request = ProxiedRequest {
+                method: hyper::Method::POST,
+                path: "/".to_owned(),
+                query: None,
+                headers: HeaderMap::new(),
+                body: vec![b' '; size].into(),
+            };
+            let mut served = 0;
+            for _ in 0..MAX_REQUESTS + 10 {
+                served += usize::from(!recorder.handle(request.clone()).await.is_broken());
+            }
+            let recorded = recorder.recorded();
+            let bytes = recorded.iter().map(|it| it.request.body.len() + it.reply.body.len());
+            assert!(
+                bytes.sum::<usize>() <= MAX_BYTES && recorded.len() <= most,
+                "{size}: {}",
+                recorded.len()
+            );
+            let complete = recorded.iter().filter(|it| !it.reply.is_broken()).count();
+            assert!(served == complete && served > 0, "{size}: {served} served, {complete} recorded");
+        }
     }
 }

@@ -10,7 +10,7 @@ use std::time::Instant;
 use futures::StreamExt as _;
 use serde_json::json;
 
-use super::case::{ClientCase, Place, Stage};
+use super::case::{CaseToken, ClientCase, Place, Places, Stage};
 use super::command::execute;
 use super::error::ClientSuiteError;
 use super::evidence::{Evidence, Exit};
@@ -27,8 +27,8 @@ use crate::lab::{self, Backend, Lab, ProxiedRequest, Proxy, ProxyOptions, Scenar
 use crate::run::Glob;
 use crate::target::Secret;
 
-/// Fewest instances that a search of several pages finds.
-const INSTANCES: usize = 7;
+/// Fewest instances that a search of several pages finds: more than ten, a number at which careless clients stop.
+const INSTANCES: usize = 12;
 
 /// A client to test.
 #[derive(Debug, Clone)]
@@ -211,19 +211,22 @@ impl World {
     /// Executes the command in front of the lab of a case.
     async fn evidence(&self, case: &ClientCase, suite: &ClientSuite) -> Result<Evidence, ClientSuiteError> {
         let lab_error = |error: &dyn std::fmt::Display| ClientSuiteError::Lab(error.to_string());
-        let token = match case.has_valid_token {
-            true => self.backend.token.clone(),
-            false => Secret::new("API_KEY", "unknown-token-of-the-lab-7d1f"),
+        let token = match case.token {
+            CaseToken::Plain => self.backend.token.clone(),
+            CaseToken::Base64 => Secret::new("API_KEY", "bGFi+token/of+7d1f=="),
+            CaseToken::Unknown => Secret::new("API_KEY", "unknown-token-of-the-lab-7d1f"),
         };
-        let elsewhere = Elsewhere::default();
+        let elsewhere = Elsewhere::new(token.clone());
         let other_host =
             Proxy::start(Upstream::new(elsewhere.clone())).await.map_err(|error| lab_error(&error))?;
 
         let upstream = self.backend.upstream.clone();
-        let own = OwnRequestIds { upstream, contract: self.contract, id: case.id.clone() };
+        let known_as = (case.token == CaseToken::Base64).then(|| (token.clone(), self.backend.token.clone()));
+        let own = OwnRequestIds { upstream, contract: self.contract, id: case.id.clone(), known_as };
         let backend = Backend { upstream: Upstream::new(own), ..Backend::clone(&self.backend) };
         let mut layers = Lab::new(Arc::new(backend));
-        let mut options = ProxyOptions::default();
+        let mut options = ProxyOptions { capitals: case.capitals, ..ProxyOptions::default() };
+        let scenarios = Arc::new(Scenarios::default());
         match &case.stage {
             Stage::Plain => {}
             Stage::Variation(id) => {
@@ -233,22 +236,21 @@ impl World {
                 options.capitals = variation.capitals;
                 layers = layers.variation(variation);
             }
-            Stage::Scenario(steps) => {
-                let url = format!("http://localhost:{}", other_host.address().port());
-                let steps = ClientCase::in_scenario(steps).replace("{elsewhere}", &url);
-                let steps = steps.replace("{token}", token.expose());
-                let scenarios =
-                    Scenarios::parse(Path::new(&case.id), &steps).map_err(|error| lab_error(&error))?;
-                layers = layers.scenarios(&Arc::new(scenarios));
-            }
+            Stage::Scenario(_) => layers = layers.scenarios(&scenarios),
         }
         let recorder = Recorder::new(&self.backend, layers.into_upstream());
         let proxy = Proxy::start_with(Upstream::new(Arc::clone(&recorder)), options).await;
         let proxy = proxy.map_err(|error| lab_error(&error))?;
         let port = proxy.address().port();
+        if let Stage::Scenario(steps) = &case.stage {
+            let (service, other_port) = (proxy.base_url(), other_host.address().port().to_string());
+            let places = Places { token: token.expose(), service: &service, other_port: &other_port };
+            let steps = places.fill(&ClientCase::in_scenario(steps));
+            scenarios.replace(Path::new(&case.id), &steps).map_err(|error| lab_error(&error))?;
+        }
         let base_url = match case.place {
             Place::Lab => proxy.base_url(),
-            Place::PlainHttp => format!("http://{}:{port}", Ipv4Addr::UNSPECIFIED),
+            Place::PlainHttp(prefix) => format!("{prefix}{}:{port}", Ipv4Addr::UNSPECIFIED),
             Place::Nobody => {
                 format!("http://127.0.0.1:{}", closed_port().map_err(|error| lab_error(&error))?)
             }
@@ -265,7 +267,7 @@ impl World {
             operation: case.call.operation,
             executions,
             requests: std::mem::take(&mut *recorder.recorded()),
-            elsewhere: elsewhere.seen(),
+            leaks: elsewhere.leaks(),
             instances: if searches_all(case, &self.addresses) { self.instances.clone() } else { Vec::new() },
             token,
             secrets: suite.secrets.clone(),

@@ -12,11 +12,17 @@ use crate::target::Secret;
 fn forms(token: &Secret) -> Vec<String> {
     let token = token.expose();
     let percent = utf8_percent_encode(token, NON_ALPHANUMERIC).to_string();
-    let mut base64 = BASE64_STANDARD.encode(token);
-    // The last characters depend on what follows.
-    base64.truncate(base64.len().saturating_sub(4));
-    let hexadecimal = token.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let mut forms = vec![percent.to_lowercase(), percent, base64, hexadecimal];
+    let hexadecimal: String = token.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let mut forms = vec![percent.to_lowercase(), percent, hexadecimal.to_uppercase(), hexadecimal];
+    // A longer text that holds the token, such as a URL or a pair of name and password, begins one to three bytes before it. The
+    // first and last characters depend on what is around it.
+    forms.extend((0..3).map(|before| {
+        let base64 = BASE64_STANDARD.encode([&[0; 3][..before], token.as_bytes()].concat());
+        base64
+            .get(before + usize::from(before > 0)..base64.len().saturating_sub(4))
+            .unwrap_or_default()
+            .to_owned()
+    }));
     forms.retain(|form| form.len() >= 6);
     // Half of it is no mask: a few characters at the beginning or the end are.
     let part = (token.len() / 2).max(8).min(token.len());
@@ -72,6 +78,20 @@ pub(super) fn excerpt<'a>(text: &[u8], secrets: impl IntoIterator<Item = &'a Sec
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_token_is_found_wherever_it_stands_in_an_encoded_text() {
+        let token = Secret::new("API_KEY", "a-token-that-is-long-enough");
+        for before in ["", "u", "u:", "api_key=", "{\"token\":\""] {
+            let text = format!("{before}{}&num=3", token.expose());
+            let hexadecimal: String = text.bytes().map(|byte| format!("{byte:02X}")).collect();
+            for encoded in [BASE64_STANDARD.encode(&text), hexadecimal] {
+                assert!(shows(format!("tried {encoded}").as_bytes(), &token), "{text}");
+            }
+            let other = text.replace("token", "taken");
+            assert!(!shows(BASE64_STANDARD.encode(other).as_bytes(), &token), "{text}");
+        }
+    }
 
     #[test]
     fn neither_a_token_nor_a_part_of_one_is_shown() {

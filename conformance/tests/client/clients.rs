@@ -1,13 +1,16 @@
 //! The clients under test: ours in two forms, and one with habits.
 
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use reqwest::Url;
 use serde_json::{Value, json};
 
 use crate::adapter;
-use crate::habits::{Always, Habits, Pages, RequestId, Retries, Wait};
+use crate::habits::{Always, Careless, Habits, Pages, Redirects, RequestId, Retries, Wait};
 
 /// Answers as the client of that name.
 pub fn main(name: &str) -> ExitCode {
@@ -27,7 +30,15 @@ pub fn main(name: &str) -> ExitCode {
             .unwrap_or_else(|error| adapter::failure(&error)),
         _ => {
             let habits = Habits::named(name).expect("known habits");
-            let output = runtime().block_on(answer(habits, &input));
+            let hides_errors = habits.careless == Some(Careless::ReadsErrorsAsNothing);
+            let output = runtime().block_on(answer(habits.clone(), &input));
+            let output = match output {
+                Err(_) if hides_errors => {
+                    let nothing = Habits { always: Some(Always::Empty), ..habits };
+                    runtime().block_on(answer(nothing, &input))
+                }
+                output => output,
+            };
             output.unwrap_or_else(|message| json!({"error": {"class": "error", "message": message}}))
         }
     };
@@ -63,8 +74,10 @@ async fn answer(habits: Habits, input: &Value) -> Result<Value, String> {
             (Always::Empty, _) => Ok(json!({"instances": [], "total": 0})),
         };
     }
-    let base = std::env::var("SALLYPORT_BASE_URL").expect("a base URL");
-    if !habits.speaks_plain_http && !base.starts_with("http://127.0.0.1:") {
+    let mut base = std::env::var("SALLYPORT_BASE_URL").expect("a base URL");
+    if habits.careless == Some(Careless::CompletesUrls) && !base.contains("://") {
+        base = format!("http://{base}");
+    } else if !habits.speaks_plain_http && !is_private(&base, habits.careless) {
         return Err("no https".to_owned());
     }
     let limit = Duration::from_millis(input["time_limit_ms"].as_u64().unwrap_or_default());
@@ -95,6 +108,18 @@ async fn answer(habits: Habits, input: &Value) -> Result<Value, String> {
             Ok(json!({"groups": ids}))
         }
         _ => call.search(arguments).await,
+    }
+}
+
+/// Whether nobody on the network can read what is sent to a base URL, as this client sees it.
+fn is_private(base: &str, careless: Option<Careless>) -> bool {
+    match careless {
+        Some(Careless::FindsLoopbackInUrl) => base.contains("127.") || base.contains("localhost"),
+        Some(Careless::FindsLoopbackAtStart) => {
+            base.starts_with("http://127.") || base.starts_with("http://localhost")
+        }
+        Some(Careless::KnowsSchemesInLowerCase) if !base.starts_with("http://") => true,
+        _ => Url::parse(base).is_ok_and(|url| url.scheme() == "https" || url.host_str() == Some("127.0.0.1")),
     }
 }
 
@@ -162,12 +187,12 @@ impl Call {
     }
 
     async fn search(&mut self, arguments: &Value) -> Result<Value, String> {
-        let (mut instances, mut page, mut total) = (Vec::new(), 1, None);
+        let (mut instances, mut page, mut total, mut last) = (Vec::new(), 1, None, None);
         loop {
             let mut body = arguments.clone();
             let asked = if self.habits.pages == Pages::Repeated && page == 2 { 1 } else { page };
             body["page"] = json!(asked);
-            if self.habits.has_own_page_size {
+            if self.habits.has_own_page_size || page > 1 && self.is(Careless::DropsThePageSize) {
                 body["pageSize"] = json!(100);
             }
             let sent = self.send("/openapi/v1/static/instances/search", &[], Some(body), 200, false).await;
@@ -177,6 +202,7 @@ impl Call {
                     continue;
                 }
                 Err(_) if self.habits.pages == Pages::UntilError && page > 1 => break,
+                Err(_) if self.is(Careless::ReturnsParts) && Instant::now() >= self.deadline => break,
                 sent => sent?,
             };
             let mut found = ids(&answer.json, "instanceId");
@@ -184,8 +210,12 @@ impl Call {
                 found.iter_mut().for_each(|id| *id &= i64::from(u32::MAX));
             }
             total = answer.json["data"]["total"].as_i64().or(total);
+            if self.is(Careless::CountsPages) {
+                last = i64::try_from(found.len()).ok();
+            }
             let is_last = match self.habits.pages {
                 Pages::First => true,
+                _ if self.is(Careless::ReadsTenPages) && page == 10 => true,
                 Pages::UntilEmpty => found.is_empty(),
                 Pages::UntilTotal => {
                     let so_far = i64::try_from(instances.len() + found.len()).unwrap_or(i64::MAX);
@@ -206,7 +236,7 @@ impl Call {
         if self.habits.takes_nothing_for_an_error && instances.is_empty() {
             return Err("nothing found".to_owned());
         }
-        Ok(json!({"instances": instances, "total": total}))
+        Ok(json!({"instances": instances, "total": last.or(total)}))
     }
 
     /// The body of a success, after retries.
@@ -252,10 +282,22 @@ impl Call {
             Wait::Never => Duration::ZERO,
             _ => Duration::from_millis(100),
         };
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        let mut response = match self.request(path, query, body, success == 0).timeout(left).send().await {
+        let begun = Instant::now();
+        let left = self.deadline.saturating_duration_since(begun);
+        let left = if self.habits.limits_requests { left.min(Duration::from_secs(3)) } else { left };
+        let mut sent = match self.own_http() && body.is_none() {
+            true => Ok(self.sent_by_hand(path, query, success == 0)),
+            false => self.request(path, query, body, success == 0).timeout(left).send().await,
+        };
+        for hop in 0..3 {
+            let Ok(response) = &sent else { break };
+            let Some(target) = self.redirect(response, hop) else { break };
+            let request = self.http.get(target).header("x-api-key", &self.token);
+            sent = request.timeout(left).send().await;
+        }
+        let mut response = match sent {
             Ok(response) => response,
-            Err(error) => return Err((self.logged(error), Some(backoff))),
+            Err(error) => return Err((self.interrupted(error), Some(backoff))),
         };
         let follows = self.habits.follows_redirects || self.habits.follows_redirects_as_they_are;
         if follows && response.status().is_redirection() {
@@ -279,12 +321,28 @@ impl Call {
         if let Some(error) = error
             && !(is_text && self.habits.reads_cut_texts)
         {
-            return Err((self.logged(error), Some(backoff)));
+            return Err((self.interrupted(error), Some(backoff)));
         }
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let json: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
-        let code = json["code"].as_f64();
-        let is_code = code == Some(success as f64) || (is_text && code.is_none());
+        let text = match self.habits.careless {
+            Some(Careless::DecodesLatin1) => bytes.iter().map(|byte| char::from(*byte)).collect(),
+            Some(Careless::DecodesAscii) if !bytes.is_ascii() => return Err(("not ASCII".to_owned(), None)),
+            _ => String::from_utf8_lossy(&bytes).into_owned(),
+        };
+        let media = headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let is_known_as_text = match self.habits.careless {
+            Some(Careless::KnowsJsonByMediaType) => is_text && !media.contains("json"),
+            Some(Careless::KnowsJsonByFirstCharacter) => is_text && !text.starts_with('{'),
+            _ => false,
+        };
+        let json: Value = match serde_json::from_str(&text) {
+            Ok(json) if !is_known_as_text => json,
+            Err(error) if !is_text && self.is(Careless::DiesOfPages) => panic!("{error}"),
+            _ => Value::Null,
+        };
+        if self.is(Careless::ReadsNothingAsEmptyList) && !is_text && text.is_empty() {
+            return Ok(Answer { text, json: json!({"data": {"items": []}}) });
+        }
+        let is_code = self.is_success(json.get("code"), success, is_text);
         let is_good =
             (status == 200 || self.habits.ignores_status || self.habits.takes_any_2xx && status / 100 == 2)
                 && (is_code || self.habits.ignores_code);
@@ -298,6 +356,12 @@ impl Call {
         if self.habits.logs_most_of_the_token {
             eprintln!("failed with {}…", &self.token[..self.token.len() * 3 / 4]);
         }
+        if self.is(Careless::EncodesLog) {
+            eprintln!("{}", BASE64_STANDARD.encode(format!("api_key={}&", self.token)));
+        }
+        if self.is(Careless::LogsBodies) {
+            eprintln!("rejected: {text}");
+        }
         if self.habits.logs_messages {
             eprintln!("rejected: {}", json["message"]);
         }
@@ -306,7 +370,13 @@ impl Call {
         }
         let told = headers.get("retry-after").and_then(|value| value.to_str().ok());
         let told = told.filter(|_| self.habits.wait != Wait::Throttled || status == 429);
-        let wait = told.and_then(|told| self.wait(told));
+        let wait = told.and_then(|told| self.wait(told)).map(|wait| match self.habits.careless {
+            Some(Careless::WaitsOnce) if self.attempts > 1 => Duration::ZERO,
+            Some(Careless::WaitsFromRequestOn) => wait.saturating_sub(begun.elapsed()),
+            Some(Careless::WaitsTenSecondsAtMost) => wait.min(Duration::from_secs(10)),
+            Some(Careless::HasTimersOf31Bits) if i32::try_from(wait.as_millis()).is_err() => Duration::ZERO,
+            _ => wait,
+        });
         let may_pass = matches!(status, 429 | 500 | 502 | 503 | 504) || headers.contains_key("retry-after");
         let is_endless = self.habits.retries == Retries::Endless && !self.habits.has_no_timeout;
         let wait = (may_pass || is_endless).then(|| wait.unwrap_or(backoff));
@@ -321,9 +391,46 @@ impl Call {
         if let Ok(seconds) = told.parse() {
             return Some(Duration::from_secs(seconds));
         }
-        let date = httpdate::parse_http_date(told).ok().filter(|_| self.habits.wait != Wait::Seconds)?;
+        let mut date = httpdate::parse_http_date(told).ok().filter(|_| self.habits.wait != Wait::Seconds)?;
+        if self.is(Careless::ReadsDatesAsLocalTime) {
+            date -= east_of_greenwich();
+        }
         // A little more than told, as the clocks of timers differ.
         Some(date.duration_since(SystemTime::now()).unwrap_or_default() + Duration::from_millis(5))
+    }
+
+    /// Parameters of a request, with the request id and the token where they belong there.
+    fn parameters(&self, query: &[(&str, String)], is_extraction: bool) -> Vec<(String, String)> {
+        let given = query.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        let id = match self.habits.request_id {
+            _ if self.is(Careless::IdOnRepeatsOnly) && self.attempts == 1 => None,
+            RequestId::InQuery | RequestId::Constant => Some(self.request_id.clone()),
+            RequestId::Fresh => Some(format!("{}-{}", self.request_id, self.attempts)),
+            RequestId::InHeader | RequestId::Missing => None,
+        };
+        let id = id.filter(|_| is_extraction).map(|id| ("request_id".to_owned(), id));
+        let is_in_query = !(is_extraction && self.habits.has_bearer);
+        let token = is_in_query.then(|| ("api_key".to_owned(), self.token.clone()));
+        given.chain(id).chain(token).collect()
+    }
+
+    fn encoded(&self, parameters: &[(String, String)]) -> String {
+        let latin1 = |c: char| match u8::try_from(c) {
+            Ok(byte) if !byte.is_ascii_alphanumeric() => format!("%{byte:02X}"),
+            Ok(byte) => char::from(byte).to_string(),
+            Err(_) => "?".to_owned(),
+        };
+        let pairs = parameters.iter();
+        match self.habits.careless {
+            Some(Careless::EncodesNothing | Careless::SendsCharactersAsTheyAre) => {
+                pairs.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&")
+            }
+            Some(Careless::EncodesLatin1) => {
+                let pairs = pairs.map(|(name, value)| (name, value.chars().map(latin1).collect::<String>()));
+                pairs.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&")
+            }
+            _ => url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish(),
+        }
     }
 
     fn request(
@@ -333,28 +440,97 @@ impl Call {
         body: Option<&Value>,
         is_extraction: bool,
     ) -> reqwest::RequestBuilder {
-        let url = format!("{}{path}", self.base);
-        let request = match body {
+        let mut url = Url::parse(&format!("{}{path}", self.base)).expect("a URL");
+        url.set_query(Some(&self.encoded(&self.parameters(query, is_extraction))));
+        if self.is(Careless::EncodesNoToken) {
+            url.set_query(Some(&format!("api_key={}", self.token)));
+        }
+        let mut request = match body {
             Some(body) => self.http.post(url).json(body),
+            None if self.is(Careless::SendsBodies) => self.http.get(url).json(&json!({})),
             None => self.http.get(url),
         };
-        let mut request = request.query(query);
-        if is_extraction {
-            request = match self.habits.request_id {
-                RequestId::InQuery | RequestId::Constant => {
-                    request.query(&[("request_id", &self.request_id)])
-                }
-                RequestId::InHeader => request.header("x-request-id", &self.request_id),
-                RequestId::Fresh => {
-                    request.query(&[("request_id", format!("{}-{}", self.request_id, self.attempts))])
-                }
-                RequestId::Missing => request,
-            };
+        if is_extraction && self.habits.request_id == RequestId::InHeader {
+            request = request.header("x-request-id", &self.request_id);
         }
-        match is_extraction && self.habits.has_bearer {
-            true => request.bearer_auth(&self.token),
-            false => request.query(&[("api_key", &self.token)]),
+        if is_extraction && self.habits.has_bearer {
+            request = request.bearer_auth(&self.token);
         }
+        request
+    }
+
+    /// Whether this client speaks HTTP without a library.
+    fn own_http(&self) -> bool {
+        let own = [
+            Careless::SendsCharactersAsTheyAre,
+            Careless::KnowsHeadersInLowerCase,
+            Careless::KnowsHeadersInCapitals,
+        ];
+        own.into_iter().any(|careless| self.is(careless))
+    }
+
+    /// The response to a request on a socket of its own, with those of its headers that this client knows.
+    fn sent_by_hand(&self, path: &str, query: &[(&str, String)], is_extraction: bool) -> reqwest::Response {
+        let host = self.base.trim_start_matches("http://");
+        let query = self.encoded(&self.parameters(query, is_extraction));
+        let mut stream = std::net::TcpStream::connect(host).expect("a connection");
+        let request = format!("GET {path}?{query} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).expect("a request");
+        let mut response = String::new();
+        stream.read_to_string(&mut response).expect("a response");
+        let (head, body) = response.split_once("\r\n\r\n").expect("a head");
+        let mut lines = head.lines();
+        let status = lines.next().and_then(|line| line.split(' ').nth(1)).expect("a status");
+        let is_known = |name: &str| {
+            let is_lower = name.starts_with(|c: char| c.is_ascii_lowercase());
+            is_lower != self.is(Careless::KnowsHeadersInCapitals)
+        };
+        let headers = lines.filter_map(|line| line.split_once(": ")).filter(|(name, _)| is_known(name));
+        let builder = hyper::Response::builder().status(status);
+        let builder = headers.fold(builder, |builder, (name, value)| builder.header(name, value));
+        builder.body(body.to_owned()).expect("a response").into()
+    }
+
+    /// Where this client follows a redirect to.
+    fn redirect(&self, response: &reqwest::Response, hop: usize) -> Option<Url> {
+        let location = response.headers().get("location")?.to_str().ok()?;
+        let (target, base) = (Url::parse(location).ok()?, Url::parse(&self.base).ok()?);
+        let is_service = target.origin() == base.origin();
+        let is_followed = match self.habits.redirects? {
+            Redirects::ToService => is_service,
+            Redirects::ToHost => target.host() == base.host(),
+            Redirects::ByBeginning => location.starts_with(&self.base),
+            Redirects::FirstChecked => is_service || hop > 0,
+        };
+        is_followed.then_some(target)
+    }
+
+    /// Whether a code is that of a success, as this client compares.
+    fn is_success(&self, code: Option<&Value>, success: i64, is_text: bool) -> bool {
+        match (code, self.habits.careless) {
+            (None | Some(Value::Null), Some(Careless::ReadsNoCodeAsZero)) => success == 0,
+            (None, _) => is_text,
+            (Some(code), Some(Careless::ComparesLoosely)) => match code {
+                Value::Bool(yes) => *yes == (success != 0),
+                Value::String(text) => text.parse::<i64>().unwrap_or_default() == success,
+                Value::Array(_) => success == 0,
+                code => code.as_f64() == Some(success as f64),
+            },
+            (Some(code), _) => code.as_f64() == Some(success as f64),
+        }
+    }
+
+    fn is(&self, careless: Careless) -> bool {
+        self.habits.careless == Some(careless)
+    }
+
+    /// What an interruption comes to.
+    fn interrupted(&mut self, error: reqwest::Error) -> String {
+        assert!(!self.is(Careless::DiesOfInterruptions), "interrupted");
+        if error.is_timeout() && self.is(Careless::NewIdAfterTimeout) {
+            self.request_id = format!("{}-{}", self.request_id, self.attempts);
+        }
+        self.logged(error)
     }
 
     /// The message of an error of the library, which shows the URL with its query.
@@ -367,6 +543,16 @@ impl Call {
         }
         error.without_url().to_string()
     }
+}
+
+/// The distance of local time from that of Greenwich.
+fn east_of_greenwich() -> Duration {
+    let offset = std::process::Command::new("date").arg("+%z").output().expect("a time zone").stdout;
+    let offset = String::from_utf8_lossy(&offset);
+    let part = |range: std::ops::Range<usize>| {
+        offset.get(range).and_then(|part| part.parse::<u64>().ok()).unwrap_or_default()
+    };
+    Duration::from_secs(part(1..3) * 3600 + part(3..5) * 60)
 }
 
 fn is_plain(entry: &str) -> bool {

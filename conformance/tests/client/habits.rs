@@ -62,9 +62,103 @@ pub enum Always {
     Error,
 }
 
+/// How redirects are followed, with the token.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Redirects {
+    /// Within the service: the same scheme, host and port. This conforms.
+    ToService,
+    /// To the same host, whatever the port.
+    ToHost,
+    /// To URLs that begin as the base URL does.
+    ByBeginning,
+    /// The first one within the service, further ones anywhere.
+    FirstChecked,
+}
+
+/// One habit of a careless author, in a client that conforms otherwise.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Careless {
+    NewIdAfterTimeout,
+    IdOnRepeatsOnly,
+    ComparesLoosely,
+    ReadsNoCodeAsZero,
+    KnowsJsonByMediaType,
+    KnowsJsonByFirstCharacter,
+    ReadsNothingAsEmptyList,
+    DecodesLatin1,
+    DecodesAscii,
+    EncodesNothing,
+    EncodesNoToken,
+    ReturnsParts,
+    EncodesLog,
+    EncodesLatin1,
+    SendsCharactersAsTheyAre,
+    ReadsDatesAsLocalTime,
+    WaitsFromRequestOn,
+    WaitsTenSecondsAtMost,
+    HasTimersOf31Bits,
+    KnowsHeadersInLowerCase,
+    KnowsHeadersInCapitals,
+    FindsLoopbackInUrl,
+    FindsLoopbackAtStart,
+    KnowsSchemesInLowerCase,
+    CompletesUrls,
+    DiesOfPages,
+    DiesOfInterruptions,
+    LogsBodies,
+    ReadsTenPages,
+    SendsBodies,
+    CountsPages,
+    WaitsOnce,
+    ReadsErrorsAsNothing,
+    DropsThePageSize,
+}
+
+/// Their names.
+pub const CARELESS: &[(&str, Careless)] = &[
+    ("another request id after its own timeout", Careless::NewIdAfterTimeout),
+    ("a request id in repeats only", Careless::IdOnRepeatsOnly),
+    ("compares codes loosely", Careless::ComparesLoosely),
+    ("reads no code as zero", Careless::ReadsNoCodeAsZero),
+    ("knows JSON by its media type", Careless::KnowsJsonByMediaType),
+    ("knows JSON by its first character", Careless::KnowsJsonByFirstCharacter),
+    ("reads nothing as an empty list", Careless::ReadsNothingAsEmptyList),
+    ("decodes Latin-1", Careless::DecodesLatin1),
+    ("decodes ASCII", Careless::DecodesAscii),
+    ("encodes nothing", Careless::EncodesNothing),
+    ("encodes no token", Careless::EncodesNoToken),
+    ("returns parts", Careless::ReturnsParts),
+    ("encodes its log", Careless::EncodesLog),
+    ("encodes Latin-1", Careless::EncodesLatin1),
+    ("sends characters as they are", Careless::SendsCharactersAsTheyAre),
+    ("reads dates as local time", Careless::ReadsDatesAsLocalTime),
+    ("waits from the request on", Careless::WaitsFromRequestOn),
+    ("waits ten seconds at most", Careless::WaitsTenSecondsAtMost),
+    ("has timers of 31 bits", Careless::HasTimersOf31Bits),
+    ("knows headers in lower case", Careless::KnowsHeadersInLowerCase),
+    ("knows headers in capitals", Careless::KnowsHeadersInCapitals),
+    ("finds the loopback interface in a URL", Careless::FindsLoopbackInUrl),
+    ("finds the loopback interface at the start of a URL", Careless::FindsLoopbackAtStart),
+    ("knows schemes in lower case", Careless::KnowsSchemesInLowerCase),
+    ("completes URLs", Careless::CompletesUrls),
+    ("dies of pages", Careless::DiesOfPages),
+    ("dies of interruptions", Careless::DiesOfInterruptions),
+    ("logs bodies", Careless::LogsBodies),
+    ("reads ten pages", Careless::ReadsTenPages),
+    ("sends bodies", Careless::SendsBodies),
+    ("counts pages", Careless::CountsPages),
+    ("waits once", Careless::WaitsOnce),
+    ("reads errors as nothing", Careless::ReadsErrorsAsNothing),
+    ("drops the page size", Careless::DropsThePageSize),
+];
+
 /// What a client does.
 #[derive(Clone, Default)]
 pub struct Habits {
+    pub careless: Option<Careless>,
+    pub redirects: Option<Redirects>,
+    /// Has a timeout of three seconds for each request, beside that of the call.
+    pub limits_requests: bool,
     pub ignores_status: bool,
     pub ignores_code: bool,
     /// Reports this without sending anything.
@@ -102,7 +196,14 @@ pub struct Habits {
 }
 
 /// Conforming clients of different habits.
-pub const GOOD: [&str; 4] = ["usual", "gives up at once", "request id in a header", "token as bearer"];
+pub const GOOD: [&str; 6] = [
+    "usual",
+    "gives up at once",
+    "request id in a header",
+    "token as bearer",
+    "follows redirects within the service",
+    "a timeout for each request",
+];
 
 impl Habits {
     /// The habits of that name.
@@ -139,6 +240,9 @@ impl Habits {
             "starts pages again" => Self { pages: Pages::Restarted, retries: Retries::None, ..usual },
             "reads the first page twice" => Self { pages: Pages::Repeated, ..usual },
             "takes nothing for an error" => Self { takes_nothing_for_an_error: true, ..usual },
+            "gives up at once, and returns the pages so far" => {
+                Self { retries: Retries::None, pages: Pages::UntilError, ..usual }
+            }
             "stops at a failed page" => Self { pages: Pages::UntilError, ..usual },
             "takes more" => Self { takes_more: true, ..usual },
             "takes one" => Self { takes_one: true, ..usual },
@@ -150,7 +254,18 @@ impl Habits {
             "has ids of 32 bits" => Self { has_short_ids: true, ..usual },
             "logs most of the token" => Self { logs_most_of_the_token: true, ..usual },
             "knows one server" => Self { is_strict: true, ..usual },
-            _ => return None,
+            "follows redirects within the service" => Self { redirects: Some(Redirects::ToService), ..usual },
+            "follows redirects to the same host" => Self { redirects: Some(Redirects::ToHost), ..usual },
+            "follows redirects by their beginning" => {
+                Self { redirects: Some(Redirects::ByBeginning), ..usual }
+            }
+            "checks the first redirect" => Self { redirects: Some(Redirects::FirstChecked), ..usual },
+            "a timeout for each request" => Self { limits_requests: true, ..usual },
+            _ => {
+                let careless = CARELESS.iter().find(|(known, _)| *known == name).map(|(_, it)| *it)?;
+                let limits_requests = careless == Careless::NewIdAfterTimeout;
+                Self { careless: Some(careless), limits_requests, ..usual }
+            }
         })
     }
 }

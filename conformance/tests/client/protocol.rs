@@ -14,6 +14,7 @@ pub fn trials() -> Vec<Trial> {
     vec![
         Trial::test("an operation that is not supported is skipped", skipped),
         Trial::test("a command that breaks the protocol has no verdict", broken),
+        Trial::test("a crash after a request is a finding", crashed),
         Trial::test("a command that does not start is an error of usage", missing),
         Trial::test("a command that outlives its time is killed with its children", killed),
         Trial::test("a command that starts slowly or leaves a child is judged by its requests", slow),
@@ -121,6 +122,18 @@ fn broken() -> Result<(), Failed> {
     let failed = r#"cat >/dev/null; echo '{"error": {"class": "x", "message": "x"}}'; exit 1"#;
     let report = run(shell(failed), &["client.limited-retries.groups-500"])?;
     ensure(report.verdict == Verdict::Conforms, &report)
+}
+
+/// What a response is like is open, so that a crash of the client says nothing of the duty that the case is about.
+fn crashed() -> Result<(), Failed> {
+    let crash = |inferred| run_weighed(this("dies of pages"), &["client.token-private.no-json"], inferred);
+    let report = crash(InferredClauses::Fail)?;
+    let finding = report.cases[0].findings.first();
+    let is_named =
+        finding.is_some_and(|it| it.duty.id() == "client.tolerant" && it.actual.contains("a crash"));
+    ensure(report.verdict == Verdict::Findings && report.totals.failed == 1 && is_named, &report)?;
+    let report = crash(InferredClauses::Warn)?;
+    ensure(report.verdict == Verdict::Conforms && report.totals.warnings == 1, &report)
 }
 
 /// An interpreter or a container starts slowly, and a program may leave something running that holds its output open.

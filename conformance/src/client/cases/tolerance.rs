@@ -2,7 +2,7 @@
 
 use super::Calls;
 use crate::checks::UNKNOWN_ADDRESS;
-use crate::client::case::{ClientCase, Expectation};
+use crate::client::case::{CaseToken, ClientCase, Expectation};
 use crate::client::duty::Duty;
 use crate::client::protocol::Call;
 
@@ -44,9 +44,9 @@ fn further(calls: &Calls<'_>) -> Vec<ClientCase> {
             [[groups]]
             forever = true
             content-type = "application/json"
-            body = '{"code": 200, "message": "ok", "requestId": "r", "data": {"items": [{"groupId": 4294967301, "name": "a", "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z"}]}}'"#,
+            body = '{"code": 200, "message": "ok", "requestId": "r", "data": {"items": [{"groupId": 4294967301, "name": "Büro 東京 🗼", "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z"}]}}'"#,
         )
-        .titled("ids of more than 32 bits are kept as they are"),
+        .titled("ids of more than 32 bits are kept as they are, also beside a name outside of ASCII"),
         case(
             "long-ids-search",
             calls.search_for(vec![UNKNOWN_ADDRESS.to_owned()], 50),
@@ -57,6 +57,11 @@ fn further(calls: &Calls<'_>) -> Vec<ClientCase> {
             body = '{"code": 200, "message": "ok", "requestId": "r", "data": {"page": 1, "pageSize": 50, "total": 1, "items": [{"instanceId": 4294967301, "offerId": 1, "status": "active", "ip": "203.0.113.250", "port": 8080, "protocols": ["http"], "countryCode": "USA", "cityCode": "NYC", "ispType": 1, "expiresAt": null, "activatedAt": null, "capabilities": {}, "groupId": null}]}}'"#,
         )
         .titled("ids of instances of more than 32 bits are kept as they are"),
+        ClientCase {
+            token: CaseToken::Base64,
+            ..ClientCase::new(Duty::Tolerant, "token-in-base64", calls.groups())
+                .titled("a token with characters that a query has to encode arrives as it is")
+        },
         case("closed-connections", calls.search(3), "[[search]]\nforever = true\nclose = true")
             .titled("a service that closes each connection is served"),
     ]
@@ -81,7 +86,8 @@ fn variations(calls: &Calls<'_>) -> Vec<ClientCase> {
                 (_, true) => Expectation::Either,
                 _ => Expectation::Result,
             };
-            Some(ClientCase { has_valid_token: !is_rejected, ..case }.expects(expectation))
+            let token = if is_rejected { CaseToken::Unknown } else { CaseToken::Plain };
+            Some(ClientCase { token, ..case }.expects(expectation))
         })
         .collect()
 }
