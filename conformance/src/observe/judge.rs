@@ -221,9 +221,10 @@ fn report(
         not_judged: not_judged.collect(),
     };
     let totals = Totals::from_results(&checks);
+    let verdict = Verdict::from_totals(totals, traffic.exchanges.is_empty());
     let begun = traffic.exchanges.iter().filter_map(|recorded| recorded.begun).min();
     let bodies = traffic.exchanges.iter().map(|recorded| recorded.response.body().len() as u64);
-    Report {
+    let mut report = Report {
         schema_version: Report::VERSION,
         suite: concat!("sallyport-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
         target: traffic.redactor.redact(&traffic.base),
@@ -243,7 +244,8 @@ fn report(
             concurrency: 1,
         },
         inferred,
-        verdict: Verdict::from_totals(totals, traffic.exchanges.is_empty()),
+        verdict,
+        conclusion: String::new(),
         stopped: None,
         totals,
         usage: Usage { requests: 0, gateways: 0, bytes: bodies.sum() },
@@ -259,7 +261,9 @@ fn report(
         checks,
         clauses,
         log: RunLog::default(),
-    }
+    };
+    report.conclude(verdict);
+    report
 }
 
 #[cfg(test)]

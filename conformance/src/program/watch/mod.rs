@@ -89,8 +89,9 @@ async fn repeat(
             () = ending.stopped() => return Ok(Verdict::Conforms),
         }
         let mut options = options.clone();
-        options.budget.gateways =
-            allowance.for_run(history.records(), Timestamp::now(), options.budget.gateways);
+        let (now, wanted) = (Timestamp::now(), options.budget.gateways);
+        options.budget.gateways = allowance.for_run(history.records(), now, wanted);
+        let saved = saved(allowance, history, (now, wanted), options.budget.gateways);
         let suite = Suite::new(contract, target, options)?;
         let stopper = suite.stopper();
         let report = {
@@ -111,7 +112,10 @@ async fn repeat(
         record.target = shown.to_owned();
         let changes = changes(history.records(), &record);
         print(&line(&record, &report));
-        if report.verdict != Verdict::Conforms {
+        if let Some(saved) = &saved {
+            print(&format!("{:>16} {saved}\n", "no extraction"));
+        }
+        if report.verdict.exit_code() != 0 {
             keep_report(history, &mut record, &report)?;
         }
         match history.add(record) {
@@ -120,7 +124,7 @@ async fn repeat(
             Err(error) => warn(&error.to_string()),
         }
         print(&history_text(history.records(), &changes));
-        if let Err(error) = publish(pages, history, shown, Some(&report)) {
+        if let Err(error) = publish(pages, history, shown, Some((&report, saved.as_deref()))) {
             warn(&error.to_string());
         }
         runs += 1;
@@ -149,17 +153,38 @@ fn publish(
     pages: &Pages,
     history: &History,
     target: &str,
-    report: Option<&Report>,
+    latest: Option<(&Report, Option<&str>)>,
 ) -> Result<(), UsageError> {
     let records = history.records();
     let gateways = gateways_today(records);
-    let page = history_page(target, records, gateways)?;
+    let (report, saved) = latest.unzip();
+    let page = history_page(target, records, gateways, saved.flatten())?;
     let file = history.folder().join(PAGE);
     let written = atomic_file::write(&file, &page).map_err(|error| format!("{}: {error}", file.display()));
     let mut metrics = report.map(|report| Format::Prometheus.render(report)).transpose()?.unwrap_or_default();
     metrics.push_str(&report::history_metrics(records, gateways));
     pages.set(page, metrics, report.is_some());
     Ok(written?)
+}
+
+/// Why a run extracts fewer gateways than its profile allows, and so judges fewer clauses, and when that ends.
+fn saved(
+    allowance: Allowance,
+    history: &History,
+    (now, wanted): (Timestamp, u64),
+    allowed: u64,
+) -> Option<String> {
+    const LIMIT: &str = "--gateways-per-day";
+    let Allowance { per_day } = allowance;
+    if allowed == wanted {
+        return None;
+    }
+    if allowed > 0 {
+        return Some(format!("beyond {}: {LIMIT} {per_day}", quantity(allowed, "gateway")));
+    }
+    let next = allowance.next(history.records(), now, wanted);
+    let until = next.map(|next| format!("; the first run after {} extracts again", next.strftime("%FT%TZ")));
+    Some(format!("in this run, which judges fewer clauses: {LIMIT} {per_day}{}", until.unwrap_or_default()))
 }
 
 fn gateways_today(records: &[RunRecord]) -> u64 {
@@ -170,13 +195,11 @@ fn gateways_today(records: &[RunRecord]) -> u64 {
 }
 
 fn line(record: &RunRecord, report: &Report) -> String {
-    let stopped = report.stopped.as_ref().map(|reason| format!(", {reason}")).unwrap_or_default();
+    let stopped = report.stopped.as_ref().map(|reason| format!("; {reason}")).unwrap_or_default();
     let text = format!(
-        "{} {}: {} of {} clauses judged, {}, {}, {:.1} s{stopped}",
+        "{} {}; {}, {}, {:.1} s{stopped}",
         record.begun,
-        record.verdict,
-        report.coverage.judged,
-        report.coverage.clauses,
+        record.words(),
         quantity(record.requests, "request"),
         quantity(record.gateways, "gateway"),
         record.elapsed_ms as f64 / 1000.0
