@@ -77,6 +77,7 @@ pub(crate) type FindingKey = (Clause, String);
 #[derive(Debug)]
 pub(crate) struct Occurrence {
     pub(crate) finding: PassiveFinding,
+    /// The responses that show it.
     pub(crate) times: u64,
     pub(crate) exchanges: Vec<RecordedExchange>,
     request: Request,
@@ -124,6 +125,7 @@ impl PassiveChecks {
             let Run::Passive(judge) = passive.check.run else { continue };
             let Some(findings) = judge(observed) else { continue };
             passive.seen += 1;
+            let mut counted = BTreeSet::new();
             for finding in findings {
                 let inferred_from = finding.inferred_from(observed.contract);
                 let severity = self.inferred.severity(finding.severity, inferred_from);
@@ -133,7 +135,7 @@ impl PassiveChecks {
                     passive.has_more = true;
                     continue;
                 }
-                let noted = passive.findings.entry(key).or_insert_with(|| Occurrence {
+                let noted = passive.findings.entry(key.clone()).or_insert_with(|| Occurrence {
                     finding: finding.redacted(redactor),
                     times: 0,
                     exchanges: before()
@@ -145,7 +147,8 @@ impl PassiveChecks {
                     seen_in: BTreeSet::new(),
                     is_flaky: false,
                 });
-                noted.times += 1;
+                // Each item of a response may show it.
+                noted.times += u64::from(counted.insert(key));
                 if noted.seen_in.len() < self.places {
                     noted.seen_in.insert((check, label.to_owned()));
                 }

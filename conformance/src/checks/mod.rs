@@ -28,12 +28,19 @@ use crate::target::{Fact, Facts};
 static ALL: &[&[&Check]] = &[all::CHECKS, extract::CHECKS, groups::CHECKS, search::CHECKS];
 
 /// Looks for facts that a run lacks and a service shows by itself, so that a run with a token alone judges more.
-pub(crate) async fn discover(context: &ProbeContext<'_>, lacks: impl Fn(Fact) -> bool) -> Facts {
+///
+/// # Errors
+/// The rejection in words, when the account may not extract, and the run `extracts`.
+pub(crate) async fn discover(
+    context: &ProbeContext<'_>,
+    lacks: impl Fn(Fact) -> bool,
+    extracts: bool,
+) -> Result<Facts, String> {
     let mut found = Facts::default();
     if lacks(Fact::OwnAddresses) {
         let probe = Probe::new(&search::discovery::DISCOVERY, context);
         found.own_addresses = search::discovery::own_addresses(&probe).await;
     }
     let probe = Probe::new(&extract::discovery::DISCOVERY, context);
-    found.over(extract::discovery::discover(&probe, lacks).await)
+    Ok(found.over(extract::discovery::discover(&probe, lacks, extracts).await?))
 }

@@ -41,7 +41,7 @@ pub(crate) async fn has_run_out(
 
 /// Whether an extraction of one gateway more is served that names the defaults of the optional parameters, or that has the token in
 /// a header: then the plain one is not rejected for a quota. Takes at most two gateways.
-async fn is_served_otherwise(probe: &Probe<'_>) -> bool {
+pub(super) async fn is_served_otherwise(probe: &Probe<'_>) -> bool {
     let extract = &probe.contract().extract;
     let more = extract.num_range.start() + 1;
     if !extract.num_range.contains(&more) {

@@ -18,7 +18,7 @@ pub(crate) struct State {
     pub(super) link: LinkTransports,
     /// Whether a plain extraction from the empty region meets a shortage that says when to call again.
     pub(super) is_short: OnceCell<bool>,
-    /// Whether the region that the run has taken for empty returned a gateway.
+    /// Whether the empty region returned a gateway: a discovered one once, a supplied one to repeated plain extractions.
     pub(super) is_withdrawn: AtomicBool,
 }
 
@@ -56,19 +56,29 @@ impl State {
     /// Skip when the region was discovered.
     pub(super) fn note_gateway_of_empty_region(probe: &Probe<'_>) -> Result<(), Stop> {
         if probe.has_discovered(Fact::EmptyRegion) {
-            Self::from_probe(probe)?.is_withdrawn.store(true, Ordering::Relaxed);
+            Self::withdraw_empty_region(probe)?;
         }
         Self::check_empty_region(probe)
     }
 
+    /// Notes that the region is not empty, so that no further gateway is spent on it.
+    pub(super) fn withdraw_empty_region(probe: &Probe<'_>) -> Result<(), Stop> {
+        Self::from_probe(probe)?.is_withdrawn.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
     /// # Errors
-    /// Skip when a discovered region was withdrawn.
+    /// Skip when the region was withdrawn.
     pub(super) fn check_empty_region(probe: &Probe<'_>) -> Result<(), Stop> {
         if !Self::from_probe(probe)?.is_withdrawn.load(Ordering::Relaxed) {
             return Ok(());
         }
         let variable = Fact::EmptyRegion.variable();
-        Err(probe
-            .skip(&format!("the region that the run took for empty returned a gateway; supply {variable}")))
+        Err(probe.skip(&match probe.has_discovered(Fact::EmptyRegion) {
+            true => format!("the region that the run took for empty returned a gateway; supply {variable}"),
+            false => {
+                format!("the region of {variable} returned gateways; if it has some, correct {variable}")
+            }
+        }))
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn secret_text(
         (None, Some(path)) => read(item, &path)?,
         _ => return Err(item.wrong(EXPECTED)),
     };
-    let text = text.trim_end_matches(['\r', '\n']).to_owned();
+    let text = text.trim().to_owned();
     if text.is_empty() {
         return Err(item.wrong("a secret, found an empty one"));
     }

@@ -229,8 +229,9 @@ fn report(
         not_judged: not_judged.collect(),
     };
     let totals = Totals::from_results(&checks);
+    let verdict = Verdict::from_totals(totals, traffic.exchanges.is_empty());
     let begun = traffic.exchanges.iter().filter_map(|place| place.begun).min();
-    Report {
+    let mut report = Report {
         schema_version: Report::VERSION,
         suite: concat!("sallyport-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
         target: traffic.redactor.redact(&traffic.base),
@@ -250,7 +251,8 @@ fn report(
             concurrency: 1,
         },
         inferred,
-        verdict: Verdict::from_totals(totals, traffic.exchanges.is_empty()),
+        verdict,
+        conclusion: String::new(),
         stopped: None,
         totals,
         usage: Usage { requests: 0, gateways: 0, bytes },
@@ -266,7 +268,9 @@ fn report(
         checks,
         clauses,
         log: RunLog::default(),
-    }
+    };
+    report.conclude(verdict);
+    report
 }
 
 #[cfg(test)]

@@ -82,10 +82,10 @@ variables that it needs; in lower case they are the keys of [facts] in the confi
 environment variables, and those over the configuration.
 
 Exit codes:
-  0  no violation found in the clauses that were judged
+  0  no violation found in the clauses that were judged, apart from accepted ones
   1  at least one clause is violated; for `compare`: the behaviour has changed
   2  invalid usage or configuration
-  3  the service is unreachable or down, or rejects the account's token
+  3  the service is unreachable or down, is not the API, or rejects the account's token or each of its extractions
   4  no verdict: a limit was reached, the run was stopped, a check was inconclusive or flaky, a gate was not met, nothing ran,
      or a report could not be written";
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use sallyport_conformance::config::{Answers, quoted, template};
 use sallyport_conformance::run::Profile;
-use sallyport_conformance::target::{Fact, KnownInstance, fact_from};
-use sallyport_conformance::{Facts, Verdict, files};
+use sallyport_conformance::target::{Fact, TargetError, fact_from};
+use sallyport_conformance::{Facts, Secret, Target, Verdict, files};
 
 use super::UsageError;
 use super::output::print;
@@ -16,7 +16,7 @@ pub(crate) fn init(file: &Path, force: bool, ask_always: bool) -> Result<Verdict
         return Err(format!("{} already exists; choose another name or pass --force", file.display()).into());
     }
     let asked = ask_always || io::stdin().is_terminal() && io::stdout().is_terminal();
-    let answers = if asked { ask()? } else { Answers::default() };
+    let answers = if asked { ask(file.parent().unwrap_or(Path::new("")))? } else { Answers::default() };
     let text = template(&answers);
     let written: io::Result<()> = if force {
         files::replace(file, |open| open.write_all(text.as_bytes()))
@@ -32,9 +32,20 @@ pub(crate) fn init(file: &Path, force: bool, ask_always: bool) -> Result<Verdict
     Ok(Verdict::Conforms)
 }
 
-fn ask() -> Result<Answers, UsageError> {
+/// `folder` is that of the configuration, to which paths in it are relative.
+fn ask(folder: &Path) -> Result<Answers, UsageError> {
     let profiles = Profile::ALL.map(Profile::name).join(", ");
-    let base_url = line("Base URL of the service")?;
+    let base_url = loop {
+        let Some(url) = line("Base URL of the service")? else { break None };
+        match checked(&url, &Facts::default()) {
+            Ok(()) => break Some(url),
+            Err(TargetError::PlainHttp) => {
+                print("plain http sends the token unencrypted; runs need allow-http = true in the file\n");
+                break Some(url);
+            }
+            Err(error) => print(&format!("{error}\n")),
+        }
+    };
     let profile = loop {
         match line(&format!("Profile ({profiles})"))? {
             None => break None,
@@ -44,38 +55,54 @@ fn ask() -> Result<Answers, UsageError> {
             },
         }
     };
-    let mut facts = Vec::new();
+    let (mut facts, mut known) = (Vec::new(), Facts::default());
     // A list of tokens with reasons is easier to write than to be asked for; the template shows its form.
     for fact in Fact::ALL.into_iter().filter(|fact| *fact != Fact::RejectedTokens) {
-        facts.extend(answered(fact)?.map(|value| (fact, value)));
+        facts.extend(answered(fact, &mut known, folder)?.map(|value| (fact, value)));
     }
     Ok(Answers { base_url, profile, facts })
 }
 
-/// Asks for a fact until the answer has its form or is empty; gives the value as the configuration writes it.
-fn answered(fact: Fact) -> Result<Option<String>, UsageError> {
+/// What is wrong with a base URL and facts, as a run would say before it sends anything.
+fn checked(base_url: &str, facts: &Facts) -> Result<(), TargetError> {
+    let token = Secret::new("API_KEY", "the token is not asked for");
+    Target::new(base_url, token, facts.clone(), false).map(drop)
+}
+
+/// Asks for a fact until the answer has its form and contradicts none of the `known` facts, or is empty; gives the value as the
+/// configuration writes it.
+fn answered(fact: Fact, known: &mut Facts, folder: &Path) -> Result<Option<String>, UsageError> {
     let (question, kind) = question(fact);
     loop {
         let Some(answer) = line(&question)? else { return Ok(None) };
+        let file = folder.join(&answer);
         let value = match kind {
             Kind::SecretVariable => is_variable(&answer)
                 .then(|| format!("{{ env = {} }}", quoted(&answer)))
                 .ok_or_else(|| "expected the name of a variable, not the secret itself".to_owned()),
-            Kind::SecretFile => Ok(format!("{{ file = {} }}", quoted(&answer))),
-            Kind::Instances => {
-                let read =
-                    KnownInstance::read(Path::new(&answer)).map_err(|reason| format!("expected {reason}"));
-                read.map(|_| format!("{{ file = {} }}", quoted(&answer)))
-            }
-            Kind::Value => {
-                let mut facts = Facts::default();
-                let read = fact_from(&mut facts, fact, &answer).map_err(|error| error.to_string());
-                read.map(|()| facts.toml(fact).unwrap_or_default())
-            }
+            Kind::SecretFile if file.is_file() => Ok(format!("{{ file = {} }}", quoted(&answer))),
+            Kind::SecretFile => Err(format!("expected a file, found none at {}", file.display())),
+            Kind::Instances => supplied(known, fact, &file.to_string_lossy())
+                .map(|_| format!("{{ file = {} }}", quoted(&answer))),
+            Kind::Value => supplied(known, fact, &answer).map(|facts| facts.toml(fact).unwrap_or_default()),
         };
         match value {
             Ok(value) => return Ok(Some(value)),
             Err(reason) => print(&format!("{reason}\n")),
+        }
+    }
+}
+
+/// Adds a fact to the `known` ones, if it has its form and contradicts none of them.
+fn supplied<'a>(known: &'a mut Facts, fact: Fact, answer: &str) -> Result<&'a Facts, String> {
+    let mut facts = known.clone();
+    fact_from(&mut facts, fact, answer).map_err(|error| error.to_string())?;
+    match checked("https://localhost", &facts) {
+        Err(TargetError::Facts(wrong)) => Err(wrong.join("; ")),
+        Err(error) => Err(error.to_string()),
+        Ok(()) => {
+            *known = facts;
+            Ok(known)
         }
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod baseline;
 #[cfg(feature = "embedded")]
 pub(crate) mod client;
 pub(crate) mod describe;
+mod environment;
 pub(crate) mod init;
 pub(crate) mod lab;
 pub(crate) mod observe;

@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &ObserveArguments) -> Result<Verdict, UsageError> {
     let inferred = arguments.inferred.as_deref().and_then(InferredClauses::named).unwrap_or_default();
     let mut report = observe(contract, &traffic, inferred);
     if arguments.fail_on_warning && report.totals.warned > 0 {
-        report.verdict = Verdict::Findings;
+        report.conclude(Verdict::Findings);
     }
 
     let output = reports::output_beside(&arguments.report);

@@ -23,9 +23,9 @@ pub(crate) fn not_written(what: &str, error: &io::Error) {
 
 /// The exit code of a verdict, when all was written that could be.
 pub(crate) fn exit_code(verdict: Verdict) -> u8 {
-    match verdict {
-        Verdict::Conforms if IS_INCOMPLETE.load(Ordering::Relaxed) => Verdict::Incomplete.exit_code(),
-        verdict => verdict.exit_code(),
+    match verdict.exit_code() {
+        0 if IS_INCOMPLETE.load(Ordering::Relaxed) => Verdict::Incomplete.exit_code(),
+        code => code,
     }
 }
 

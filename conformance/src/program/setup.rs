@@ -1,3 +1,5 @@
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,6 +12,7 @@ use sallyport_conformance::wire::{ExtraHeader, Redactor, WireOptions};
 use sallyport_conformance::{Options, Secret, Selection, Target, files};
 
 use super::arguments::{CONFIG, GateArguments, ProxyArguments, TargetArguments};
+use super::environment::{self, variable};
 use super::{UsageError, warn};
 
 /// Name of the variable for the base URL before it became that of the other programs.
@@ -51,7 +54,7 @@ impl Setup {
     /// The same for the service behind the lab, whose callers have tokens of their own.
     pub(crate) fn of_upstream(arguments: &ProxyArguments) -> Result<(Target, WireOptions), UsageError> {
         let given = TargetArguments {
-            base_url: arguments.upstream.clone().or_else(|| variable("SALLYPORT_BASE_URL")),
+            base_url: arguments.upstream.clone().or_else(|| variable(environment::BASE_URL)),
             config: arguments.config.clone(),
             allow_http: arguments.allow_http,
             timeout: arguments.timeout,
@@ -104,10 +107,16 @@ impl Setup {
     }
 
     fn with_token(arguments: &TargetArguments, stand_in: Option<Secret>) -> Result<Self, UsageError> {
+        let named = RefCell::default();
+        let noted = |name: &str| {
+            BTreeSet::insert(&mut named.borrow_mut(), name.to_owned());
+            variable(name)
+        };
         let config = match &arguments.config {
-            Some(file) => Config::read(file, &variable)?,
+            Some(file) => Config::read(file, &noted)?,
             None => Config::default(),
         };
+        environment::warnings(std::env::vars_os(), &named.borrow()).iter().for_each(|text| warn(text));
         let Config {
             base_url,
             allow_http,
@@ -132,7 +141,7 @@ impl Setup {
         let passed = given_token(arguments)?;
         let information = if passed.is_some() {
             Some("a token".to_owned())
-        } else if variable("SALLYPORT_API_KEY").is_some() {
+        } else if variable(environment::TOKEN).is_some() {
             Some("SALLYPORT_API_KEY in the environment".to_owned())
         } else if token.is_some() {
             Some("a token".to_owned())
@@ -143,7 +152,7 @@ impl Setup {
                 None => format!("`{}` in `[facts]` of the configuration", fact_key(*fact)),
             })
         };
-        let given = passed.or_else(|| variable("SALLYPORT_API_KEY"));
+        let given = passed.or_else(|| variable(environment::TOKEN));
         let target = match arguments.base_url.clone().or(base_url) {
             None => None,
             Some(base_url) => {
@@ -189,12 +198,8 @@ impl GateArguments {
 pub(crate) fn secrets_of_environment() -> Vec<Secret> {
     let of_fact = |fact: Fact| facts_from(|name| variable(name).filter(|_| name == fact.variable())).ok();
     let facts = Fact::ALL.into_iter().filter(|fact| *fact != Fact::Canaries).filter_map(of_fact);
-    let own = variable("SALLYPORT_API_KEY").map(|token| Secret::new("API_KEY", token));
+    let own = variable(environment::TOKEN).map(|token| Secret::new("API_KEY", token));
     facts.flat_map(|facts| facts.secrets().cloned().collect::<Vec<_>>()).chain(own).collect()
-}
-
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 fn given_token(arguments: &TargetArguments) -> Result<Option<String>, UsageError> {

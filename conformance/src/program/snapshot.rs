@@ -90,8 +90,10 @@ async fn observed(arguments: &TargetArguments) -> Result<Result<Recording, Verdi
         Err(RecordError::Setup(error)) => Err(error.into()),
         Err(error) => {
             print(&format!("{}\n", plain(&error.to_string())));
-            let is_unreachable = matches!(error, RecordError::Unreachable(_));
-            Ok(Err(if is_unreachable { Verdict::Unreachable } else { Verdict::Incomplete }))
+            Ok(Err(match error {
+                RecordError::Unreachable(verdict, _) => verdict,
+                _ => Verdict::Incomplete,
+            }))
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Groups findings by their likely causes, and checks without a result by their reasons.
+//! Groups findings by their likely causes, and what has no result by its reasons.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::quantity;
 use crate::check::{Finding, Outcome};
-use crate::run::{CheckResult, Diagnosis, FindingReference, LikelyFault, Report};
+use crate::run::{CheckResult, Diagnosis, FindingReference, LikelyFault, Report, Unresolved};
 
 /// A finding and its check.
 pub(super) type CheckFinding<'a> = (&'a CheckResult, &'a Finding);
@@ -46,28 +46,36 @@ pub(super) fn without_cause(report: &Report) -> Vec<(&CheckResult, Vec<&Finding>
     rest
 }
 
-/// Checks without a result that have the same outcome and reason.
-pub(super) struct UnresolvedChecks<'a> {
-    pub(super) outcome: &'a Outcome,
-    pub(super) reason: &'a str,
-    pub(super) checks: Vec<&'a str>,
+/// What has no result, grouped by outcome and reason, so that one cause takes one line. Skipped cases of checks that ran have
+/// their own list.
+pub(super) fn unresolved(report: &Report) -> Vec<Unresolved<'_>> {
+    let skipped = Unresolved::skipped(&report.checks).into_iter().filter(|group| !group.checks.is_empty());
+    let skipped = skipped.map(|group| Unresolved { cases: Vec::new(), ..group });
+    Unresolved::inconclusive(&report.checks).into_iter().chain(skipped).collect()
 }
 
-/// The checks without a result, grouped by outcome and reason, so that a missing fact takes one line.
-pub(super) fn unresolved(report: &Report) -> Vec<UnresolvedChecks<'_>> {
-    let mut groups: Vec<UnresolvedChecks<'_>> = Vec::new();
-    for result in &report.checks {
-        let outcome = &result.outcome;
-        let (Outcome::Skipped(reason) | Outcome::Inconclusive(reason) | Outcome::Error(reason)) = outcome
-        else {
-            continue;
-        };
-        match groups.iter_mut().find(|group| group.outcome == outcome) {
-            Some(group) => group.checks.push(result.id),
-            None => groups.push(UnresolvedChecks { outcome, reason, checks: vec![result.id] }),
-        }
+/// What has no result because of the findings of a check, in words.
+pub(super) fn consequences(report: &Report, check: &str) -> Option<String> {
+    let groups = Unresolved::inconclusive(&report.checks).into_iter();
+    let texts: Vec<String> =
+        groups.filter(|group| group.follows_from(check)).map(|group| group.folded()).collect();
+    (!texts.is_empty()).then(|| format!("no result for {}", texts.join(", ")))
+}
+
+/// Where it stands why a check has no result, if another check shows it: the check whose findings are the reason, or the first one
+/// with that reason.
+pub(super) fn same_reason(report: &Report, result: &CheckResult) -> Option<String> {
+    let groups = Unresolved::inconclusive(&report.checks);
+    let reasons = result.reasons();
+    let reason = reasons.first().filter(|_| reasons.len() == 1)?;
+    let group = groups.iter().find(|group| group.reason == *reason)?;
+    let mut checks = report.checks.iter().filter(|check| check.outcome == Outcome::Failed);
+    if let Some(cause) = checks.find(|check| group.follows_from(check.id)) {
+        return Some(format!("as a consequence of {}", cause.id));
     }
-    groups
+    // A case follows its check, after a slash.
+    let first = group.ids().next()?.split('/').next().filter(|first| *first != result.id)?;
+    Some(format!("for the reason of {first}"))
 }
 
 /// Describes a cause, one line for each known fault.

@@ -1,11 +1,11 @@
 //! Workflow commands of GitHub Actions: annotations of a job, and its summary.
 
-use super::cause::{causes, folded, headlines, without_cause};
+use super::cause::{causes, consequences, folded, headlines, without_cause};
 use super::markdown::markdown_within;
-use super::terminal::{counted, inferred_from, throttled, verdict_words};
+use super::terminal::{counted, inferred_from, throttled};
 use super::{plain_lines, quantity};
 use crate::check::{Finding, Outcome, Severity};
-use crate::run::{CheckResult, Report, Verdict};
+use crate::run::{CheckResult, Report, Unresolved};
 
 /// Maximum number of annotations of one level that GitHub shows for a step; it drops the others.
 const MAX_ANNOTATIONS_PER_LEVEL: usize = 10;
@@ -22,7 +22,7 @@ pub fn github(report: &Report) -> String {
     for cause in causes(report) {
         let (result, finding) = cause.first;
         let mut message = format!("Likely cause: {}\n", headlines(cause.diagnosis).join("; "));
-        message.push_str(&finding_text(result, finding));
+        message.push_str(&finding_text(report, result, finding));
         if let Some(folded) = folded(&cause) {
             message.push_str(&format!("\n{folded}"));
         }
@@ -32,7 +32,7 @@ pub fn github(report: &Report) -> String {
         let is_error =
             |finding: &&&Finding| result.outcome == Outcome::Failed && finding.severity == Severity::Fail;
         let Some(first) = findings.iter().find(is_error).or(findings.first()) else { continue };
-        let mut message = finding_text(result, first);
+        let mut message = finding_text(report, result, first);
         if findings.len() > 1 {
             let count = quantity(findings.len(), "finding");
             message.push_str(&format!("\n{count} of this check in the report"));
@@ -54,14 +54,18 @@ pub fn github(report: &Report) -> String {
         // These decide the exit code as findings do, so they must not be dropped.
         errors.insert(0, Annotation { title: title.to_owned(), message });
     }
-    warnings.extend(report.checks.iter().filter_map(without_result));
+    for group in Unresolved::inconclusive(&report.checks) {
+        let first = group.ids().next().unwrap_or_default();
+        let title = format!("{}: {first}", group.outcome.name());
+        warnings.push(Annotation { title, message: group.line() });
+    }
+    warnings.extend(report.checks.iter().filter_map(flaky));
 
     let mut text = String::new();
     push(&mut text, "error", &errors);
     push(&mut text, "warning", &warnings);
-    let level = if report.verdict == Verdict::Unreachable { "error" } else { "notice" };
-    let mut message =
-        format!("{}: {}; checks: {}", report.target, verdict_words(report), counted(report.totals));
+    let level = if report.verdict.prevents_testing() { "error" } else { "notice" };
+    let mut message = format!("{}: {}; checks: {}", report.target, report.conclusion, counted(report.totals));
     if let Some(throttled) = throttled(report) {
         message.push_str(&format!("; {throttled}"));
     }
@@ -115,28 +119,22 @@ fn title(finding: &Finding) -> String {
     format!("{} is violated", finding.clause)
 }
 
-fn finding_text(result: &CheckResult, finding: &Finding) -> String {
+fn finding_text(report: &Report, result: &CheckResult, finding: &Finding) -> String {
     let Finding { requirement, expected, actual, .. } = finding;
     let inferred = inferred_from(finding).map(|from| format!(" ({from})")).unwrap_or_default();
+    let consequences =
+        consequences(report, result.id).map(|text| format!("\nConsequence: {text}")).unwrap_or_default();
     format!(
-        "{} ({})\nRequirement: {requirement}{inferred}\nExpected: {expected}\nActual: {actual}\nconformance explain {}",
+        "{} ({})\nRequirement: {requirement}{inferred}\nExpected: {expected}\nActual: {actual}{consequences}\nconformance explain {}",
         result.title, result.id, finding.clause
     )
 }
 
-/// A check that ran and has no result. Skipped ones stand in the summary alone: a missing fact is no fault of the commit.
-fn without_result(result: &CheckResult) -> Option<Annotation> {
-    match &result.outcome {
-        Outcome::Flaky(reason) | Outcome::Inconclusive(reason) | Outcome::Error(reason) => {
-            let title = format!("{}: {}", result.outcome.name(), result.id);
-            Some(Annotation { title, message: reason.clone() })
-        }
-        Outcome::Passed
-        | Outcome::Failed
-        | Outcome::Warning
-        | Outcome::ExpectedFailure(_)
-        | Outcome::Skipped(_) => None,
-    }
+/// Skipped checks stand in the summary alone: a missing fact is no fault of the commit.
+fn flaky(result: &CheckResult) -> Option<Annotation> {
+    let Outcome::Flaky(reason) = &result.outcome else { return None };
+    let title = format!("{}: {}", result.outcome.name(), result.id);
+    Some(Annotation { title, message: reason.clone() })
 }
 
 /// A message: percent signs and line breaks would end or change the command.

@@ -10,7 +10,8 @@ use crate::watch::{Change, ClauseTrend, Rate, RunRecord, trends};
 /// Maximum number of runs that the page shows one by one. The rates cover all runs.
 const MAX_CELLS: usize = 96;
 
-/// The history of a target as one page for a browser: no other file, no network. Broken clauses come first.
+/// The history of a target as one page for a browser: no other file, no network. Broken clauses come first. `saved` says why the
+/// latest run extracted fewer gateways than its profile allows, and when that ends.
 ///
 /// # Errors
 /// When the page can't be rendered, which would be a bug of the suite.
@@ -18,11 +19,12 @@ pub fn history_page(
     target: &str,
     records: &[RunRecord],
     gateways_today: u64,
+    saved: Option<&str>,
 ) -> Result<String, minijinja::Error> {
     let mut environment = environment();
     environment.add_template("history.html", include_str!("html/history.html"))?;
     let shown = &records[records.len().saturating_sub(MAX_CELLS)..];
-    let title = |record: &RunRecord| format!("{}: {}", record.begun, record.verdict);
+    let title = |record: &RunRecord| format!("{}: {}", record.begun, record.words());
     let cell =
         |record: &RunRecord| context! { tone => verdict_tone(record.verdict()), title => title(record) };
     let cells = context! {
@@ -40,12 +42,13 @@ pub fn history_page(
     environment.get_template("history.html")?.render(context! {
         style => Value::from_safe_string(include_str!("html/style.css").to_owned()),
         tone => verdict_tone(latest.and_then(RunRecord::verdict)),
-        verdict => latest.map_or("no run yet", |record| record.verdict.as_str()),
+        verdict => latest.map_or("no run yet", RunRecord::words),
         target => target,
         runs => quantity(records.len() as u64, "run"),
         first => time(records.first()),
         latest => time(latest),
         gateways => gateways_today,
+        saved => saved,
         verdicts => verdict_counts(records),
         cells => cells,
         clauses => clauses,
@@ -58,26 +61,34 @@ fn report_view(record: &RunRecord) -> Option<Value> {
     let name = record.report.as_deref()?;
     let broken = record.broken.keys().cloned().collect::<Vec<_>>().join(", ");
     Some(
-        context! { begun => record.begun.to_string(), verdict => record.verdict.as_str(), broken => broken, name => name },
+        context! { begun => record.begun.to_string(), verdict => record.words(), broken => broken, name => name },
     )
 }
 
-fn clause_view(trend: ClauseTrend, shown: &[RunRecord]) -> Value {
-    let ClauseTrend { clause, broken, is_broken_now } = trend;
+fn clause_view(trend: ClauseTrend<'_>, shown: &[RunRecord]) -> Value {
+    let ClauseTrend { clause, broken, is_broken_now, accepted_until } = trend;
     let tone = |record: &RunRecord| match record.is_broken(clause) {
+        Some(true) if record.accepted.contains_key(clause.id()) => "expected-failure",
         Some(true) => "failed",
         Some(false) => "passed",
         None => "",
     };
     let tones: Vec<_> = shown.iter().map(tone).collect();
-    context! { id => clause.id(), rate => broken.to_string(), is_broken_now => is_broken_now, tones => tones }
+    context! {
+        id => clause.id(),
+        rate => broken.to_string(),
+        is_broken_now => is_broken_now,
+        accepted_until => accepted_until,
+        tones => tones,
+    }
 }
 
 fn verdict_tone(verdict: Option<Verdict>) -> &'static str {
     match verdict {
         Some(Verdict::Conforms) => "passed",
+        Some(Verdict::Accepted) => "expected-failure",
         Some(Verdict::Findings) => "failed",
-        Some(Verdict::Unreachable | Verdict::Incomplete) => "inconclusive",
+        Some(_) => "inconclusive",
         None => "skipped",
     }
 }
@@ -102,9 +113,10 @@ pub fn history_metrics(records: &[RunRecord], gateways_today: u64) -> String {
     text.gauge("watch_runs", "Runs of the history, by verdict.", Verdict::ALL.map(runs));
     text.single("watch_gateways_day", "Gateways extracted in the last 24 hours.", gateways_today as f64);
     let trends = trends(records);
-    let by_clause = |value: &dyn Fn(&ClauseTrend) -> f64| -> Vec<(Vec<(&'static str, &'static str)>, f64)> {
-        trends.iter().map(|trend| (vec![("clause", trend.clause.id())], value(trend))).collect()
-    };
+    let by_clause =
+        |value: &dyn Fn(&ClauseTrend<'_>) -> f64| -> Vec<(Vec<(&'static str, &'static str)>, f64)> {
+            trends.iter().map(|trend| (vec![("clause", trend.clause.id())], value(trend))).collect()
+        };
     let judged = by_clause(&|trend| trend.broken.runs as f64);
     text.gauge("watch_clause_runs", "Runs of the history that judged the clause.", judged);
     let broken = by_clause(&|trend| trend.broken.seen as f64);
@@ -139,7 +151,10 @@ pub fn history_text(records: &[RunRecord], changes: &[Change]) -> String {
         text.push('\n');
     }
     for trend in trends(records).into_iter().filter(|trend| trend.broken.seen > 0) {
-        text.push_str(&format!("{:>16} {}: violated in {}\n", "rate", trend.clause, trend.broken));
+        let until = trend.accepted_until.map(|until| format!(", accepted until {until}")).unwrap_or_default();
+        let line = format!("{}: violated in {}{until}", trend.clause, trend.broken);
+        text.push_str(&super::plain(&format!("{:>16} {line}", "rate")));
+        text.push('\n');
     }
     text
 }
@@ -162,20 +177,22 @@ mod tests {
     fn the_page_shows_each_clause_and_loads_nothing() {
         let records =
             [run(0, "conforms", &[]), run(1, "findings", &["groups.order"]), run(2, "<b>new</b>", &[])];
-        let page = history_page("https://a.invalid/<script>", &records, 9).expect("a page");
+        let page =
+            history_page("https://a.invalid/<script>", &records, 9, Some("until <noon>")).expect("a page");
         assert!(
             page.contains("violated in") && page.contains("1 of 3 runs, 95 % interval 6.1 % to 79.2 %"),
             "{page}"
         );
         assert!(page.contains("id=\"clause-groups.order\"") && page.contains("id=\"clause-search.total\""));
+        assert!(page.contains("<dt>no extraction</dt><dd>until &lt;noon&gt;</dd>"), "{page}");
         assert!(!page.contains("<script>") && !page.contains("<b>new"), "text came through as markup");
         for loading in ["src=", "<link", "@import", "url(", "fetch("] {
             assert!(!page.contains(loading), "the page has {loading}");
         }
-        assert!(history_page("x", &[], 0).expect("a page").contains("no run yet"));
+        assert!(history_page("x", &[], 0, None).expect("a page").contains("no run yet"));
         assert!(!page.contains("<h2>Reports"), "no report is kept");
         let kept = RunRecord { report: Some("report-1.json".to_owned()), ..records[1].clone() };
-        let page = history_page("x", &[kept], 0).expect("a page");
+        let page = history_page("x", &[kept], 0, None).expect("a page");
         assert!(page.contains("groups.order</td><td><code>report-1.json</code>"), "{page}");
     }
 

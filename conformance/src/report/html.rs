@@ -4,15 +4,15 @@ use minijinja::value::Serde;
 use minijinja::{Environment, Value, context, escape_formatter};
 
 use super::cause::{
-    Cause, CheckFinding, UnresolvedChecks, causes, folded, headlines, unresolved, without_cause,
+    Cause, CheckFinding, causes, consequences, folded, headlines, same_reason, unresolved, without_cause,
 };
 use super::terminal::{
-    counted, detected, discovered, explored, inferred_from, not_judged, not_noticed, profile_and_budget,
-    rests_on, run_again, suite_and_contract, throttled, verdict_words,
+    cost, counted, detected, discovered, explored, inferred_from, not_judged, not_noticed,
+    profile_and_budget, rests_on, run_again, suite_and_contract, throttled,
 };
 use super::{curl, plain_lines};
 use crate::check::Outcome;
-use crate::run::{CheckResult, ClauseSummary, Report, Skips, Verdict};
+use crate::run::{CheckResult, ClauseSummary, Report, Unresolved, Verdict};
 use crate::wire::RecordedExchange;
 
 /// The report as one page for a browser: no other file, no network.
@@ -28,7 +28,7 @@ pub fn html(report: &Report) -> Result<String, minijinja::Error> {
         script => Value::from_safe_string(include_str!("html/script.js").to_owned()),
         report => Value::from(Serde(report)),
         tone => tone(report),
-        verdict => verdict_words(report),
+        verdict => &report.conclusion,
         counts => counted(report.totals),
         not_judged => not_judged(report).collect::<Vec<_>>(),
         detected => detected(&report.detection, "would have noticed"),
@@ -39,7 +39,7 @@ pub fn html(report: &Report) -> Result<String, minijinja::Error> {
         explored => explored(report),
         throttled => throttled(report),
         run_again => run_again(report),
-        seconds => format!("{:.2}", report.elapsed_ms as f64 / 1000.0),
+        cost => cost(report),
         causes => cause_views(report),
         findings => findings(report),
         operations => operations(report),
@@ -73,8 +73,8 @@ fn cause_views(report: &Report) -> Vec<Value> {
 
 /// Every skipped case of a check that ran otherwise; whole checks stand among those without a result.
 fn skipped_cases(report: &Report) -> Vec<Value> {
-    let skips = Skips::from_results(&report.checks).into_iter().filter(|skips| !skips.cases.is_empty());
-    skips.map(|Skips { reason, cases, .. }| context! { reason => reason, cases => cases }).collect()
+    let skips = Unresolved::skipped(&report.checks).into_iter().filter(|skips| !skips.cases.is_empty());
+    skips.map(|Unresolved { reason, cases, .. }| context! { reason => reason, cases => cases }).collect()
 }
 
 /// The findings without a likely cause.
@@ -99,6 +99,7 @@ fn finding_view(report: &Report, (check, finding): CheckFinding<'_>) -> Value {
         word => check.outcome.name(),
         outcome => class(&check.outcome),
         reason => check.outcome.reason(),
+        consequences => consequences(report, check.id),
         finding => Value::from(Serde(finding)),
         exchanges => cited.map(exchange).collect::<Vec<_>>(),
     }
@@ -123,7 +124,7 @@ fn clause_view(report: &Report, clause: &ClauseSummary) -> Value {
         clause => Value::from(Serde(clause)),
         word => word,
         outcome => outcome,
-        checks => checks.into_iter().map(check_view).collect::<Vec<_>>(),
+        checks => checks.into_iter().map(|check| check_view(report, check)).collect::<Vec<_>>(),
         detection => Value::from(Serde(detection)),
     }
 }
@@ -141,22 +142,24 @@ fn standing(clause: &ClauseSummary, checks: &[&CheckResult]) -> (&'static str, &
     found.unwrap_or((without, without))
 }
 
-fn check_view(check: &CheckResult) -> Value {
+fn check_view(report: &Report, check: &CheckResult) -> Value {
+    let same = same_reason(report, check).map(|same| format!("{}, {same}", check.outcome.name()));
     context! {
         id => check.id,
         coverage => check.coverage(),
         title => check.title,
         word => check.outcome.name(),
         outcome => class(&check.outcome),
-        reason => check.outcome.reason(),
+        reason => same.or_else(|| check.outcome.reason().map(str::to_owned)),
         requests => check.requests,
         evidence => Value::from(Serde(&check.evidence)),
     }
 }
 
 fn unresolved_views(report: &Report) -> Vec<Value> {
-    let view = |UnresolvedChecks { outcome, reason, checks }: UnresolvedChecks<'_>| {
-        context! { word => outcome.name(), outcome => class(outcome), reason => reason, checks => Value::from(Serde(checks)) }
+    let view = |group: Unresolved<'_>| {
+        let ids: Vec<&str> = group.ids().collect();
+        context! { word => group.outcome.name(), outcome => class(group.outcome), reason => group.reason, checks => Value::from(Serde(&ids)) }
     };
     unresolved(report).into_iter().map(view).collect()
 }
@@ -190,7 +193,8 @@ fn tone(report: &Report) -> &'static str {
     match report.verdict {
         Verdict::Conforms if report.coverage.is_complete() => "passed",
         Verdict::Conforms => "skipped",
-        Verdict::Findings | Verdict::Unreachable => "failed",
+        Verdict::Accepted => "expected-failure",
         Verdict::Incomplete => "inconclusive",
+        _ => "failed",
     }
 }

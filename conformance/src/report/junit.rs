@@ -4,15 +4,15 @@ use quick_junit::{
     NonSuccessKind, Report as Document, SerializeError, TestCase, TestCaseStatus, TestRerun, TestSuite,
 };
 
-use super::cause::headlines;
+use super::cause::{consequences, headlines, same_reason};
 use super::terminal::{detected, failures, inferred_from, profile_and_budget, suite_and_contract, throttled};
 use super::{Detail, Screen, plain};
 use crate::check::{Outcome, Severity};
 use crate::contract::Clause;
-use crate::run::{CheckResult, Coverage, Report, Verdict};
+use crate::run::{CheckResult, Coverage, Report};
 
 /// The report as JUnit XML: one suite for each operation, one case for each check. A broken clause is a `failure`; no
-/// result, and a fault of ours or the network's, is an `error`; a check that did not run is `skipped`; a flaky one carries
+/// result, and a fault of ours or the network's, is an `error`, or `skipped` if another check shows why; a check that did not run is `skipped`; a flaky one carries
 /// `flakyFailure`. A run that ended early has a case of its own, which is an `error`.
 ///
 /// # Errors
@@ -30,6 +30,7 @@ pub fn junit(report: &Report) -> Result<String, SerializeError> {
         if let Some(implementation) = &report.implementation {
             suite.add_property(("implementation", &*plain(implementation)));
         }
+        suite.add_property(("verdict", &*plain(&report.conclusion)));
         let Coverage { judged, clauses, .. } = &report.coverage;
         suite.add_property(("clauses", &*format!("{judged} of {clauses} judged")));
         suite.add_property(("detection", &*detected(&report.detection, "would have noticed")));
@@ -48,7 +49,7 @@ pub fn junit(report: &Report) -> Result<String, SerializeError> {
         document.add_test_suite(suite);
     };
     if let Some(reason) = &report.stopped {
-        let kind = if report.verdict == Verdict::Unreachable { "unreachable" } else { "stopped" };
+        let kind = if report.verdict.prevents_testing() { report.verdict.name() } else { "stopped" };
         add_error("run", "the run was completed", kind, reason);
     }
     if !report.unmet.is_empty() {
@@ -73,7 +74,10 @@ fn error(kind: &str, reason: &str) -> TestCaseStatus {
 }
 
 fn case(report: &Report, result: &CheckResult) -> TestCase {
-    let details = || failures(&only(report, result), &WHOLE);
+    let details = || {
+        let consequences = consequences(report, result.id).map(|text| format!("Consequence: {text}\n"));
+        failures(&only(report, result), &WHOLE) + &consequences.unwrap_or_default()
+    };
     let status = match &result.outcome {
         Outcome::Passed | Outcome::Warning => TestCaseStatus::success(),
         Outcome::Failed => {
@@ -93,8 +97,14 @@ fn case(report: &Report, result: &CheckResult) -> TestCase {
             status.set_message(plain(reason));
             status
         }
-        Outcome::Inconclusive(reason) => error("inconclusive", reason),
-        Outcome::Error(reason) => error("error", reason),
+        Outcome::Inconclusive(reason) | Outcome::Error(reason) => match same_reason(report, result) {
+            Some(other) => {
+                let mut status = TestCaseStatus::skipped();
+                status.set_message(format!("{}, {other}", result.outcome.name()));
+                status
+            }
+            None => error(result.outcome.name(), reason),
+        },
     };
     let mut case = TestCase::new(result.id, status);
     case.set_classname(joined(result.clauses));

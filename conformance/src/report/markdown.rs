@@ -1,13 +1,13 @@
 use std::fmt::Write as _;
 
-use super::cause::{Cause, UnresolvedChecks, causes, folded, headlines, unresolved, without_cause};
+use super::cause::{Cause, causes, consequences, folded, headlines, unresolved, without_cause};
 use super::terminal::{
-    counted, detected, discovered, explored, inferred_from, not_judged, not_noticed, profile_and_budget,
-    rests_on, run_again, suite_and_contract, throttled, verdict_words,
+    cost, counted, detected, discovered, explored, inferred_from, not_judged, not_noticed,
+    profile_and_budget, rests_on, run_again, suite_and_contract, throttled,
 };
 use super::{curl, plain, quantity};
 use crate::check::Finding;
-use crate::run::{CheckResult, ExpectationState, Report};
+use crate::run::{CheckResult, ExpectationState, Report, Unresolved};
 
 /// Maximum length of a pull request comment on GitHub (65,536 characters), less some for what CI adds to it.
 const MAX_COMMENT_CHARACTERS: usize = 65_000;
@@ -71,7 +71,7 @@ impl Page {
         }
         for (result, findings) in without_cause {
             page.cut();
-            heading(&mut page.text, result);
+            heading(&mut page.text, report, result);
             for (number, finding) in findings.iter().enumerate() {
                 // The cut of the first one is before the heading.
                 if number > 0 {
@@ -132,7 +132,7 @@ impl Page {
             let _ = writeln!(self.text, "- {}", escaped(&line));
         }
         let (result, finding) = cause.first;
-        heading(&mut self.text, result);
+        heading(&mut self.text, report, result);
         self.finding(report, result, finding);
         let Some(folded) = folded(cause) else { return };
         self.cut();
@@ -142,7 +142,7 @@ impl Page {
         for (result, finding) in &cause.folded {
             self.cut();
             if result.id != check {
-                heading(&mut self.text, result);
+                heading(&mut self.text, report, result);
                 check = result.id;
             }
             self.text.push('\n');
@@ -199,7 +199,7 @@ impl Page {
 
 /// Everything before the findings.
 fn head(report: &Report) -> String {
-    let mut text = format!("# Conformance: {}\n\n", verdict_words(report));
+    let mut text = format!("# Conformance: {}\n\n", report.conclusion);
     let _ = writeln!(text, "- target: {}", code(&report.target));
     if let Some(implementation) = &report.implementation {
         let _ = writeln!(text, "- tested: {}", escaped(implementation));
@@ -218,14 +218,7 @@ fn head(report: &Report) -> String {
     for unmet in &report.unmet {
         let _ = writeln!(text, "- gate not met: {}", escaped(unmet));
     }
-    let usage = report.usage;
-    let _ = writeln!(
-        text,
-        "- cost: {}, {}, {:.2} s",
-        quantity(usage.requests, "request"),
-        quantity(usage.gateways, "gateway"),
-        report.elapsed_ms as f64 / 1000.0
-    );
+    let _ = writeln!(text, "- cost: {}", cost(report));
     let labelled = |label: &'static str| move |line: String| (label, line);
     let optional = discovered(report)
         .map(labelled("discovered"))
@@ -268,23 +261,20 @@ fn expectations(text: &mut String, report: &Report) {
     }
 }
 
-fn heading(text: &mut String, result: &CheckResult) {
+fn heading(text: &mut String, report: &Report, result: &CheckResult) {
     let coverage = result.coverage().map(|cases| format!(", {cases}")).unwrap_or_default();
     let _ = writeln!(text, "\n### `{}` ({}{coverage})\n", result.id, result.outcome.name());
     let _ = writeln!(text, "{}\n", escaped(result.why));
+    if let Some(consequences) = consequences(report, result.id) {
+        let _ = writeln!(text, "Consequence: {}\n", escaped(&consequences));
+    }
 }
 
 /// A line for each reason without a result.
 fn reasons(report: &Report) -> Vec<String> {
-    let line = |UnresolvedChecks { outcome, reason, checks }: UnresolvedChecks<'_>| {
-        let checks: Vec<_> = checks.iter().map(|check| format!("`{check}`")).collect();
-        format!(
-            "- {}: {} — {}
-",
-            outcome.name(),
-            escaped(reason),
-            checks.join(", ")
-        )
+    let line = |group: Unresolved<'_>| {
+        let ids: Vec<_> = group.ids().map(code).collect();
+        format!("- {}: {} — {}\n", group.outcome.name(), escaped(group.reason), ids.join(", "))
     };
     unresolved(report).into_iter().map(line).collect()
 }

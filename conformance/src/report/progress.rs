@@ -23,16 +23,24 @@ struct State<W> {
     all: usize,
     /// The checks that have ended, and whether they failed.
     ended: BTreeMap<&'static str, bool>,
-    /// The checks with a line.
-    shown: BTreeSet<&'static str>,
+    /// The checks with a line, and its outcome.
+    shown: BTreeMap<&'static str, &'static str>,
+    /// Why checks have no result.
+    reasons: BTreeSet<String>,
     running: Vec<&'static str>,
 }
 
 impl<W: Write + Send> Progress<W> {
     /// Progress on a writer; `live` when the writer is a terminal, where the status line can be overwritten.
     pub fn new(writer: W, screen: Screen, live: bool) -> Self {
-        let state =
-            State { writer, all: 0, ended: BTreeMap::new(), shown: BTreeSet::new(), running: Vec::new() };
+        let state = State {
+            writer,
+            all: 0,
+            ended: BTreeMap::new(),
+            shown: BTreeMap::new(),
+            reasons: BTreeSet::new(),
+            running: Vec::new(),
+        };
         Self { state: Mutex::new(state), screen, live }
     }
 
@@ -95,8 +103,15 @@ impl<W: Write + Send> Observer for Progress<W> {
             Detail::Normal => !matches!(result.outcome, Outcome::Skipped(_)),
             Detail::Verbose => true,
         };
-        // A check that ran again with more cases has a second line only for trouble.
-        let is_shown = is_shown && (state.shown.insert(result.id) || is_trouble(&result.outcome));
+        // A check that ran again with more cases has a second line only for other trouble.
+        let before = state.shown.insert(result.id, result.outcome.name());
+        let is_other =
+            before.is_none_or(|before| is_trouble(&result.outcome) && before != result.outcome.name());
+        // The summary folds checks without a result by their reason, of which one line is an example.
+        let reasons = result.reasons();
+        let is_known = !reasons.is_empty() && reasons.iter().all(|reason| state.reasons.contains(*reason));
+        state.reasons.extend(reasons.into_iter().map(str::to_owned));
+        let is_shown = is_shown && is_other && (!is_known || self.screen.detail == Detail::Verbose);
         let text = if !is_shown { String::new() } else { check_text(result, &self.screen) };
         if self.live || !text.is_empty() {
             self.write(&mut state, &text);

@@ -2,8 +2,11 @@
 
 use std::fmt::Write as _;
 
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
 use super::plain;
-use crate::run::{Coverage, Report, Totals, Verdict};
+use crate::run::{Coverage, Expectation, Report, Totals, Verdict};
 
 /// What every name begins with.
 const PREFIX: &str = "sallyport_conformance";
@@ -36,6 +39,7 @@ pub fn prometheus(report: &Report) -> String {
     let broken = report.clauses.iter().filter(|clause| clause.failures > 0).count();
     text.single("clauses_broken", "Clauses that are violated.", broken as f64);
     text.clauses(report);
+    text.accepted(report);
     text.single("known_faults", "Known faults of the suite.", detection.known as f64);
     text.single(
         "known_faults_noticed",
@@ -130,7 +134,32 @@ impl Exposition {
         self.gauge("clause_judged", "1 if the clause was judged, by clause.", judged.into_iter().map(sample));
         let findings =
             report.clauses.iter().map(|clause| (vec![("clause", clause.id.id())], clause.failures as f64));
-        self.gauge("clause_findings", "Findings that violate the clause, by clause.", findings);
+        self.gauge(
+            "clause_findings",
+            "Findings that violate the clause, without accepted ones, by clause.",
+            findings,
+        );
+    }
+
+    /// The violated clauses that the tester accepts, and when that ends: at midnight UTC after the last day.
+    fn accepted(&mut self, report: &Report) {
+        self.single(
+            "clauses_accepted",
+            "Violated clauses that are accepted.",
+            report.accepted().count() as f64,
+        );
+        let end = |until: &str| {
+            let next = until.parse::<Date>().ok()?.tomorrow().ok()?;
+            Some(next.to_zoned_datetime(TimeZone::UTC).ok()?.timestamp().as_second() as f64)
+        };
+        let samples = report.accepted().filter_map(|Expectation { clause, until, .. }| {
+            Some((vec![("clause", clause.id())], end(until)?))
+        });
+        self.gauge(
+            "clause_accepted_until_timestamp_seconds",
+            "End of the time in which the violated clause is accepted, by clause.",
+            samples,
+        );
     }
 }
 

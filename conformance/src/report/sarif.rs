@@ -1,11 +1,11 @@
 use serde_json::{Value, json};
 
-use super::cause::{Cause, CheckFinding, causes, headlines, without_cause};
+use super::cause::{Cause, CheckFinding, causes, consequences, headlines, without_cause};
 use super::curl;
 use super::json::pretty;
 use super::terminal::{inferred_from, throttled};
 use crate::check::{Finding, Outcome, Severity};
-use crate::run::Report;
+use crate::run::{Report, Unresolved};
 
 /// The document with the clauses, relative to the root of the repository.
 const DOCUMENT: &str = "openapi/openapi.yaml";
@@ -49,6 +49,8 @@ pub fn sarif(report: &Report) -> Result<String, serde_json::Error> {
                 "toolExecutionNotifications": notifications,
             }],
             "properties": {
+                "verdict": report.verdict,
+                "conclusion": report.conclusion,
                 "clausesJudged": report.coverage.judged,
                 "clauses": report.coverage.clauses,
                 "faultsNoticed": report.detection.noticed,
@@ -163,6 +165,9 @@ fn result(report: &Report, (check, finding): CheckFinding<'_>) -> Value {
     if let Some(index) = index {
         result["ruleIndex"] = index.into();
     }
+    if let Some(consequences) = consequences(report, check.id) {
+        result["properties"]["consequence"] = consequences.into();
+    }
     if let Outcome::ExpectedFailure(reason) = &check.outcome {
         result["suppressions"] =
             json!([{ "kind": "external", "status": "accepted", "justification": reason }]);
@@ -174,15 +179,14 @@ fn result(report: &Report, (check, finding): CheckFinding<'_>) -> Value {
 fn notifications(report: &Report) -> Vec<Value> {
     let stopped =
         report.stopped.iter().map(|reason| json!({ "level": "error", "message": { "text": reason } }));
-    let unclear = report.checks.iter().filter_map(|check| match &check.outcome {
-        Outcome::Inconclusive(reason) | Outcome::Error(reason) | Outcome::Flaky(reason) => {
-            Some(json!({ "level": "warning", "message": { "text": format!("{}: {reason}", check.id) } }))
-        }
-        Outcome::Passed
-        | Outcome::Failed
-        | Outcome::Warning
-        | Outcome::ExpectedFailure(_)
-        | Outcome::Skipped(_) => None,
+    let warning = |text: String| json!({ "level": "warning", "message": { "text": text } });
+    let flaky = report.checks.iter().filter_map(|check| match &check.outcome {
+        Outcome::Flaky(reason) => Some(warning(format!("{}: {reason}", check.id))),
+        _ => None,
     });
-    stopped.chain(unclear).collect()
+    let inconclusive = Unresolved::inconclusive(&report.checks).into_iter().map(|group| {
+        let ids: Vec<&str> = group.ids().collect();
+        warning(format!("{}: {}: {}", group.outcome.name(), group.reason, ids.join(", ")))
+    });
+    stopped.chain(inconclusive).chain(flaky).collect()
 }

@@ -1,17 +1,18 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::cause::{Cause, CheckFinding, causes, folded, headlines, without_cause};
+use super::cause::{Cause, CheckFinding, causes, consequences, folded, headlines, without_cause};
 use super::screen::Tone;
 use super::{Detail, Screen, curl, plain, quantity};
 use crate::check::{Evidence, Finding, Outcome};
 use crate::detection::{Detection, Unlock};
 use crate::explore::ExplorationResult;
 use crate::run::{
-    CheckResult, ExpectationState, FAIL_ON_SKIP, NotJudged, Report, Rerun, Skips, Totals, Verdict,
+    CheckResult, Expectation, ExpectationState, FAIL_ON_SKIP, NotJudged, Report, Rerun, Totals, Unresolved,
+    Verdict,
 };
 use crate::target::DiscoveredFact;
-use crate::wire::{Budget, Throttling};
+use crate::wire::{Budget, Throttling, Usage};
 
 /// One check on one line, with the reason when it has no result, and in a verbose report with its exchanges.
 #[must_use]
@@ -47,7 +48,7 @@ pub fn failures(report: &Report, screen: &Screen) -> String {
         cause_text(&mut text, report, &cause, screen);
     }
     for (result, findings) in without_cause(report) {
-        heading(&mut text, result, screen);
+        heading(&mut text, report, result, screen);
         let shown = if screen.detail == Detail::Verbose { usize::MAX } else { MAX_FINDINGS_PER_CHECK };
         for finding in findings.iter().take(shown) {
             text.push_str(&finding_text(report, (result, finding), screen));
@@ -71,6 +72,9 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
         let words = format!("{}: {}", clause.id, quantity(clause.failures, "finding"));
         add(Tone::Bad, "violated", &words);
     }
+    for line in accepted(report) {
+        add(Tone::Doubtful, "accepted", &line);
+    }
     for expectation in &report.expectations {
         let state = match expectation.state {
             ExpectationState::Fails => continue,
@@ -90,11 +94,15 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
             }
         }
     }
+    let inconclusive = Unresolved::inconclusive(&report.checks);
+    let max = if screen.detail == Detail::Verbose { usize::MAX } else { MAX_REASONS };
+    for line in folded_reasons(inconclusive.iter().map(Unresolved::line).collect(), max) {
+        add(Tone::Doubtful, "without result", &line);
+    }
     if screen.detail > Detail::Quiet {
         for line in skipped(report, screen) {
             add(Tone::Faint, "skipped", &line);
         }
-        let usage = report.usage;
         let counts = format!("{}: {}", report.totals.all(), counted(report.totals));
         add(Tone::Faint, "checks", &counts);
         if let Some(implementation) = &report.implementation {
@@ -113,7 +121,6 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
         // Reasons that leave no clause open stand among what was skipped.
         let open = |reason: &&NotJudged| !reason.clauses.is_empty();
         let reasons: Vec<_> = report.coverage.not_judged.iter().filter(open).map(reason_text).collect();
-        let max = if screen.detail == Detail::Verbose { usize::MAX } else { MAX_REASONS };
         for line in folded_reasons(reasons, max) {
             add(Tone::Faint, "not judged", &line);
         }
@@ -121,13 +128,7 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
         for unlock in not_noticed(report) {
             add(Tone::Faint, "not noticed", &unlock);
         }
-        let cost = format!(
-            "{}, {}, {:.2} s ({:.2} s in checks)",
-            quantity(usage.requests, "request"),
-            quantity(usage.gateways, "gateway"),
-            seconds(report.elapsed_ms),
-            seconds(report.busy_ms)
-        );
+        let cost = format!("{} ({:.2} s in checks)", cost(report), seconds(report.busy_ms));
         add(Tone::Faint, "cost", &cost);
     }
     if let Some(line) = throttled(report) {
@@ -142,8 +143,8 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
     for unmet in &report.unmet {
         add(Tone::Doubtful, "gate not met", unmet);
     }
-    let (words, tone) = (verdict_words(report), verdict_tone(report));
-    let _ = writeln!(text, "{:>16} {} {}", "verdict", plain(&report.target), screen.paint(tone, &words));
+    let verdict = screen.paint(verdict_tone(report), &report.conclusion);
+    let _ = writeln!(text, "{:>16} {} {verdict}", "verdict", plain(&report.target));
     text
 }
 
@@ -176,34 +177,20 @@ pub(super) fn counted(totals: Totals) -> String {
     if counts.is_empty() { "nothing ran".to_owned() } else { counts.join(", ") }
 }
 
-/// The verdict in words. A run that found nothing says how much of the contract it judged.
-pub(super) fn verdict_words(report: &Report) -> String {
-    let coverage = &report.coverage;
-    match report.verdict {
-        Verdict::Conforms if coverage.is_complete() => {
-            format!("conforms: no violation of {}, and all were judged", quantity(coverage.clauses, "clause"))
-        }
-        Verdict::Conforms => format!(
-            "no violation found in the {} of {} clauses that were judged",
-            coverage.judged, coverage.clauses
-        ),
-        Verdict::Findings if report.totals.failed == 0 => {
-            "warnings, which --fail-on-warning counts as failures".to_owned()
-        }
-        Verdict::Findings => "does not conform".to_owned(),
-        Verdict::Unreachable => "unreachable".to_owned(),
-        Verdict::Incomplete if !report.unmet.is_empty() => "incomplete: a gate was not met".to_owned(),
-        Verdict::Incomplete => "incomplete: no verdict".to_owned(),
-    }
-}
-
 fn verdict_tone(report: &Report) -> Tone {
     match report.verdict {
         Verdict::Conforms if report.coverage.is_complete() => Tone::Good,
         Verdict::Conforms => Tone::Strong,
-        Verdict::Findings | Verdict::Unreachable => Tone::Bad,
-        Verdict::Incomplete => Tone::Doubtful,
+        Verdict::Accepted | Verdict::Incomplete => Tone::Doubtful,
+        _ => Tone::Bad,
     }
+}
+
+/// The accepted violations, in words.
+pub(super) fn accepted(report: &Report) -> impl Iterator<Item = String> {
+    report.accepted().map(|Expectation { clause, until, reason, .. }| {
+        format!("{clause} is violated, which is accepted until {until}: {reason}")
+    })
 }
 
 /// The facts that a finding rests on, in words.
@@ -224,6 +211,13 @@ pub fn detected(detection: &Detection, noticed_words: &str) -> String {
 /// The sentences that a finding is inferred from, in words; none when its clause is stated.
 pub(super) fn inferred_from(finding: &Finding) -> Option<String> {
     finding.inferred_from.as_ref().map(|from| format!("inferred from {from}"))
+}
+
+/// What a run took.
+pub(super) fn cost(report: &Report) -> String {
+    let Usage { requests, gateways, .. } = report.usage;
+    let (requests, gateways) = (quantity(requests, "request"), quantity(gateways, "gateway"));
+    format!("{requests}, {gateways}, {:.2} s", seconds(report.elapsed_ms))
 }
 
 /// Suite and contract, with their versions.
@@ -314,9 +308,7 @@ fn skipped(report: &Report, screen: &Screen) -> Vec<String> {
     if screen.detail == Detail::Verbose || report.unmet.iter().any(|unmet| unmet.starts_with(FAIL_ON_SKIP)) {
         return Vec::new();
     }
-    let skips = Skips::from_results(&report.checks);
-    let line = |skips: &Skips<'_>| format!("{}: {}", skips.folded(), skips.reason);
-    folded_reasons(skips.iter().map(line).collect(), MAX_REASONS)
+    folded_reasons(Unresolved::skipped(&report.checks).iter().map(Unresolved::line).collect(), MAX_REASONS)
 }
 
 /// Maximum number of lines with a reason each, before the rest is counted.
@@ -368,9 +360,12 @@ fn seconds(millis: u64) -> f64 {
 const MAX_FINDINGS_PER_CHECK: usize = 12;
 const MAX_COMMAND_BYTES: usize = 16 * 1024;
 
-fn heading(text: &mut String, result: &CheckResult, screen: &Screen) {
+fn heading(text: &mut String, report: &Report, result: &CheckResult, screen: &Screen) {
     let heading = format!("{} {}", result.outcome.name(), result.id);
     let _ = writeln!(text, "\n{}", screen.paint(tone(&result.outcome), &heading));
+    if let Some(consequences) = consequences(report, result.id) {
+        text.push_str(&screen.labelled(Tone::Doubtful, "Consequence", &consequences));
+    }
 }
 
 /// One headline and one finding for a likely cause; its other findings fold, but in a verbose report.
@@ -385,7 +380,7 @@ fn cause_text(text: &mut String, report: &Report, cause: &Cause<'_>, screen: &Sc
     }
     let folded = if screen.detail == Detail::Verbose { cause.folded.as_slice() } else { &[] };
     for (result, finding) in std::iter::once(&cause.first).chain(folded) {
-        heading(text, result, screen);
+        heading(text, report, result, screen);
         text.push_str(&finding_text(report, (result, finding), screen));
     }
 }

@@ -174,7 +174,8 @@ fn equals(code: &Value, wanted: i64) -> bool {
     code.as_i64() == Some(wanted) || code.as_f64().is_some_and(|code| code == wanted as f64)
 }
 
-fn describe(response: &Response, code: Option<&Value>, redactor: &Redactor) -> String {
+/// Status, code and message of a response that is not a success, redacted.
+pub(crate) fn describe(response: &Response, code: Option<&Value>, redactor: &Redactor) -> String {
     const MAX_CHARACTERS: usize = 160;
     let shown = |text: &str| redactor.excerpt(text, MAX_CHARACTERS);
     let status = response.status;

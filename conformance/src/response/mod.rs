@@ -5,6 +5,7 @@ mod class;
 pub(crate) mod gateways;
 mod region;
 
+pub(crate) use class::describe;
 pub use class::{Decision, Form, ResponseClass};
 pub(crate) use region::RegionSupply;
 

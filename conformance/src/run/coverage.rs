@@ -56,12 +56,13 @@ impl Coverage {
         let mut reasons: BTreeMap<&str, (BTreeSet<Clause>, usize)> = BTreeMap::new();
         let mut explained: BTreeSet<Clause> = BTreeSet::new();
         for result in results.iter().filter(|result| !result.outcome.concluded()) {
-            let Some(reason) = result.outcome.reason() else { continue };
             let clauses = || result.clauses.iter().copied().filter(|clause| open.contains(clause));
-            let (known, checks) = reasons.entry(reason).or_default();
-            known.extend(clauses());
-            explained.extend(clauses());
-            *checks += 1;
+            for reason in result.reasons() {
+                let (known, checks) = reasons.entry(reason).or_default();
+                known.extend(clauses());
+                explained.extend(clauses());
+                *checks += 1;
+            }
         }
         let unnoticed: BTreeSet<Clause> =
             open.intersection(&cited).filter(|clause| !explained.contains(clause)).copied().collect();

@@ -1,4 +1,4 @@
-use super::{CheckResult, Coverage, Expectation, ExpectationState, Glob, Skips, Totals};
+use super::{CheckResult, Coverage, Expectation, ExpectationState, Glob, Totals, Unresolved};
 use crate::contract::Clause;
 use crate::detection::Detection;
 
@@ -49,10 +49,8 @@ impl Gates {
             ));
         }
         if self.fail_on_skip {
-            let skips = Skips::from_results(results);
-            unmet.extend(
-                skips.iter().map(|skips| format!("{FAIL_ON_SKIP}: {}: {}", skips.folded(), skips.reason)),
-            );
+            let skips = Unresolved::skipped(results);
+            unmet.extend(skips.iter().map(|skips| format!("{FAIL_ON_SKIP}: {}", skips.line())));
         }
         let stale = expectations.iter().filter(|entry| entry.state == ExpectationState::NoLongerFails);
         for entry in stale.filter(|entry| is_fully_judged(results, entry.clause)) {

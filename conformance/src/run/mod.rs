@@ -13,11 +13,12 @@ mod preflight;
 mod profile;
 mod report;
 mod select;
-mod skips;
 mod stopper;
 mod suite;
+mod unresolved;
+mod verdict;
 
-pub(crate) use preflight::Preflight;
+pub(crate) use preflight::{Obstacle, Preflight};
 pub(crate) use suite::concluded_passive;
 
 pub use crate::check::{CaseResult, LoggedExchange, RunLog};
@@ -27,15 +28,16 @@ pub use expected::{Expectation, ExpectationState, ExpectedFailure};
 pub(crate) use gates::FAIL_ON_SKIP;
 pub use gates::Gates;
 pub use options::{Options, SetupError};
-pub use outcome::{CheckResult, ClauseSummary, Rerun, Totals, Verdict};
+pub use outcome::{CheckResult, ClauseSummary, Rerun, Totals};
 pub use plan::{Plan, PlannedCost};
 pub use planned::{PlannedCase, PlannedCheck};
 pub use profile::Profile;
 pub use report::Report;
 pub use select::{Glob, Selection};
-pub use skips::Skips;
 pub use stopper::Stopper;
 pub use suite::Suite;
+pub use unresolved::Unresolved;
+pub use verdict::Verdict;
 
 use crate::check::Check;
 

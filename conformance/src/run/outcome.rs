@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use crate::check::{CaseResult, Check, Evidence, Finding, Observation, Outcome, Severity};
 use crate::contract::{Catalogue, Clause, ClauseEntry, OperationId};
-use crate::names::names;
 use crate::wire::RecordedExchange;
 
 /// The result of one check.
@@ -91,57 +90,6 @@ pub struct Totals {
     pub errors: usize,
 }
 
-/// The verdict of a run, which decides the exit code of the program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// Every check that ran passed, and at least one ran.
-    Conforms,
-    /// At least one clause is violated.
-    Findings,
-    /// The target could not be reached, or rejects the account's token.
-    Unreachable,
-    /// No violation was found, but the run has no verdict, because a limit was reached, the run was stopped, a check was
-    /// inconclusive, flaky or had an error, a gate was not met, or nothing ran.
-    Incomplete,
-}
-
-names! {
-    Verdict {
-        Conforms => "conforms",
-        Findings => "findings",
-        Unreachable => "unreachable",
-        Incomplete => "incomplete",
-    }
-}
-
-impl Verdict {
-    /// Exit code of invalid usage or configuration; no run returns it.
-    pub const USAGE: u8 = 2;
-
-    /// The exit code of the program.
-    pub const fn exit_code(self) -> u8 {
-        match self {
-            Self::Conforms => 0,
-            Self::Findings => 1,
-            Self::Unreachable => 3,
-            Self::Incomplete => 4,
-        }
-    }
-
-    /// The verdict for these totals; `stopped` is set when the run ended early.
-    pub fn from_totals(totals: Totals, stopped: bool) -> Self {
-        let Totals { passed, failed, warned, flaky, expected, skipped: _, inconclusive, errors } = totals;
-        if failed > 0 {
-            Self::Findings
-        } else if stopped || flaky + inconclusive + errors > 0 || passed + warned + expected == 0 {
-            Self::Incomplete
-        } else {
-            Self::Conforms
-        }
-    }
-}
-
 impl Totals {
     /// Counts outcomes.
     pub fn from_results(results: &[CheckResult]) -> Self {
@@ -207,6 +155,16 @@ impl CheckResult {
         self.findings.iter().filter(stands)
     }
 
+    /// Why it has no result, each reason once. The reason of its outcome joins those of its cases.
+    pub fn reasons(&self) -> BTreeSet<&str> {
+        if self.outcome.concluded() {
+            return BTreeSet::new();
+        }
+        let alike = self.cases.iter().filter(|case| case.outcome.name() == self.outcome.name());
+        let reasons: BTreeSet<&str> = alike.filter_map(|case| case.outcome.reason()).collect();
+        if reasons.is_empty() { self.outcome.reason().into_iter().collect() } else { reasons }
+    }
+
     /// "7 of 12 cases", if some of them were skipped and some were not.
     pub fn coverage(&self) -> Option<String> {
         let ran = self.cases.iter().filter(|case| !matches!(case.outcome, Outcome::Skipped(_))).count();
@@ -240,38 +198,5 @@ impl ClauseSummary {
             Self { id, text, section, inferred_from: inferred, line, checked, failures }
         };
         clauses.into_iter().map(summary).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn exit_codes_are_as_documented() {
-        let codes = [Verdict::Conforms, Verdict::Findings, Verdict::Unreachable, Verdict::Incomplete];
-        assert_eq!(codes.map(Verdict::exit_code), [0, 1, 3, 4]);
-        assert_eq!(Verdict::USAGE, 2);
-    }
-
-    #[test]
-    fn only_a_run_with_results_conforms() {
-        let none = Totals::default();
-        let passed = Totals { passed: 1, ..none };
-        for (totals, stopped, verdict) in [
-            (passed, false, Verdict::Conforms),
-            (Totals { skipped: 9, ..passed }, false, Verdict::Conforms),
-            (Totals { warned: 1, ..passed }, false, Verdict::Conforms),
-            (Totals { expected: 1, ..none }, false, Verdict::Conforms),
-            (passed, true, Verdict::Incomplete),
-            (none, false, Verdict::Incomplete),
-            (Totals { skipped: 9, ..none }, false, Verdict::Incomplete),
-            (Totals { inconclusive: 1, ..passed }, false, Verdict::Incomplete),
-            (Totals { errors: 1, ..passed }, false, Verdict::Incomplete),
-            (Totals { flaky: 1, ..passed }, false, Verdict::Incomplete),
-            (Totals { failed: 1, errors: 1, ..passed }, true, Verdict::Findings),
-        ] {
-            assert_eq!(Verdict::from_totals(totals, stopped), verdict, "{totals:?}, stopped: {stopped}");
-        }
     }
 }

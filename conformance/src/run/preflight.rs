@@ -1,11 +1,25 @@
+use super::Verdict;
 use crate::checks::first_requests;
 use crate::contract::{Contract, OperationId};
-use crate::response::{Form, ResponseClass, gateways, operation_of};
+use crate::response::{Form, ResponseClass, describe, gateways, operation_of};
 use crate::target::Target;
 use crate::wire::{
     Exchange, FailureKind, GatewayCount, Redactor, Request, Response, ThrottlingPolicy, Wire, WireError,
     WireFailure,
 };
+
+/// Why a target can't be tested, as a verdict, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Obstacle {
+    pub(crate) verdict: Verdict,
+    pub(crate) reason: String,
+}
+
+impl Obstacle {
+    pub(crate) fn new(verdict: Verdict, reason: impl Into<String>) -> Self {
+        Self { verdict, reason: reason.into() }
+    }
+}
 
 /// The first requests to a target, which find out whether it can be tested at all.
 pub(crate) struct Preflight<'a> {
@@ -18,14 +32,14 @@ pub(crate) struct Preflight<'a> {
 impl Preflight<'_> {
     /// Finds out whether the target responds, so that an unreachable one does not fail a hundred checks. Sends one request to each
     /// operation until one of them gets a response; a conforming target returns no gateway for any of them. Returns what is wrong.
-    pub(crate) async fn reach(&self) -> Option<String> {
+    pub(crate) async fn reach(&self) -> Option<Obstacle> {
         self.first_response().await.err().flatten()
     }
 
     /// Like [`Preflight::reach`], and finds out whether the target accepts any request of the account: without an accepted control
     /// request every check is inconclusive. Sends one request if it does, and at most four more. Returns what is wrong with the base
     /// URL or the token.
-    pub(crate) async fn reach_with_token(&self) -> Option<String> {
+    pub(crate) async fn reach_with_token(&self) -> Option<Obstacle> {
         let (request, exchange) = match self.first_response().await {
             Err(problem) => return problem,
             Ok(first) => first,
@@ -44,7 +58,7 @@ impl Preflight<'_> {
     }
 
     /// The response to the first request that gets one, or what is wrong, if it is known.
-    async fn first_response(&self) -> Result<(Request, Exchange), Option<String>> {
+    async fn first_response(&self) -> Result<(Request, Exchange), Option<Obstacle>> {
         let mut problem = None;
         for request in first_requests(self.contract, self.target) {
             // If the budget is used up, every check says so.
@@ -80,7 +94,7 @@ impl Preflight<'_> {
 
     /// The problem of a target that accepts no request of the account. `own` is the rejection that was already received, of a
     /// request to `asked`.
-    async fn token_rejected(&self, asked: OperationId, own: Response) -> Option<String> {
+    async fn token_rejected(&self, asked: OperationId, own: Response) -> Option<Obstacle> {
         let Self { contract, target, redactor, .. } = self;
         let [groups, search, _] = first_requests(contract, target);
         let extract = &contract.extract;
@@ -99,7 +113,7 @@ impl Preflight<'_> {
                 Ok(exchange) if hands_out(contract, request, &exchange) => {
                     let is_link =
                         responses.len() > 1 && responses.iter().all(|response| response.status == FORBIDDEN);
-                    return is_link.then(|| LINK_CREDENTIAL.to_owned());
+                    return is_link.then(|| Obstacle::new(Verdict::TokenRejected, LINK_CREDENTIAL));
                 }
                 Ok(exchange) => responses.push(self.rejection(operation, exchange)?),
                 // No gateway may be taken, so the other responses have to suffice.
@@ -116,18 +130,19 @@ impl Preflight<'_> {
         let own = responses.first()?;
         let unknown = self.send(&groups.query(&contract.groups.api_key.name, UNKNOWN_TOKEN)).await.ok()?;
         let unknown = self.rejection(asked, unknown)?;
-        let is_unknown = [UNAUTHORIZED, FORBIDDEN].contains(&own.status)
-            && own.status == unknown.status
-            && own.at("/code") == unknown.at("/code");
-        is_unknown.then(|| {
-            let code = own.at("/code").map(|code| format!(", code {}", redactor.redact(&code.to_string())));
-            format!(
-                "the target rejects the account's token as it rejects an unknown one (HTTP {}{}): check SALLYPORT_API_KEY and \
-                 the base URL",
-                own.status,
-                code.unwrap_or_default()
-            )
-        })
+        let is_alike = own.status == unknown.status && own.at("/code") == unknown.at("/code");
+        let how = if is_alike && is_about_token(own) {
+            "as it rejects an unknown one"
+        } else if responses.iter().all(is_about_token) {
+            "for every operation"
+        } else {
+            return None;
+        };
+        let reason = format!(
+            "the target rejects the account's token {how} ({}): check SALLYPORT_API_KEY and the base URL",
+            describe(own, own.at("/code"), redactor)
+        );
+        Some(Obstacle::new(Verdict::TokenRejected, reason))
     }
 
     /// The response, if it is a clear rejection.
@@ -155,15 +170,25 @@ fn not_json(response: &Response) -> Option<u16> {
 
 /// The problem of a target that responds to no operation with JSON, such as a file server, another API or a website. Testing it
 /// would show nothing and send the token to a service that must not get it.
-fn not_the_api(contract: &Contract, target: &Target, statuses: &[u16]) -> String {
+fn not_the_api(contract: &Contract, target: &Target, statuses: &[u16]) -> Obstacle {
     if statuses.iter().all(|status| *status == NOT_FOUND) {
         return wrong_base_url(contract, target);
     }
-    format!(
+    let reason = format!(
         "every operation responds with something else than JSON ({}): this does not look like the API; check the base URL, \
          to which the paths of the contract are added",
         listed(statuses)
-    )
+    );
+    Obstacle::new(Verdict::WrongTarget, reason)
+}
+
+/// Whether a rejection says that it is about the caller: by its status, or by a code made from one, which services use that reject
+/// with the status of a success.
+fn is_about_token(response: &Response) -> bool {
+    let code = response.at("/code").map(ToString::to_string).unwrap_or_default();
+    let of_status = |status: u16| code.trim_matches('"').starts_with(&status.to_string());
+    [UNAUTHORIZED, FORBIDDEN].contains(&response.status)
+        || response.status == OK && [UNAUTHORIZED, FORBIDDEN].into_iter().any(of_status)
 }
 
 /// The status of a server error with neither a business code nor `Retry-After`.
@@ -174,18 +199,20 @@ fn bare_server_error(response: &Response) -> Option<u16> {
 
 /// The problem of a proxy that responds to every request itself, because the service behind it does not run. Every check would
 /// report the same.
-fn service_down(statuses: &[u16]) -> String {
-    format!(
+fn service_down(statuses: &[u16]) -> Obstacle {
+    let reason = format!(
         "every operation responds with a server error without a business code ({}): the service does not run, or the proxy in \
          front of it does not reach it",
         listed(statuses)
-    )
+    );
+    Obstacle::new(Verdict::Unreachable, reason)
 }
 
 fn listed(statuses: &[u16]) -> String {
     statuses.iter().map(|status| format!("HTTP {status}")).collect::<Vec<_>>().join(", ")
 }
 
+const OK: u16 = 200;
 const UNAUTHORIZED: u16 = 401;
 const FORBIDDEN: u16 = 403;
 const NOT_FOUND: u16 = 404;
@@ -206,12 +233,12 @@ fn hands_out(contract: &Contract, request: &Request, exchange: &Exchange) -> boo
     )
 }
 
-fn wrong_base_url(contract: &Contract, target: &Target) -> String {
+fn wrong_base_url(contract: &Contract, target: &Target) -> Obstacle {
     let path = &contract.groups.operation.path;
     let base = target.base().path().trim_end_matches('/');
     let overlap = path.match_indices('/').map(|(end, _)| &path[..end]).filter(|prefix| !prefix.is_empty());
     let repeated = overlap.rev().find(|prefix| base.ends_with(prefix));
-    match repeated {
+    let reason = match repeated {
         Some(prefix) => format!(
             "every operation returns HTTP {NOT_FOUND}: the base URL ends in `{prefix}`, which is added to it \
              (`{base}{path}`); remove `{prefix}` from it"
@@ -220,23 +247,25 @@ fn wrong_base_url(contract: &Contract, target: &Target) -> String {
             "every operation returns HTTP {NOT_FOUND}, for example `{base}{path}`; check the base URL, to which \
              the paths of the contract are added"
         ),
-    }
+    };
+    Obstacle::new(Verdict::WrongTarget, reason)
 }
 
-fn redirected(response: &Response) -> Option<String> {
+fn redirected(response: &Response) -> Option<Obstacle> {
     let location = response.header("Location")?;
     (300..400).contains(&response.status).then(|| {
         // Its query may contain the token in an unknown encoding.
         let place = location.split(['?', '#']).next().unwrap_or_default();
-        format!(
+        let reason = format!(
             "the target returns HTTP {} and points to {place}; redirects are not followed, because they would send the \
              token to another place; set the final base URL",
             response.status
-        )
+        );
+        Obstacle::new(Verdict::WrongTarget, reason)
     })
 }
 
-fn unreachable(failure: &WireFailure) -> String {
+fn unreachable(failure: &WireFailure) -> Obstacle {
     let advice = match failure.kind {
         FailureKind::Connect if failure.detail.contains("certificate") => {
             "its certificate is not trusted; pass the certificate of its authority with --ca-file"
@@ -256,5 +285,5 @@ fn unreachable(failure: &WireFailure) -> String {
         FailureKind::TooLarge => "its response is too large",
         FailureKind::Request => "the request cannot be built; check the base URL and the token",
     };
-    format!("no response from the target: {failure}; {advice}")
+    Obstacle::new(Verdict::Unreachable, format!("no response from the target: {failure}; {advice}"))
 }

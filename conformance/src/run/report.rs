@@ -37,7 +37,9 @@ pub struct Report {
     pub inferred: InferredClauses,
     /// The verdict.
     pub verdict: Verdict,
-    /// Why the target could not be reached, or why the run ended early.
+    /// The verdict in the words of every report, with the accepted violations and their dates.
+    pub conclusion: String,
+    /// Why the target could not be tested, or why the run ended early.
     pub stopped: Option<String>,
     /// Number of checks by outcome.
     pub totals: Totals,

@@ -16,10 +16,12 @@ use jiff::tz::TimeZone;
 
 use self::report::RunResults;
 use super::choice::Allowance;
-use super::{Observer, Options, Plan, Preflight, Report, SetupError, Stopper};
+use super::{
+    Observer, Obstacle, Options, Plan, PlannedCheck, Preflight, Report, SetupError, Stopper, Verdict,
+};
 use crate::check::{Check, ExchangeLog, PassiveChecks, ProbeContext, RecurringErrors, Scope};
 use crate::checks::{self, registry};
-use crate::contract::Contract;
+use crate::contract::{Contract, OperationId};
 use crate::detection::Matrix;
 use crate::explore::RELATIONS;
 use crate::response::RegionSupply;
@@ -146,9 +148,9 @@ impl<'a> Suite<'a> {
         observer.begun(&checks);
         let shared = SharedState::new(&self);
         let preflight = async {
-            match self.unreachable().await {
-                None => Ok(self.discover(&shared).await),
-                Some(reason) => Err(reason),
+            match self.obstacle().await {
+                None => self.discover(&shared).await,
+                Some(obstacle) => Err(obstacle),
             }
         };
         let reached = tokio::select! {
@@ -167,7 +169,7 @@ impl<'a> Suite<'a> {
                 let results = self.run_checks(shared, observer).await;
                 self.report(begun, results, Vec::new(), None)
             }
-            Err(reason) => self.report(begun, RunResults::default(), Vec::new(), Some(reason)),
+            Err(obstacle) => self.report(begun, RunResults::default(), Vec::new(), Some(obstacle)),
         }
     }
 
@@ -188,7 +190,10 @@ impl<'a> Suite<'a> {
     }
 
     /// Facts that the tester did not supply and the run needs, as far as the target shows them. None when none was looked for.
-    async fn discover(&self, shared: &SharedState) -> Option<Facts> {
+    ///
+    /// # Errors
+    /// When the run has extractions, and the target rejects each of them: nearly every check of them would be inconclusive.
+    async fn discover(&self, shared: &SharedState) -> Result<Option<Facts>, Obstacle> {
         let Self { target, plan, options, .. } = self;
         let lacks = |fact| {
             let min_gateways = match fact {
@@ -203,12 +208,24 @@ impl<'a> Suite<'a> {
             is_needed && options.budget.gateways >= min_gateways
         };
         let before = self.meter.usage();
-        let found = checks::discover(&self.context(shared), lacks).await;
-        (self.meter.usage() != before).then_some(found)
+        let extracts = |planned: &PlannedCheck| {
+            planned.check.operation == Some(OperationId::Extract) && planned.running().next().is_some()
+        };
+        let extracts = options.budget.gateways > 0 && plan.planned().iter().any(extracts);
+        match checks::discover(&self.context(shared), lacks, extracts).await {
+            Ok(found) => Ok((self.meter.usage() != before).then_some(found)),
+            Err(rejection) => Err(Obstacle::new(
+                Verdict::AccessDenied,
+                format!(
+                    "the target accepts the account's token and rejects each of its extractions ({rejection}): check the \
+                     account's whitelist, verification, entitlements and quota, or test the other operations with --skip extract"
+                ),
+            )),
+        }
     }
 
     /// Why the target can't be tested, if it can't.
-    async fn unreachable(&self) -> Option<String> {
+    async fn obstacle(&self) -> Option<Obstacle> {
         let Self { contract, target, wire, redactor, .. } = self;
         Preflight { contract, target, wire, redactor }.reach_with_token().await
     }

@@ -14,7 +14,7 @@ use cases::{Case, cases};
 
 use crate::contract::Contract;
 use crate::response::gateways;
-use crate::run::{Preflight, SetupError};
+use crate::run::{Preflight, SetupError, Verdict};
 use crate::target::Target;
 use crate::wire::{
     Budget, BudgetError, Exchange, Meter, Redactor, ThrottlingPolicy, Wire, WireError, WireOptions,
@@ -27,8 +27,8 @@ pub enum RecordError {
     #[error(transparent)]
     Setup(#[from] SetupError),
     /// No server responds.
-    #[error("{0}")]
-    Unreachable(String),
+    #[error("{1}")]
+    Unreachable(Verdict, String),
     /// A limit was reached; an incomplete recording is discarded.
     #[error(transparent)]
     Budget(#[from] BudgetError),
@@ -70,8 +70,8 @@ async fn record_cases(
     redactor: &Redactor,
 ) -> Result<RecordingResult, RecordError> {
     let mut gateways_left = budget.gateways;
-    if let Some(reason) = (Preflight { contract, target, wire, redactor }).reach().await {
-        return Err(RecordError::Unreachable(redactor.redact(&reason)));
+    if let Some(obstacle) = (Preflight { contract, target, wire, redactor }).reach().await {
+        return Err(RecordError::Unreachable(obstacle.verdict, redactor.redact(&obstacle.reason)));
     }
     let mut recorded = RecordingResult { recording: Recording::default(), left_out: Vec::new() };
     for case in cases(contract, target) {

@@ -31,6 +31,20 @@ impl Allowance {
         let is_early = latest.is_some_and(|latest| now.duration_since(latest) < DAY / runs);
         if is_early || taken.saturating_add(wanted) > self.per_day { 0 } else { wanted }
     }
+
+    /// When a run may extract again; none if no run may, or one that begins now.
+    #[must_use]
+    pub fn next(self, records: &[RunRecord], now: Timestamp, wanted: u64) -> Option<Timestamp> {
+        let may = |at: &Timestamp| self.for_run(records, *at, wanted) > 0;
+        if may(&now) {
+            return None;
+        }
+        // At these moments, the distance to the latest full run, or the gateways of 24 hours, change.
+        let runs = i32::try_from(self.per_day / wanted.min(self.per_day).max(1)).unwrap_or(i32::MAX).max(1);
+        let extracting = records.iter().filter(|record| record.gateways > 0);
+        let moments = extracting.flat_map(|record| [record.begun + DAY / runs, record.begun + DAY]);
+        moments.filter(|at| *at > now).filter(may).min()
+    }
 }
 
 #[cfg(test)]
@@ -71,6 +85,32 @@ mod tests {
                 .all(|pair| pair[1].0.duration_since(pair[0].0) >= SignedDuration::from_hours(6))
         );
         assert!(spread.len() >= 12, "{}", spread.len());
+    }
+
+    #[test]
+    fn the_next_extraction_is_when_a_run_may_extract_again() {
+        let begun = Timestamp::UNIX_EPOCH;
+        let record = |hours, gateways| {
+            let begun = begun + SignedDuration::from_hours(hours);
+            RunRecord { begun, gateways, ..run("conforms", &[], &[]) }
+        };
+        let later = |hours| begun + SignedDuration::from_hours(hours);
+        for (per_day, records, now, expected) in [
+            (100, vec![], 0, None),
+            (100, vec![record(0, 25), record(1, 0)], 1, Some(6)),
+            (100, vec![record(0, 25)], 6, None),
+            (100, vec![record(0, 90), record(7, 25)], 8, Some(24)),
+            (100, vec![record(0, 500)], 23, Some(24)),
+            (0, vec![record(0, 25)], 1, None),
+        ] {
+            let allowance = Allowance { per_day };
+            let next = allowance.next(&records, later(now), 25);
+            assert_eq!(next, expected.map(later), "{per_day} {records:?}");
+            if let Some(next) = next {
+                assert!(allowance.for_run(&records, next, 25) > 0);
+                assert_eq!(allowance.for_run(&records, next - SignedDuration::from_secs(1), 25), 0);
+            }
+        }
     }
 
     #[test]

@@ -21,7 +21,10 @@ pub struct RunRecord {
     pub contract_sha256: String,
     /// Name of the verdict; see [`Verdict::name`].
     pub verdict: String,
-    /// Why the target could not be reached, or why the run ended early.
+    /// The verdict in words, with the accepted violations and their dates; none in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conclusion: Option<String>,
+    /// Why the target could not be tested, or why the run ended early.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
     /// Requests sent.
@@ -33,6 +36,9 @@ pub struct RunRecord {
     /// Ids of the violated clauses, with the number of findings.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub broken: BTreeMap<String, u64>,
+    /// Ids of the violated clauses that the tester accepts, with the last day on which they are accepted.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub accepted: BTreeMap<String, String>,
     /// Name of its report in the folder of the history, while it is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<String>,
@@ -52,11 +58,16 @@ impl RunRecord {
             suite: report.suite.clone(),
             contract_sha256: report.contract_sha256.clone(),
             verdict: report.verdict.name().to_owned(),
+            conclusion: Some(report.conclusion.clone()),
             stopped: report.stopped.clone(),
             requests: report.usage.requests,
             gateways: report.usage.gateways,
             judged: judged.map(id).collect(),
             broken: broken.map(|clause| (id(clause), clause.failures as u64)).collect(),
+            accepted: report
+                .accepted()
+                .map(|entry| (entry.clause.id().to_owned(), entry.until.clone()))
+                .collect(),
             report: None,
         })
     }
@@ -67,10 +78,17 @@ impl RunRecord {
         Verdict::named(&self.verdict)
     }
 
-    /// Whether it has a result about a clause, and whether that is broken. None when it was not judged.
+    /// The verdict in words, or its name.
+    #[must_use]
+    pub fn words(&self) -> &str {
+        self.conclusion.as_deref().unwrap_or(&self.verdict)
+    }
+
+    /// Whether it has a result about a clause, and whether that is broken, even if the tester accepts it. None when it was not
+    /// judged.
     #[must_use]
     pub fn is_broken(&self, clause: Clause) -> Option<bool> {
-        if self.broken.contains_key(clause.id()) {
+        if self.broken.contains_key(clause.id()) || self.accepted.contains_key(clause.id()) {
             return Some(true);
         }
         self.judged.iter().any(|judged| judged == clause.id()).then_some(false)

@@ -3,13 +3,15 @@ use crate::contract::Clause;
 
 /// How a clause stands over the runs of a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClauseTrend {
+pub struct ClauseTrend<'a> {
     /// The clause.
     pub clause: Clause,
     /// In how many of the runs that judged it it was broken.
     pub broken: Rate,
     /// Whether it was broken in the latest run that judged it.
     pub is_broken_now: bool,
+    /// The last day on which that is accepted, if it is.
+    pub accepted_until: Option<&'a str>,
 }
 
 /// What differs between two runs.
@@ -35,13 +37,16 @@ pub enum Change {
 
 /// Every clause that some run has judged, sorted by id.
 #[must_use]
-pub fn trends(records: &[RunRecord]) -> Vec<ClauseTrend> {
+pub fn trends(records: &[RunRecord]) -> Vec<ClauseTrend<'_>> {
     let trend = |clause: Clause| {
-        let mut trend = ClauseTrend { clause, broken: Rate::default(), is_broken_now: false };
-        for is_broken in records.iter().filter_map(|record| record.is_broken(clause)) {
+        let mut trend =
+            ClauseTrend { clause, broken: Rate::default(), is_broken_now: false, accepted_until: None };
+        for record in records {
+            let Some(is_broken) = record.is_broken(clause) else { continue };
             trend.broken.runs += 1;
             trend.broken.seen += u64::from(is_broken);
             trend.is_broken_now = is_broken;
+            trend.accepted_until = record.accepted.get(clause.id()).map(String::as_str);
         }
         trend
     };
@@ -75,6 +80,8 @@ pub fn changes(before: &[RunRecord], now: &RunRecord) -> Vec<Change> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     /// A run in which these clauses were judged, and these of them were broken.
@@ -86,11 +93,13 @@ pub(super) mod tests {
             suite: "suite 1".to_owned(),
             contract_sha256: "0".to_owned(),
             verdict: verdict.to_owned(),
+            conclusion: None,
             stopped: None,
             requests: 1,
             gateways: 0,
             judged: judged.iter().map(|clause| clause.id().to_owned()).collect(),
             broken: broken.iter().map(|clause| (clause.id().to_owned(), 1)).collect(),
+            accepted: BTreeMap::new(),
             report: None,
         }
     }
@@ -103,14 +112,18 @@ pub(super) mod tests {
             run("findings", &[order, total], &[order]),
             run("conforms", &[total], &[]),
         ];
-        let rate = |seen, runs| Rate { seen, runs };
-        assert_eq!(
-            trends(&runs),
-            [
-                ClauseTrend { clause: order, broken: rate(1, 2), is_broken_now: true },
-                ClauseTrend { clause: total, broken: rate(0, 3), is_broken_now: false },
-            ]
-        );
+        let trend = |clause, seen, runs, is_broken_now| {
+            let broken = Rate { seen, runs };
+            ClauseTrend { clause, broken, is_broken_now, accepted_until: None }
+        };
+        let before = [trend(order, 1, 2, true), trend(total, 0, 3, false)];
+        assert_eq!(trends(&runs), before);
+        // Who accepts a violation does not mend it.
+        let accepted = [("search.total".to_owned(), "2030-01-31".to_owned())].into();
+        let [one, two, three] = runs;
+        let runs = [one, two, three, RunRecord { accepted, ..run("accepted", &[total], &[]) }];
+        let total = ClauseTrend { accepted_until: Some("2030-01-31"), ..trend(total, 1, 4, true) };
+        assert_eq!(trends(&runs), [before[0], total]);
         assert!(trends(&[]).is_empty());
     }
 

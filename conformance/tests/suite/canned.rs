@@ -18,6 +18,7 @@ use tokio::sync::mpsc;
 pub(crate) const TOKEN: &str = "tok/en+with \"odd\" characters=";
 
 /// How the server responds to a request.
+#[derive(Clone)]
 pub(crate) enum Reply {
     /// A status line, headers and a body.
     Response { status: u16, headers: Vec<(&'static str, String)>, body: String },

@@ -3,7 +3,7 @@
 use sallyport_conformance::contract::Contract;
 use sallyport_conformance::{Facts, Outcome, Secret, Target, Verdict};
 
-use crate::canned::{CannedServer, Reply, TOKEN, judge, only};
+use crate::canned::{CannedRequest, CannedServer, Reply, TOKEN, judge, only};
 
 #[tokio::test]
 async fn an_environment_that_serves_nothing_is_not_judged() {
@@ -11,7 +11,7 @@ async fn an_environment_that_serves_nothing_is_not_judged() {
     let report = server.run("all.prefix", |_| {}).await;
     let stopped = report.stopped.unwrap_or_default();
     assert!(stopped.contains("check the base URL"), "{stopped}");
-    assert_eq!((report.checks.len(), report.verdict), (0, Verdict::Unreachable));
+    assert_eq!((report.checks.len(), report.verdict), (0, Verdict::WrongTarget));
 }
 
 #[tokio::test]
@@ -38,6 +38,76 @@ async fn a_rejected_extraction_does_not_keep_the_other_operations_from_being_jud
     let report = server.run("all.token-required.missing", |_| {}).await;
     assert!(report.checks[0].findings.len() >= 5, "{:?}", report.checks[0].findings);
     assert_eq!(report.verdict, Verdict::Findings);
+}
+
+/// Nearly every check of extractions would be inconclusive, after hundreds of requests.
+#[tokio::test]
+async fn an_account_that_may_not_extract_ends_the_run_at_once_with_the_cause() {
+    let rejection = || Reply::json(403, r#"{"code": 40304, "message": "real-name verification is missing"}"#);
+    for empty_region in [None, Some("ATA".to_owned())] {
+        let server = CannedServer::start(move |asked| match asked.line.contains("/proxy/extract") {
+            true => rejection(),
+            false => Reply::groups(),
+        })
+        .await;
+        let report = server.run_with("*", Facts { empty_region, ..Facts::default() }).await;
+        assert_eq!((report.checks.len(), report.verdict), (0, Verdict::AccessDenied));
+        let stopped = report.stopped.unwrap_or_default();
+        assert!(stopped.contains("HTTP 403 with code 40304: real-name verification is missing"), "{stopped}");
+        assert!(stopped.contains("--skip extract"), "{stopped}");
+        assert!(report.usage.requests < 20, "{:?}", report.usage);
+        // The other operations can be tested.
+        let report = server.run("groups", |_| {}).await;
+        assert!(!report.checks.is_empty() && !report.verdict.prevents_testing(), "{}", report.conclusion);
+    }
+}
+
+/// It took a gateway for each case, and nothing named it.
+#[tokio::test]
+async fn a_region_that_is_wrongly_supplied_as_empty_is_named_after_a_few_gateways() {
+    let server = CannedServer::start(|asked| match asked.line.contains("/proxy/extract") {
+        true => Reply::gateways(1),
+        false => Reply::groups(),
+    })
+    .await;
+    let facts = Facts { empty_region: Some("ATA".to_owned()), ..Facts::default() };
+    let report = server.run_with("extract.*empty*", facts).await;
+    let told = |outcome: &Outcome| matches!(outcome, Outcome::Skipped(why) if why.contains("SALLYPORT_EMPTY_REGION"));
+    for check in &report.checks {
+        let names_fact = match check.id {
+            "extract.region.empty" => {
+                check.findings.iter().all(|found| found.facts == ["SALLYPORT_EMPTY_REGION"])
+            }
+            // No credential was supplied.
+            "extract.link-credential.empty-region" => true,
+            _ => told(&check.outcome),
+        };
+        assert!(names_fact, "{}: {:?}", check.id, check.outcome);
+    }
+    assert_eq!((report.verdict, report.totals.failed), (Verdict::Findings, 1));
+    assert!(report.usage.gateways <= 10, "{:?}", report.usage);
+}
+
+/// The code of an expired token is another one than that of an unknown token.
+#[tokio::test]
+async fn a_token_that_every_operation_rejects_ends_the_run_at_once() {
+    let rejection = |code: u32| Reply::json(401, &format!(r#"{{"code": {code}, "message": "expired"}}"#));
+    let by_code = |code: u32| Reply::json(200, &format!(r#"{{"code": {code}, "message": "unknown"}}"#));
+    let replies: [fn(&CannedRequest) -> u32; 2] =
+        [|asked| if asked.has_token() { 40103 } else { 40102 }, |_| 40102];
+    for (code, reply) in replies.into_iter().zip([&rejection as &(dyn Fn(u32) -> Reply + Sync), &by_code]) {
+        let replies = [reply(40102), reply(40103)];
+        let server =
+            CannedServer::start(move |asked| replies[usize::from(code(asked) == 40103)].clone()).await;
+        let report = server.run("*", |_| {}).await;
+        assert_eq!(
+            (report.checks.len(), report.verdict),
+            (0, Verdict::TokenRejected),
+            "{:?}",
+            report.stopped
+        );
+        assert!(report.usage.requests <= 6, "{:?}", report.usage);
+    }
 }
 
 #[tokio::test]

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::detection::{Detection, Unlock};
-use sallyport_conformance::report::{self, Screen, Style};
+use sallyport_conformance::report::{self, Format, Progress, Screen, Style};
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::target::{RejectedToken, RejectionReason};
-use sallyport_conformance::{Facts, Options, Outcome, Report, Secret, Verdict};
+use sallyport_conformance::{Facts, Observer as _, Options, Outcome, Report, Secret, Verdict};
 use serde_json::{Value, json};
 
 use crate::canned::{CannedServer, Reply};
@@ -182,6 +182,58 @@ async fn a_password_in_a_header_is_a_finding_that_does_not_show_it() {
     );
     let json = report::json(&report).expect("JSON");
     assert!(!json.contains("pAss-9911") && !json.contains("pAss-7788"), "{json}");
+}
+
+/// Each of the three groups of a listing shows it.
+#[tokio::test]
+async fn a_finding_is_seen_in_no_more_responses_than_there_were() {
+    let group = |id: u32| format!(r#"{{"groupId": {id}, "createdAt": "2026-01-01T00:00:00Z"}}"#);
+    let items = [1, 2, 3].map(group).join(",");
+    let body =
+        format!(r#"{{"code": 200, "message": "ok", "requestId": "r", "data": {{"items": [{items}]}}}}"#);
+    let server = CannedServer::start(move |_| Reply::json(200, &body)).await;
+    let report = server.run("groups.*", |_| {}).await;
+    let findings = report.checks.iter().flat_map(|check| &check.findings);
+    let counts: Vec<u64> = findings
+        .filter_map(|finding| finding.actual.strip_suffix(" responses)")?.rsplit(' ').next()?.parse().ok())
+        .collect();
+    assert!(!counts.is_empty(), "{:?}", report.checks);
+    assert!(counts.iter().all(|count| *count <= report.usage.requests), "{counts:?} of {:?}", report.usage);
+}
+
+/// An instance without a field makes dozens of checks inconclusive, and each said so in the same words.
+#[tokio::test]
+async fn consequences_fold_under_their_cause_in_every_format() {
+    const REASON: &str = "an item lacks a field, or has one of another type";
+    const BODY: &str = r#"{"code": 200, "message": "ok", "requestId": "r-1", "data": {"items": [{"instanceId": 1,
+        "offerId": 1, "status": "active", "ip": "192.0.2.1", "port": 80, "protocols": ["http"], "countryCode": "USA",
+        "ispType": 1, "groupId": null, "expiresAt": null, "activatedAt": null, "capabilities": {}}],
+        "page": 1, "pageSize": 20, "total": 1}}"#;
+    let server = CannedServer::start(|asked| match asked.line.contains("/groups") {
+        true => Reply::groups(),
+        false if asked.has_token() => Reply::json(200, BODY),
+        false => Reply::json(401, r#"{"code": 40100, "message": "unknown token"}"#),
+    })
+    .await;
+    let facts = Facts { own_addresses: vec!["192.0.2.1".to_owned()], ..Facts::default() };
+    let report = server.run_with("search", facts).await;
+    let is_consequence = |outcome: &Outcome| outcome.reason().is_some_and(|reason| reason.contains(REASON));
+    let consequences = report.checks.iter().filter(|check| is_consequence(&check.outcome)).count();
+    assert!(consequences > 20, "{consequences}");
+    let screen = Screen::PLAIN;
+    let written = [Format::Html, Format::Junit, Format::Sarif, Format::Markdown, Format::Github]
+        .map(|format| (format.name(), format.render(&report).expect("rendered")));
+    let terminal = report::failures(&report, &screen) + &report::summary(&report, &screen);
+    for (name, text) in written.into_iter().chain([("terminal", terminal)]) {
+        assert!(text.matches(REASON).count() <= 3, "{name}: {text}");
+        assert!(text.to_lowercase().contains("consequence"), "{name}: {text}");
+    }
+    let mut lines = Vec::new();
+    let progress = Progress::new(&mut lines, screen, false);
+    report.checks.iter().for_each(|check| progress.check_ended(check));
+    drop(progress);
+    let lines = String::from_utf8(lines).expect("text");
+    assert!(lines.matches(REASON).count() <= 2, "{lines}");
 }
 
 #[tokio::test]

@@ -90,7 +90,7 @@ async fn a_redirect_is_never_followed() {
     let location = format!("{}/elsewhere", elsewhere.url());
     let server = CannedServer::start(move |_| Reply::json(302, "").with("Location", location.clone())).await;
     let report = server.run(SUCCESS, |_| {}).await;
-    assert_eq!(report.verdict, Verdict::Unreachable);
+    assert_eq!(report.verdict, Verdict::WrongTarget);
     assert!(report.stopped.is_some_and(|reason| reason.contains("redirects are not followed")));
     assert_eq!(elsewhere.requests(), 0);
 }

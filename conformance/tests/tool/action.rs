@@ -60,7 +60,7 @@ fn the_action_reports_what_the_suite_found_and_the_last_step_decides() {
         assert!(folder.path().join(format!("out put/report.{report}")).is_file(), "{report}");
     }
     let summary = folder.read("summary.md");
-    assert!(summary.starts_with("# Conformance: does not conform"), "{summary}");
+    assert!(summary.starts_with("# Conformance: findings: "), "{summary}");
     run("Decide", folder.path(), &[("CODE", "1")]).assert(1, &[]);
 }
 

@@ -46,7 +46,7 @@ fn annotations_and_a_summary_for_github() {
     assert!(count("::error") <= 10 && count("::warning") <= 10, "{shown}");
 
     let written = folder.read("summary.md");
-    assert!(written.starts_with("of the step before\n# Conformance: does not conform\n"), "{written}");
+    assert!(written.starts_with("of the step before\n# Conformance: findings: "), "{written}");
     assert!(written.contains("`groups.order`"), "{written}");
 }
 

@@ -10,7 +10,7 @@ use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, run
 fn without_a_base_url_the_reference_server_is_tested() {
     for arguments in [["run", "--only", "groups.*"].as_slice(), &["--only", "groups.*"]] {
         let output = program(arguments).env_remove("SALLYPORT_API_KEY").finish();
-        let text = text(&output.assert(0, &["no violation found in the"]));
+        let text = text(&output.assert(0, &["conforms: no violation found, "]));
         assert!(!text.contains('\u{1b}'), "colours go to terminals only");
     }
 }
@@ -66,6 +66,30 @@ fn https_to_a_port_of_plain_http_is_named() {
         }
     });
     run(&["run", "--base-url", &url]).assert(3, &["this port speaks plain http"]);
+}
+
+#[test]
+fn odd_environment_variables_are_named() {
+    let server = MisbehavingServer::start(|stream| server::groups(stream, &[1]));
+    let folder = Folder::new();
+    let config = folder.write("c.toml", "[facts]\nrevoked-api-key = { env = \"SALLYPORT_OF_MY_OWN\" }\n");
+    let mut program =
+        program(&["run", "--base-url", &server.url(), "--only", "groups.order", "--config", &config]);
+    program.env("SALLYPORT_API_KEY", format!("{TOKEN}\n")).env("SALLYPORT_OF_MY_OWN", " a-revoked-token");
+    program.env("SALLYPORT_EMPTY_REGON", "ATA").env("SALLYPORT_ZZZ", "1").env("SALLYPORT_DB", "x");
+    let shown = text(&program.finish().assert(0, &[]));
+    let warnings: Vec<&str> =
+        shown.lines().filter_map(|line| line.strip_prefix("conformance: warning: ")).collect();
+    assert_eq!(
+        warnings,
+        [
+            "SALLYPORT_API_KEY: white space around the value is ignored",
+            "SALLYPORT_OF_MY_OWN: white space around the value is ignored",
+            "unknown environment variable SALLYPORT_EMPTY_REGON, which is ignored; did you mean SALLYPORT_EMPTY_REGION?",
+            "unknown environment variable SALLYPORT_ZZZ, which is ignored; `conformance init` writes a file that names \
+             the known ones",
+        ]
+    );
 }
 
 #[test]

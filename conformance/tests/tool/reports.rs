@@ -5,8 +5,9 @@ use std::net::TcpStream;
 use sallyport_conformance::check::Outcome;
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::detection::{ClauseDetection, Detection, Unlock, UnnoticedFault};
-use sallyport_conformance::report::{self, Detail, Format, Screen};
+use sallyport_conformance::report::{self, Detail, Format, Screen, history_page};
 use sallyport_conformance::run::{CaseResult, ExpectedFailure, Glob};
+use sallyport_conformance::watch::RunRecord;
 use sallyport_conformance::{
     Budget, Contract, Facts, Options, Report, Secret, Selection, SilentObserver, Suite, Target, Verdict,
 };
@@ -218,6 +219,8 @@ async fn a_page_escapes_what_servers_say_and_loads_nothing() {
         assert!(page.contains(&format!("id=\"clause-{}\"", clause.id)), "{} is missing", clause.id);
     }
     assert!(page.contains("curl -sS"), "a finding can be reproduced");
+    // Who clicks on an outcome wants to see it.
+    assert!(page.contains("value=\"failed\">") && !page.contains("checked>"), "an outcome hides itself");
 }
 
 #[tokio::test]
@@ -248,8 +251,29 @@ async fn an_expected_failure_is_no_failure_anywhere() {
         options.expected = vec![expected(Clause::GroupsOrder)];
     })
     .await;
-    assert_eq!(report.verdict, Verdict::Conforms);
+    assert_eq!(report.verdict, Verdict::Accepted);
     let render = |format: Format| format.render(&report).expect("rendered");
+    let verdict = report.conclusion.as_str();
+    let words = "accepted: 1 accepted violation (groups.order until 9999-01-01), no other violation found, ";
+    assert!(verdict.starts_with(words) && verdict.ends_with(" clauses judged"), "{verdict}");
+    for format in Format::ALL {
+        let has_words = !matches!(format, Format::Prometheus | Format::Har);
+        assert_eq!(render(format).contains(verdict), has_words, "{}", format.name());
+    }
+    assert!(report::summary(&report, &Screen::PLAIN).contains(verdict));
+    let record = RunRecord::new(&report).expect("a time");
+    assert!(
+        history_page("a target", &[record], 0, None).expect("a page").contains("accepted until 9999-01-01")
+    );
+    for sample in ["verdict{verdict=\"accepted\"} 1", "verdict{verdict=\"conforms\"} 0", "clauses_accepted 1"]
+    {
+        assert!(
+            render(Format::Prometheus).contains(&format!("sallyport_conformance_{sample}\n")),
+            "{sample}"
+        );
+    }
+    let until = "clause_accepted_until_timestamp_seconds{clause=\"groups.order\"} 253370851200\n";
+    assert!(render(Format::Prometheus).contains(until), "{}", render(Format::Prometheus));
     assert!(!render(Format::Junit).contains("<failure"));
     assert!(render(Format::Sarif).contains("\"justification\""));
     assert!(render(Format::Markdown).contains("fails, as expected"));

@@ -177,6 +177,28 @@ fn a_watch_reports_changes_and_rates_serves_them_and_goes_on_after_a_restart() {
 }
 
 #[test]
+fn a_token_that_is_rejected_is_named_in_its_own_words() {
+    let server = MisbehavingServer::start(|stream| {
+        let headers = [("Content-Type", "application/json")];
+        let body = br#"{"code": 40102, "message": "unknown token"}"#;
+        server::response(stream, "401 Unauthorized", &headers, body)
+    });
+    let folder = Folder::new();
+    program(&["watch", "--base-url", &server.url(), "--listen", "127.0.0.1:0", "--runs", "1", "--history"])
+        .arg(folder.path())
+        .finish()
+        .assert(
+            3,
+            &[
+                " token rejected: nothing was judged; ",
+                "rejects the account's token as it rejects an unknown one",
+            ],
+        );
+    assert!(folder.read("index.html").contains("<h1>token rejected: nothing was judged</h1>"));
+    assert!(every_file(&folder).contains("\"verdict\":\"token-rejected\""));
+}
+
+#[test]
 fn a_kill_in_the_middle_of_a_run_loses_that_run_alone() {
     let slow = MisbehavingServer::start(|stream| {
         std::thread::sleep(Duration::from_millis(300));
@@ -257,6 +279,16 @@ fn runs_keep_to_the_gateways_of_a_day() {
         .collect();
     assert_eq!(taken.len(), 3, "{shown}");
     assert!(taken[0] > 0 && taken[0] <= 5 && taken[1..] == [0, 0], "{shown}");
+    let saved: Vec<&str> = shown.lines().filter_map(|line| line.strip_prefix("   no extraction ")).collect();
+    assert_eq!(saved[0], "beyond 5 gateways: --gateways-per-day 5", "{shown}");
+    for line in &saved[1..] {
+        assert!(
+            line.contains("judges fewer clauses: --gateways-per-day 5; the first run after 20"),
+            "{line}"
+        );
+    }
+    assert_eq!(saved.len(), 3, "{shown}");
+    assert!(folder.read("index.html").contains("<dt>no extraction</dt>"));
 }
 
 #[test]

@@ -2,8 +2,9 @@
 //! may not use the default one.
 
 use super::{EXTRACT, count, gives_gateways};
-use crate::check::{Check, Probe};
+use crate::check::{Check, Probe, ResponseClass};
 use crate::checks::Requests;
+use crate::checks::quota::is_served_otherwise;
 use crate::contract::Clause;
 use crate::target::{Fact, Facts};
 use crate::wire::Request;
@@ -38,27 +39,57 @@ pub(in crate::checks) static DISCOVERY: Check = Check {
 };
 
 /// Looks for the facts that the run lacks.
-pub(in crate::checks) async fn discover(probe: &Probe<'_>, lacks: impl Fn(Fact) -> bool) -> Facts {
+///
+/// # Errors
+/// The rejection of a plain extraction in words, when every extraction is rejected, and the run `extracts`.
+pub(in crate::checks) async fn discover(
+    probe: &Probe<'_>,
+    lacks: impl Fn(Fact) -> bool,
+    extracts: bool,
+) -> Result<Facts, String> {
     let mut found = Facts::default();
     let mut plain = probe.extract();
     if lacks(Fact::EmptyRegion) {
         let mut empty = empty_region(probe, &plain).await;
-        if empty == Some(EmptyRegion::NothingIsServed) && lacks(Fact::EntitledProtocols) {
-            let (protocol, request) = served_protocol(probe, &plain).await.unzip();
-            found.entitled_protocols.extend(protocol);
-            if let Some(request) = request {
-                empty = empty_region(probe, &request).await;
-                plain = request;
+        if empty == Some(EmptyRegion::NothingIsServed) {
+            let served =
+                if lacks(Fact::EntitledProtocols) { served_protocol(probe, &plain).await } else { None };
+            match served {
+                Some((protocol, request)) => {
+                    found.entitled_protocols.push(protocol);
+                    empty = empty_region(probe, &request).await;
+                    plain = request;
+                }
+                None if extracts => nothing_is_served(probe, &plain).await.map_or(Ok(()), Err)?,
+                None => {}
             }
         }
         if let Some(EmptyRegion::Found(region)) = empty {
             found.empty_region = Some(region.to_owned());
         }
+    } else if let Some(region) = probe.facts().empty_region.as_deref().filter(|_| extracts) {
+        // An extraction from the supplied region takes no gateway.
+        let request = plain.clone().query(&probe.contract().extract.regions.name, region).giving_nothing();
+        if supply(probe, &request).await == Some(Supply::Nothing) {
+            nothing_is_served(probe, &plain).await.map_or(Ok(()), Err)?;
+        }
     }
     if lacks(Fact::ScarceRegion) {
         found.scarce_region = scarce_region(probe, &plain).await.map(str::to_owned);
     }
-    found
+    Ok(found)
+}
+
+/// The rejection of the plain extraction, if extractions of other forms and protocols are not served either, and the token is
+/// accepted.
+async fn nothing_is_served(probe: &Probe<'_>, plain: &Request) -> Option<String> {
+    let (_, class) = probe.send_once(plain).await.ok()?;
+    let ResponseClass::Rejected(rejection) = class else { return None };
+    let (_, listing) = probe.send_once(&probe.groups()).await.ok()?;
+    let is_explained = listing != ResponseClass::Accepted
+        || is_served_otherwise(probe).await
+        || served_protocol(probe, plain).await.is_some();
+    (!is_explained).then_some(rejection)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,15 +105,27 @@ async fn empty_region(probe: &Probe<'_>, plain: &Request) -> Option<EmptyRegion>
     let regions = &probe.contract().extract.regions.name;
     let Facts { plentiful_region, scarce_region, .. } = probe.facts();
     let supplied = [plentiful_region.as_deref(), scarce_region.as_deref()];
+    let mut control = None;
     for region in UNLIKELY_REGIONS.into_iter().filter(|region| !supplied.contains(&Some(region))) {
         let request = plain.clone().query(regions, region);
         match supply(probe, &request).await? {
-            Supply::Nothing => {}
+            // The region may be unknown, or nothing is served at all.
+            Supply::Nothing => {
+                if control.is_none() {
+                    control = Some(supply(probe, plain).await?);
+                }
+                if control == Some(Supply::Nothing) {
+                    return Some(EmptyRegion::NothingIsServed);
+                }
+            }
             // The service may take any code for the default region, and each further code would cost a gateway.
             Supply::Gateways | Supply::Throttled => return None,
             Supply::Shortage => {
                 // A service that is short of gateways everywhere says nothing about the region.
-                let control = supply(probe, plain).await?;
+                let control = match control {
+                    Some(control) => control,
+                    None => supply(probe, plain).await?,
+                };
                 for _ in 0..REPEATS {
                     if supply(probe, &request).await? != Supply::Shortage {
                         return None;
@@ -92,7 +135,7 @@ async fn empty_region(probe: &Probe<'_>, plain: &Request) -> Option<EmptyRegion>
             }
         }
     }
-    (supply(probe, plain).await? == Supply::Nothing).then_some(EmptyRegion::NothingIsServed)
+    None
 }
 
 /// Looks for a protocol that the account may use, when it may not use the default one. Returns the extraction of it, too.

@@ -206,6 +206,7 @@ async fn is_valid(
 /// that parameter gets the shortage.
 async fn least(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
+    State::check_empty_region(probe)?;
     let (plain, class) = send(probe, &context.request(probe)).await?;
     // A shortage with status 429 can't be distinguished from throttling.
     if is_throttled(&plain) {

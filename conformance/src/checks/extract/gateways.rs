@@ -343,7 +343,8 @@ pub(super) static EMPTY: Check = Check {
     why: "Traffic leaves in countries that the caller did not choose, and the response does not show it.",
     clauses: &[Clause::ExtractRegion],
     needs: &[Fact::EmptyRegion],
-    run: Run::Cases(|scope| {
+    // A wrong fact is known before other checks spend gateways on it.
+    run: Run::FirstCases(|scope| {
         let case = |context: Context| {
             let (label, shared) = (context.label(), context.clone());
             shared.share(Case::for_data(label, Cost::requests(2), context, empty))
@@ -358,17 +359,26 @@ pub(super) static EMPTY: Check = Check {
 async fn empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
+    // The plain extraction decides whether the supplied region is empty, also when it runs again.
+    let decides = context == Context::PLAIN && !probe.has_discovered(Fact::EmptyRegion);
+    if !decides {
+        State::check_empty_region(probe)?;
+    }
     context.control(probe).await?;
     let request =
         || -> Request { context.request(probe).query(&extract.regions.name, region).giving_nothing() };
-    State::check_empty_region(probe)?;
     let (first, _) = probe.send_once(&request()).await?;
     if !gives_gateways(probe, &first) {
         return Ok(());
     }
-    State::note_gateway_of_empty_region(probe)?;
+    if !decides {
+        State::note_gateway_of_empty_region(probe)?;
+    }
     let (second, _) = probe.send_once(&request()).await?;
     if gives_gateways(probe, &second) {
+        if decides {
+            State::withdraw_empty_region(probe)?;
+        }
         let variable = Fact::EmptyRegion.variable();
         let expected = format!("no gateway of {region}, {}, as supplied by {variable}", context.name());
         probe.finding(Clause::ExtractRegion, &expected, "gateways", &[&first, &second]);

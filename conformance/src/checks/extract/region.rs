@@ -84,7 +84,7 @@ async fn alias_of_empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
     let (by_country, class) = probe.send_once(&base().query(&extract.country.name, region)).await?;
     if gives_gateways(probe, &by_regions) {
         State::note_gateway_of_empty_region(probe)?;
-        return Err(probe.skip("the region that was supplied as empty has gateways"));
+        return Err(probe.skip(&has_gateways()));
     }
     if class == ResponseClass::Accepted && gives_gateways(probe, &by_country) {
         // The first response may mean that the service is busy.
@@ -96,7 +96,7 @@ async fn alias_of_empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
         }
         if gives_gateways(probe, &again) {
             State::note_gateway_of_empty_region(probe)?;
-            return Err(probe.skip("the region that was supplied as empty has gateways"));
+            return Err(probe.skip(&has_gateways()));
         }
         if probe.has_discovered(Fact::EmptyRegion) {
             let (by_country, _) = probe.send_once(&base().query(&extract.country.name, region)).await?;
@@ -110,6 +110,11 @@ async fn alias_of_empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
         probe.finding(Clause::ExtractCountryAlias, &expected, "gateways", &[&by_regions, &by_country]);
     }
     Ok(())
+}
+
+/// Why nothing is judged in a supplied region that is not empty.
+fn has_gateways() -> String {
+    format!("the region that was supplied as empty has gateways; correct {}", Fact::EmptyRegion.variable())
 }
 
 pub(super) static ALIAS_SCARCE_REGION: Check = Check {

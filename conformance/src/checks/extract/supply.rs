@@ -108,7 +108,10 @@ async fn partial(probe: &Probe<'_>, (context, wanted): (Context, ExtractionSize)
 }
 
 pub(super) fn no_partial_result(probe: &Probe<'_>, num: i64) -> Stop {
-    probe.skip(&format!("the scarce region returned no partial result of {num}"))
+    let variable = Fact::ScarceRegion.variable();
+    probe.skip(&format!(
+        "the scarce region returned no partial result of {num}; if it has as many gateways, correct {variable}"
+    ))
 }
 
 /// Judges the headers of a response to a request for `num` gateways, and returns it, if it has fewer.
@@ -300,7 +303,10 @@ async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, String, i64
             }
             let seen = format!("an empty region returns a success, {}", context.name());
             probe.observe(Unspecified::ExtractShortRegion, &seen);
-            return Err(probe.skip("the empty region caused no shortage"));
+            let variable = Fact::EmptyRegion.variable();
+            return Err(probe.skip(&format!(
+                "the empty region caused no shortage; if it has gateways, correct {variable}"
+            )));
         }
         ResponseClass::ServerError(what) | ResponseClass::Timeout(what) => {
             return Err(probe.inconclusive(&format!("no shortage occurred: {what}")));

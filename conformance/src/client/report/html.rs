@@ -59,7 +59,7 @@ fn case_view(case: &ClientCaseResult) -> (&'static str, Value) {
 fn tone_of(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Conforms => "passed",
-        Verdict::Findings | Verdict::Unreachable => "failed",
         Verdict::Incomplete => "inconclusive",
+        _ => "failed",
     }
 }

@@ -41,9 +41,10 @@ impl ClientReport {
         text
     }
 
+    /// The verdict in words, which begin with its name.
     pub(super) fn verdict_words(&self) -> String {
         let broken = self.broken();
-        match self.verdict {
+        let words = match self.verdict {
             Verdict::Conforms => {
                 let judged = self.totals.passed + self.totals.warnings;
                 let warnings = match self.totals.warnings {
@@ -60,16 +61,14 @@ impl ClientReport {
             ),
             _ if self.is_stopped() => {
                 let ended = self.cases.iter().filter(|case| !case.is_interrupted()).count();
-                format!("none, since it was stopped after {ended} of {}", quantity(self.cases.len(), "case"))
+                format!("stopped after {ended} of {}", quantity(self.cases.len(), "case"))
             }
             _ => {
                 let without = self.totals.errors + self.totals.skipped;
-                format!(
-                    "none, since {without} of {} ended without a result",
-                    quantity(self.cases.len(), "case")
-                )
+                format!("{without} of {} ended without a result", quantity(self.cases.len(), "case"))
             }
-        }
+        };
+        format!("{}: {words}", self.verdict.words())
     }
 
     /// The number of mistakes and of failing cases, where there are fewer mistakes.

@@ -88,8 +88,9 @@ async fn repeat(
             () = ending.stopped() => return Ok(Verdict::Conforms),
         }
         let mut options = options.clone();
-        options.budget.gateways =
-            allowance.for_run(history.records(), Timestamp::now(), options.budget.gateways);
+        let (now, wanted) = (Timestamp::now(), options.budget.gateways);
+        options.budget.gateways = allowance.for_run(history.records(), now, wanted);
+        let saved = saved(allowance, history, (now, wanted), options.budget.gateways);
         let suite = Suite::new(contract, target, options)?;
         let stopper = suite.stopper();
         let report = {
@@ -110,17 +111,20 @@ async fn repeat(
         record.target = shown.to_owned();
         let changes = changes(history.records(), &record);
         print(&line(&record, &report));
+        if let Some(saved) = &saved {
+            print(&format!("{:>16} {saved}\n", "no extraction"));
+        }
         let mut kept = true;
-        if report.verdict != Verdict::Conforms {
+        if report.verdict.exit_code() != 0 {
             kept &= keep_report(history, &mut record, &report)?;
         }
         kept &= is_kept(history.add(record));
         print(&history_text(history.records(), &changes));
-        kept &= is_kept(publish(pages, history, shown, Some(&report)));
+        kept &= is_kept(publish(pages, history, shown, Some((&report, saved.as_deref()))));
         runs += 1;
         if arguments.runs.is_some_and(|max| runs >= max.get()) {
             return Ok(match report.verdict {
-                Verdict::Conforms if !kept => Verdict::Incomplete,
+                verdict if verdict.exit_code() == 0 && !kept => Verdict::Incomplete,
                 verdict => verdict,
             });
         }
@@ -148,11 +152,12 @@ fn publish(
     pages: &Pages,
     history: &History,
     target: &str,
-    report: Option<&Report>,
+    latest: Option<(&Report, Option<&str>)>,
 ) -> Result<(), UsageError> {
     let records = history.records();
     let gateways = gateways_today(records);
-    let page = history_page(target, records, gateways)?;
+    let (report, saved) = latest.unzip();
+    let page = history_page(target, records, gateways, saved.flatten())?;
     let file = history.folder().join(PAGE);
     let written = files::replace(&file, |beside| beside.write_all(page.as_bytes()));
     let written = written.map_err(|error| format!("{}: {error}", file.display()));
@@ -160,6 +165,26 @@ fn publish(
     metrics.push_str(&report::history_metrics(records, gateways));
     pages.set(page, metrics, report.is_some());
     Ok(written?)
+}
+
+/// Why a run extracts fewer gateways than its profile allows, and so judges fewer clauses, and when that ends.
+fn saved(
+    allowance: Allowance,
+    history: &History,
+    (now, wanted): (Timestamp, u64),
+    allowed: u64,
+) -> Option<String> {
+    const LIMIT: &str = "--gateways-per-day";
+    let Allowance { per_day } = allowance;
+    if allowed == wanted {
+        return None;
+    }
+    if allowed > 0 {
+        return Some(format!("beyond {}: {LIMIT} {per_day}", quantity(allowed, "gateway")));
+    }
+    let next = allowance.next(history.records(), now, wanted);
+    let until = next.map(|next| format!("; the first run after {} extracts again", next.strftime("%FT%TZ")));
+    Some(format!("in this run, which judges fewer clauses: {LIMIT} {per_day}{}", until.unwrap_or_default()))
 }
 
 fn gateways_today(records: &[RunRecord]) -> u64 {
@@ -170,13 +195,11 @@ fn gateways_today(records: &[RunRecord]) -> u64 {
 }
 
 fn line(record: &RunRecord, report: &Report) -> String {
-    let stopped = report.stopped.as_ref().map(|reason| format!(", {reason}")).unwrap_or_default();
+    let stopped = report.stopped.as_ref().map(|reason| format!("; {reason}")).unwrap_or_default();
     let text = format!(
-        "{} {}: {} of {} clauses judged, {}, {}, {:.1} s{stopped}",
+        "{} {}; {}, {}, {:.1} s{stopped}",
         record.begun,
-        record.verdict,
-        report.coverage.judged,
-        report.coverage.clauses,
+        record.words(),
         quantity(record.requests, "request"),
         quantity(record.gateways, "gateway"),
         record.elapsed_ms as f64 / 1000.0

@@ -6,12 +6,14 @@
   const items = [...document.querySelectorAll("[data-outcome]")];
   const texts = new Map(items.map((item) => [item, item.textContent.toLowerCase()]));
 
+  // Without a chosen outcome everything is shown, and otherwise these outcomes only.
   const filter = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const outcomes = new Set(boxes.filter((box) => box.checked).flatMap((box) => box.value.split(" ")));
     let count = 0;
     for (const item of items) {
-      const fits = outcomes.has(item.dataset.outcome) && words.every((word) => texts.get(item).includes(word));
+      const isChosen = outcomes.size === 0 || outcomes.has(item.dataset.outcome);
+      const fits = isChosen && words.every((word) => texts.get(item).includes(word));
       item.hidden = !fits;
       count += fits ? 1 : 0;
     }

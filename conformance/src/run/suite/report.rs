@@ -7,7 +7,8 @@ use crate::explore::ExplorationResult;
 use crate::lock::lock;
 use crate::run::expected::expectations;
 use crate::run::{
-    CheckResult, ClauseSummary, Coverage, Diagnosis, Plan, PlannedCase, Report, Rerun, Totals, Verdict,
+    CheckResult, ClauseSummary, Coverage, Diagnosis, Obstacle, Plan, PlannedCase, Report, Rerun, Totals,
+    Verdict,
 };
 use crate::target::DiscoveredFact;
 
@@ -26,9 +27,8 @@ impl Suite<'_> {
         begun: Begun,
         results: RunResults,
         discovered: Vec<DiscoveredFact>,
-        unreachable: Option<String>,
+        obstacle: Option<Obstacle>,
     ) -> Report {
-        let reached = unreachable.is_none();
         let RunResults { checks, run_again, explored, log } = results;
         if let Some(overdrawn) = self.meter.overdrawn() {
             self.stopper.stop(overdrawn.to_string());
@@ -37,20 +37,27 @@ impl Suite<'_> {
         let totals = Totals::from_results(&checks);
         let cases = cases(&self.plan, &checks);
         let detection = Detection::new(self.matrix, &cases);
-        let coverage = match &unreachable {
-            Some(reason) => Coverage::none(&self.contract.catalogue, reason),
+        let coverage = match &obstacle {
+            Some(Obstacle { reason, .. }) => Coverage::none(&self.contract.catalogue, reason),
             None => Coverage::new(&checks, &self.contract.catalogue, &detection, self.matrix),
         };
         let open = coverage.open().collect();
         let clauses = ClauseSummary::from_results(&checks, &self.contract.catalogue, &open);
         let diagnosis = Diagnosis::from_results(&checks, &cases, self.matrix);
         drop(cases);
-        let unmet = match reached {
-            true => self.options.gates.unmet(&checks, &coverage, &detection, &expectations),
-            false => Vec::new(),
+        let (verdict, stopped, unmet) = match obstacle {
+            Some(Obstacle { verdict, reason }) => (verdict, Some(reason), Vec::new()),
+            None => {
+                let unmet = self.options.gates.unmet(&checks, &coverage, &detection, &expectations);
+                let stopped = self.stopper.reason().map(str::to_owned);
+                let verdict = match self.options.gates.fails(totals) {
+                    true => Verdict::Findings,
+                    false => Verdict::from_totals(totals, stopped.is_some() || !unmet.is_empty()),
+                };
+                (verdict, stopped, unmet)
+            }
         };
-        let stopped = unreachable.or_else(|| self.stopper.reason().map(str::to_owned));
-        Report {
+        let mut report = Report {
             schema_version: Report::VERSION,
             suite: concat!("sallyport-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
             target: self.redactor.redact(self.target.base().as_str()),
@@ -63,11 +70,8 @@ impl Suite<'_> {
             profile: self.options.profile.name(),
             budget: self.options.budget.clone(),
             inferred: self.options.inferred,
-            verdict: match reached {
-                true if self.options.gates.fails(totals) => Verdict::Findings,
-                true => Verdict::from_totals(totals, stopped.is_some() || !unmet.is_empty()),
-                false => Verdict::Unreachable,
-            },
+            verdict,
+            conclusion: String::new(),
             stopped: stopped.map(|reason| self.redactor.redact(&reason)),
             totals,
             usage: self.meter.usage(),
@@ -83,7 +87,9 @@ impl Suite<'_> {
             clauses,
             checks,
             log,
-        }
+        };
+        report.conclude(verdict);
+        report
     }
 }
 

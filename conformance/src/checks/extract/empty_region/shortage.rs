@@ -57,7 +57,11 @@ pub(super) async fn control(probe: &Probe<'_>) -> Result<(), Stop> {
 }
 
 pub(super) fn no_shortage(probe: &Probe<'_>) -> Stop {
-    probe.skip("an extraction from the region without gateways gets no Retry-After, or gets it with HTTP 429, which may be throttling")
+    let variable = Fact::EmptyRegion.variable();
+    probe.skip(&format!(
+        "an extraction from the region without gateways gets no Retry-After, or gets it with HTTP 429, which may be throttling; \
+         if the region has gateways, correct {variable}"
+    ))
 }
 
 /// Throttling has `Retry-After` too, and 503 may be throttling or a shortage, so only 429 counts.

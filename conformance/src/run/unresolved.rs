@@ -2,45 +2,70 @@ use super::CheckResult;
 use crate::check::Outcome;
 use crate::quantity::quantity;
 
-/// What a run skipped for one reason.
+/// What has the same outcome, which is no result, for the same reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skips<'a> {
+pub struct Unresolved<'a> {
+    /// Of the first of them.
+    pub outcome: &'a Outcome,
     /// Why, and what the tester can do about it.
     pub reason: &'a str,
-    /// Checks that were skipped completely.
+    /// Checks that have no other outcome.
     pub checks: Vec<&'a str>,
-    /// Skipped cases of other checks, as `check-id/case-label`, which `--only` accepts.
+    /// Cases of other checks, as `check-id/case-label`, which `--only` accepts.
     pub cases: Vec<String>,
 }
 
-impl<'a> Skips<'a> {
+impl<'a> Unresolved<'a> {
     /// Maximum number of ids on a line; the others are counted.
     const FEW: usize = 5;
 
     /// What was skipped, by reason; the most frequent reason first.
-    pub fn from_results(results: &'a [CheckResult]) -> Vec<Self> {
+    pub fn skipped(results: &'a [CheckResult]) -> Vec<Self> {
+        Self::of_kind(results, |outcome| matches!(outcome, Outcome::Skipped(_)))
+    }
+
+    /// What ran and has no result, by outcome and reason; the most frequent one first.
+    pub fn inconclusive(results: &'a [CheckResult]) -> Vec<Self> {
+        Self::of_kind(results, |outcome| matches!(outcome, Outcome::Inconclusive(_) | Outcome::Error(_)))
+    }
+
+    fn of_kind(results: &'a [CheckResult], is_of_kind: fn(&Outcome) -> bool) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
-        let group = |groups: &mut Vec<Self>, reason: &'a str| {
-            groups.iter().position(|group| group.reason == reason).unwrap_or_else(|| {
-                groups.push(Self { reason, checks: Vec::new(), cases: Vec::new() });
+        let group = |groups: &mut Vec<Self>, outcome: &'a Outcome| {
+            groups.iter().position(|group| group.outcome == outcome).unwrap_or_else(|| {
+                let reason = outcome.reason().unwrap_or_default();
+                groups.push(Self { outcome, reason, checks: Vec::new(), cases: Vec::new() });
                 groups.len() - 1
             })
         };
         for result in results {
-            if let Outcome::Skipped(reason) = &result.outcome {
-                let at = group(&mut groups, reason);
+            let mut cases = result.cases.iter().filter(|case| is_of_kind(&case.outcome)).peekable();
+            // The reason of a check joins those of its cases.
+            let first = cases.peek().map(|case| &case.outcome);
+            let is_whole =
+                is_of_kind(&result.outcome) && result.cases.iter().all(|case| Some(&case.outcome) == first);
+            if is_whole || first.is_none() && is_of_kind(&result.outcome) {
+                let at = group(&mut groups, first.unwrap_or(&result.outcome));
                 groups[at].checks.push(result.id);
                 continue;
             }
-            for case in &result.cases {
-                if let Outcome::Skipped(reason) = &case.outcome {
-                    let at = group(&mut groups, reason);
-                    groups[at].cases.push(format!("{}/{}", result.id, case.label));
-                }
+            for case in cases {
+                let at = group(&mut groups, &case.outcome);
+                groups[at].cases.push(format!("{}/{}", result.id, case.label));
             }
         }
         groups.sort_by_key(|group| std::cmp::Reverse((group.checks.len(), group.cases.len())));
         groups
+    }
+
+    /// What it is, and the reason.
+    pub fn line(&self) -> String {
+        format!("{}: {}", self.folded(), self.reason)
+    }
+
+    /// Whether it follows from a finding of that check, which the reason names.
+    pub fn follows_from(&self, check: &str) -> bool {
+        self.reason.ends_with(&format!("see {check}"))
     }
 
     /// Every id: the checks, then the cases.
@@ -76,7 +101,7 @@ mod tests {
         results.extend((0..7).map(|_| next(Outcome::Skipped("supply a".to_owned()))));
         results[0].cases =
             vec![CaseResult::skipped("one", "supply b"), CaseResult::skipped("two", "supply a")];
-        let groups = Skips::from_results(&results);
+        let groups = Unresolved::skipped(&results);
         assert_eq!(groups.iter().map(|group| group.reason).collect::<Vec<_>>(), ["supply a", "supply b"]);
         assert_eq!(groups[0].ids().count(), 8);
         let folded = groups[0].folded();
