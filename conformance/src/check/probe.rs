@@ -7,7 +7,7 @@ use std::time::Duration;
 use reqwest::Url;
 
 use super::sending::undecided;
-use super::server_error::{RecurringErrors, is_500};
+use super::server_error::{RecurringErrors, is_server_error};
 use super::{
     Case, CaseResult, Check, Evidence, ExchangeLog, Finding, Form, InferredClauses, Observation,
     ObservedExchange, Outcome, PassiveChecks, ResponseClass, Severity, SharedControl, Stop,
@@ -69,8 +69,8 @@ struct CaseStart {
     facts: Vec<&'static str>,
     /// Whether a request for the supplied region got no gateway.
     is_without_gateways: bool,
-    /// Whether a request got an HTTP 500 that did not recur.
-    has_momentary_500: bool,
+    /// Whether a request got a server error that did not recur.
+    has_momentary_error: bool,
     findings: usize,
     requests: usize,
 }
@@ -199,7 +199,7 @@ impl<'a> Probe<'a> {
             control: None,
             facts,
             is_without_gateways: false,
-            has_momentary_500: false,
+            has_momentary_error: false,
             findings,
             requests,
         };
@@ -263,7 +263,7 @@ impl<'a> Probe<'a> {
         ProbeRecord { findings, observations, exchanges, evidence, requests, stale }
     }
 
-    /// Sends a request. HTTP 500 may be momentary, so the request is sent again; if the response does not recur, the case gets a
+    /// Sends a request. A server error may be momentary, so the request is sent again; if the response does not recur, the case gets a
     /// warning.
     pub(super) async fn send_with(
         &self,
@@ -279,8 +279,8 @@ impl<'a> Probe<'a> {
         for pause in PAUSES {
             tokio::time::sleep(pause).await;
             let again = self.send_to_the_end(request, policy).await?;
-            if !is_500(&again.0) {
-                self.warn_of_momentary_500(&sent.0);
+            if !is_server_error(&again.0) {
+                self.warn_of_momentary_error(&sent);
                 return Ok(again);
             }
         }
@@ -289,11 +289,11 @@ impl<'a> Probe<'a> {
     }
 
     /// One warning for each case is enough.
-    fn warn_of_momentary_500(&self, exchange: &Exchange) {
-        let is_known = std::mem::replace(&mut self.notes().case.has_momentary_500, true);
+    fn warn_of_momentary_error(&self, (exchange, class): &(Exchange, ResponseClass)) {
+        let is_known = std::mem::replace(&mut self.notes().case.has_momentary_error, true);
         if let Some(clause) = self.check.clauses.first().filter(|_| !is_known) {
-            let actual = "HTTP 500; it did not recur, and clients may retry it";
-            self.warning(*clause, "a response without a server error", actual, &[exchange]);
+            let actual = format!("{}; it did not recur", class.description());
+            self.warning(*clause, "a response without a server error", &actual, &[exchange]);
         }
     }
 

@@ -17,8 +17,8 @@ pub struct AcceptedResponse {
 }
 
 impl Probe<'_> {
-    /// Sends a request, waiting out 429 and 503. As each of these functions does, it sends the request again when the response is an
-    /// HTTP 500 that may be momentary.
+    /// Sends a request, waiting out 429 and 503. As each of these functions does, it sends the request again when the response is a
+    /// server error that may be momentary.
     ///
     /// # Errors
     /// Inconclusive when the service stays busy; also when the budget is used up or no connection can be made.

@@ -1,4 +1,4 @@
-//! HTTP 500 that may be momentary.
+//! Server errors that may be momentary: HTTP 500, and those of a gateway in front of the service (502, 504).
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -6,9 +6,9 @@ use std::sync::Mutex;
 use serde_json::Value;
 
 use crate::lock::lock;
-use crate::wire::Exchange;
+use crate::wire::{Exchange, TransientFailure};
 
-/// How often an HTTP 500 with each code recurred when its request was sent again.
+/// How often a server error with each code recurred when its request was sent again.
 #[derive(Debug, Default)]
 pub(crate) struct RecurringErrors(Mutex<BTreeMap<String, u32>>);
 
@@ -20,10 +20,10 @@ impl RecurringErrors {
     pub(super) fn may_pass(&self, exchange: &Exchange) -> bool {
         let is_final =
             |code: &Value| lock(&self.0).get(&code.to_string()).is_some_and(|times| *times >= FINAL);
-        is_500(exchange) && !business_code(exchange).is_some_and(is_final)
+        is_server_error(exchange) && !business_code(exchange).is_some_and(is_final)
     }
 
-    /// Counts an HTTP 500 that recurred.
+    /// Counts a server error that recurred.
     pub(super) fn add(&self, exchange: &Exchange) {
         if let Some(code) = business_code(exchange) {
             *lock(&self.0).entry(code.to_string()).or_default() += 1;
@@ -31,8 +31,8 @@ impl RecurringErrors {
     }
 }
 
-pub(super) fn is_500(exchange: &Exchange) -> bool {
-    exchange.result.as_ref().is_ok_and(|response| response.status == 500)
+pub(super) fn is_server_error(exchange: &Exchange) -> bool {
+    TransientFailure::new(&exchange.result) == Some(TransientFailure::ServerError)
 }
 
 /// The code of a rejection in a response, a number or a string.

@@ -1,13 +1,15 @@
+use std::convert::Infallible;
 use std::sync::Arc;
 
-use bytes::{Bytes, BytesMut};
 use futures::future::BoxFuture;
 use hyper::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use serde_json::json;
 use url::Url;
 
 use super::exchange::{Framing, ProxiedRequest, Reply};
-use crate::wire::{Redactor, ShortSecret, WireError, WireOptions, with_causes};
+use crate::wire::{
+    ReceivedResponse, Redactor, ShortSecret, WireError, WireFailure, WireOptions, receive, with_causes,
+};
 
 /// Maximum length of a response body of an upstream, in bytes (16 MiB).
 const MAX_BODY: usize = 16 << 20;
@@ -105,18 +107,13 @@ impl Service {
         let request = self.http.request(request.method, url).headers(headers).body(request.body);
         // The URL holds the token.
         let without_url = |error: reqwest::Error| with_causes(&error.without_url());
-        let mut response = request.send().await.map_err(without_url)?;
-        let (status, mut headers) = (response.status(), response.headers().clone());
+        let response = request.send().await.map_err(without_url)?;
+        let received = receive(response, MAX_BODY, |_| Ok::<_, Infallible>(())).await;
+        let ReceivedResponse { status, mut headers, body } =
+            received.unwrap_or_else(|never| match never {}).map_err(|WireFailure { detail, .. }| detail)?;
         for name in [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION] {
             headers.remove(name);
         }
-        let mut body = BytesMut::new();
-        while let Some(piece) = response.chunk().await.map_err(without_url)? {
-            if body.len() + piece.len() > MAX_BODY {
-                return Err(format!("its body is longer than {MAX_BODY} bytes"));
-            }
-            body.extend_from_slice(&piece);
-        }
-        Ok(Reply { status, headers, body: Bytes::from(body), framing: Framing::Whole })
+        Ok(Reply { status, headers, body, framing: Framing::Whole })
     }
 }

@@ -24,7 +24,7 @@ pub enum ResponseClass {
     Ambiguous(String),
     /// An extraction that is rejected with `Retry-After`: too few gateways, which says nothing about the request itself.
     Shortage(String),
-    /// 429 or 503, even after waiting.
+    /// 429 or 503, even after waiting, or a request that the service refused to handle each time.
     Throttled(String),
     /// Another 5xx, or a broken connection.
     ServerError(String),
@@ -73,6 +73,7 @@ impl ResponseClass {
                 let what = format!("no response: {}", redactor.redact(&failure.detail));
                 return match failure.kind {
                     FailureKind::Connect | FailureKind::Request => Self::Unreachable(what),
+                    FailureKind::Refused => Self::Throttled(what),
                     FailureKind::Timeout => Self::Timeout(what),
                     FailureKind::TooLarge => Self::TooLarge(what),
                     FailureKind::Broken => Self::ServerError(what),
@@ -259,6 +260,7 @@ mod tests {
         let class =
             |kind| judged(OperationId::Groups, Form::Json, &Err(WireFailure { kind, detail: String::new() }));
         assert!(matches!(class(FailureKind::Broken), ResponseClass::ServerError(_)));
+        assert!(matches!(class(FailureKind::Refused), ResponseClass::Throttled(_)));
         assert!(matches!(class(FailureKind::Timeout), ResponseClass::Timeout(_)));
         assert!(matches!(class(FailureKind::TooLarge), ResponseClass::TooLarge(_)));
         assert_eq!(class(FailureKind::TooLarge).decision(), Decision::Undecided);

@@ -34,10 +34,9 @@ pub(crate) fn count(
     }
     let response = match result {
         Ok(response) => response,
-        Err(WireFailure { kind: FailureKind::Connect | FailureKind::Request, .. }) => {
-            return GatewayCount::Counted(0);
-        }
-        Err(WireFailure { kind: FailureKind::Timeout | FailureKind::Broken, .. }) => {
+        Err(failure) if failure.kind.is_unhandled() => return GatewayCount::Counted(0),
+        Err(WireFailure { kind: FailureKind::TooLarge, .. }) => return GatewayCount::Unbounded,
+        Err(_) => {
             return match cost {
                 // If all reserved gateways counted, a service that breaks connections would use up the budget, and the run
                 // would have no verdict.
@@ -45,7 +44,6 @@ pub(crate) fn count(
                 _ => GatewayCount::Unknown,
             };
         }
-        Err(WireFailure { kind: FailureKind::TooLarge, .. }) => return GatewayCount::Unbounded,
     };
     let is_repeated =
         |given: &[String]| !given.is_empty() && given == listed(&contract.extract, request, response);
@@ -241,6 +239,8 @@ mod tests {
         let due = extraction().query(&contract().extract.num.name, 2);
         let lost = || Err(WireFailure { kind: FailureKind::Broken, detail: "it was closed".to_owned() });
         assert_eq!(count(contract(), &due, &lost()), GatewayCount::Unknown);
+        let refused = Err(WireFailure { kind: FailureKind::Refused, detail: "it was refused".to_owned() });
+        assert_eq!(count(contract(), &due, &refused), GatewayCount::Counted(0));
         assert_eq!(count(contract(), &due.giving_nothing(), &lost()), GatewayCount::Counted(1));
     }
 

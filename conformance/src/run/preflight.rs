@@ -245,6 +245,7 @@ fn unreachable(failure: &WireFailure) -> String {
             "the server there does not speak TLS; if it serves plain HTTP, use an http base URL"
         }
         FailureKind::Connect => "check the host and the port, and that the service is running",
+        FailureKind::Refused => "it refuses requests; run it again later, or with a lower --rate",
         FailureKind::Timeout => "it timed out; pass a longer --timeout",
         FailureKind::Broken if failure.detail.contains("head is too large") => {
             "its response has more header lines, or longer ones, than the suite reads (100 lines)"

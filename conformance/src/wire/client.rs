@@ -1,14 +1,18 @@
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use bytes::{Bytes, BytesMut};
-use reqwest::{Method, Url};
-use tokio::sync::RwLock;
+use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Method, Url, Version};
+use tokio::sync::{OnceCell, RwLock};
 
+use super::body::{ACCEPTED_CODING, ReceivedResponse, receive};
 use super::budget::{BudgetError, GatewayCost, GatewayCount};
 use super::pace::DEFAULT_WAIT;
-use super::{Exchange, FailureKind, Meter, Request, Response, RetryAfter, Secret, WireFailure};
+use super::{
+    Exchange, FailureKind, Meter, Request, Response, RetryAfter, Secret, TransientFailure, WireFailure,
+};
 
 /// How long and how often the wire waits.
 #[derive(Debug, Clone)]
@@ -66,6 +70,13 @@ pub enum WireError {
 #[derive(Debug)]
 pub struct Wire {
     client: reqwest::Client,
+    /// Makes a connection for each request. Made when it is first needed, because reading the authorities of the system takes
+    /// long.
+    without_reuse: OnceCell<reqwest::Client>,
+    /// Whether the target closes connections that it keeps, as a request may be on its way.
+    closes_kept_connections: AtomicBool,
+    /// Whether the target speaks HTTP/2.
+    speaks_http2: AtomicBool,
     base: Url,
     options: WireOptions,
     meter: Arc<Meter>,
@@ -125,9 +136,23 @@ impl WireOptions {
         headers.chain(self.proxy.clone()).chain(password.into_iter().flatten())
     }
 
-    /// A client for a service at `base`: no redirects, no cookies, no referer, TLS verified.
+    /// A client for a service at `base`: no redirects, no cookies, no referer, TLS verified, bodies as they are sent.
     pub(crate) fn client(&self, base: &Url) -> Result<reqwest::Client, WireError> {
+        self.client_with(base, |builder| builder)
+    }
+
+    fn client_with(
+        &self,
+        base: &Url,
+        change: impl FnOnce(reqwest::ClientBuilder) -> reqwest::ClientBuilder,
+    ) -> Result<reqwest::Client, WireError> {
+        let accepted = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(ACCEPTED_CODING))]);
         let mut builder = reqwest::Client::builder()
+            .default_headers(accepted)
+            .no_gzip()
+            .no_brotli()
+            .no_deflate()
+            .no_zstd()
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
             .retry(reqwest::retry::never())
@@ -152,7 +177,7 @@ impl WireOptions {
             // No TLS is used, and reading all authorities of the system takes longer than many checks.
             builder = builder.tls_certs_only([]);
         }
-        builder.build().map_err(|error| WireError::Setup(error.without_url().to_string()))
+        change(builder).build().map_err(|error| WireError::Setup(error.without_url().to_string()))
     }
 }
 
@@ -163,14 +188,24 @@ impl Wire {
     /// When TLS can't be set up, or the authorities or the proxy are invalid.
     pub fn new(base: Url, options: WireOptions, meter: Arc<Meter>) -> Result<Self, WireError> {
         let client = options.client(&base)?;
-        Ok(Self { client, base, options, meter, exclusivity: RwLock::default() })
+        Ok(Self {
+            client,
+            without_reuse: OnceCell::new(),
+            closes_kept_connections: AtomicBool::new(false),
+            speaks_http2: AtomicBool::new(false),
+            base,
+            options,
+            meter,
+            exclusivity: RwLock::default(),
+        })
     }
 
     /// Sends a request that may take gateways within `cost`, and passes every attempt to `record`, which numbers it and counts
     /// the gateways in the response.
     ///
-    /// A connection that breaks or can't be made is retried once, so that a single network error is no finding. A target that
-    /// responded before may be restarting, so the suite keeps reconnecting for a few seconds.
+    /// A failure that may be of the connection is retried once, on a connection of its own, so that a single network error is no
+    /// finding. A target that responded before may be restarting, so the suite keeps reconnecting for a few seconds. A request that
+    /// the target refused to handle is retried as often as one that is throttled.
     ///
     /// # Errors
     /// When the budget does not allow it.
@@ -184,7 +219,8 @@ impl Wire {
         let request = &self.with_extra_headers(request);
         let pace = self.meter.pace();
         let mut attempts = 0;
-        let mut has_reconnected = false;
+        let mut repeats = 0;
+        let mut reuses = !self.closes_kept_connections.load(Ordering::Relaxed);
         let mut was_throttled = false;
         let mut waiting_since = None;
         loop {
@@ -199,10 +235,10 @@ impl Wire {
             let beside_others = if alone.is_none() { Some(self.exclusivity.read().await) } else { None };
             // Measured from here: waiting for other requests is neither the target's time nor time in which it throttled.
             let sent = Instant::now();
-            let result = self.exchange(request).await?;
+            let request = self.fitting(request);
+            let result = self.exchange(&request, reuses).await?;
             drop((alone, beside_others));
-            let mut exchange =
-                Exchange { index: 0, request: request.clone(), result, elapsed: sent.elapsed() };
+            let mut exchange = Exchange { index: 0, request, result, elapsed: sent.elapsed() };
             reservation.settle(record(&mut exchange));
             let mut is_throttled = false;
             match &exchange.result {
@@ -214,7 +250,8 @@ impl Wire {
                 _ => pace.note_served(Instant::now()),
             }
             self.meter.note_connection(&exchange.result);
-            let is_busy = matches!(&exchange.result, Ok(Response { status: 429 | 503, .. }));
+            let failure = TransientFailure::new(&exchange.result);
+            let is_busy = matches!(failure, Some(TransientFailure::Busy | TransientFailure::Refused));
             let max_attempts = pace.max_attempts(self.options.attempts);
             let has_waited = waiting_since.is_some();
             match &exchange.result {
@@ -229,17 +266,21 @@ impl Wire {
                         continue;
                     }
                 }
-                Err(WireFailure { kind: FailureKind::Broken | FailureKind::Connect, .. })
-                    if !has_reconnected =>
-                {
-                    has_reconnected = true;
-                    continue;
+                _ => {
+                    if let Some(pause) =
+                        failure.and_then(|failure| self.pause_before(failure, repeats, max_attempts))
+                    {
+                        repeats += 1;
+                        reuses &= !failure.is_some_and(TransientFailure::is_of_connection);
+                        tokio::time::sleep(pause).await;
+                        continue;
+                    }
                 }
-                Err(WireFailure { kind: FailureKind::Connect, .. }) if self.meter.should_reconnect() => {
-                    tokio::time::sleep(RECONNECT).await;
-                    continue;
-                }
-                _ => {}
+            }
+            // What a kept connection did not bring and a new one did was about connections. Over HTTP/2 it was about a stream.
+            let is_of_connection = failure.is_some_and(TransientFailure::is_of_connection);
+            if repeats > 0 && !reuses && !is_of_connection && !self.speaks_http2.load(Ordering::Relaxed) {
+                self.closes_kept_connections.store(true, Ordering::Relaxed);
             }
             // The last response of a request decides whether throttling ended it.
             if is_throttled {
@@ -260,36 +301,74 @@ impl Wire {
         self.options.headers.iter().fold(request.clone(), add)
     }
 
-    async fn exchange(&self, request: &Request) -> Result<Result<Response, WireFailure>, BudgetError> {
-        let built = match self.build(request) {
+    /// The request as the target's version of HTTP allows it. HTTP/2 forbids white space around the value of a header (RFC 9113,
+    /// section 8.2.1), which a receiver over HTTP/1.1 removes.
+    fn fitting(&self, request: &Request) -> Request {
+        match self.speaks_http2.load(Ordering::Relaxed) {
+            true => request.clone().with_trimmed_headers(),
+            false => request.clone(),
+        }
+    }
+
+    /// How long to wait before a request is sent again that failed in this way, after so many repeats.
+    fn pause_before(&self, failure: TransientFailure, repeats: u32, max_attempts: u32) -> Option<Duration> {
+        use TransientFailure::{Busy, Disconnected, Refused, ServerError, Unreachable, WrongConnection};
+        match failure {
+            Refused if repeats == 0 || repeats + 1 < max_attempts => Some(MIN_WAIT * repeats),
+            Unreachable | Disconnected | WrongConnection if repeats == 0 => Some(Duration::ZERO),
+            Unreachable if self.meter.should_reconnect() => Some(RECONNECT),
+            // What a throttled request waits, and what sends it again after a server error, is decided elsewhere.
+            Busy | ServerError | Refused | Unreachable | Disconnected | WrongConnection => None,
+        }
+    }
+
+    async fn exchange(
+        &self,
+        request: &Request,
+        reuses: bool,
+    ) -> Result<Result<Response, WireFailure>, WireError> {
+        let client = match reuses {
+            true => &self.client,
+            false => {
+                let new =
+                    async || self.options.client_with(&self.base, |client| client.pool_max_idle_per_host(0));
+                self.without_reuse.get_or_try_init(new).await?
+            }
+        };
+        let built = match self.build(request, client) {
             Ok(built) => built,
             Err(detail) => return Ok(Err(WireFailure { kind: FailureKind::Request, detail })),
         };
         self.meter.take_bytes(request.body_bytes().map_or(0, |body| body.len()))?;
-        let response = match self.client.execute(built).await {
+        let response = match client.execute(built).await {
             Ok(response) => response,
-            Err(error) => return Ok(Err(failure(error))),
+            Err(error) => {
+                if h2_error(&error).is_some() {
+                    self.speaks_http2.store(true, Ordering::Relaxed);
+                }
+                return Ok(Err(failure(error)));
+            }
         };
-        let status = response.status().as_u16();
-        let headers = response
-            .headers()
-            .iter()
-            .map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()))
-            .collect();
-        let body = self.read(response).await?;
+        self.speaks_http2.store(response.version() == Version::HTTP_2, Ordering::Relaxed);
+        let received =
+            receive(response, self.options.body_limit, |bytes| self.meter.take_bytes(bytes)).await?;
         let limit = self.options.value_limit;
-        Ok(body.and_then(|body| match json_values(&body) <= limit {
-            true => Ok(Response::new(status, headers, body)),
-            false => Err(too_large(format!("has more than {limit} JSON values"))),
+        Ok(received.and_then(|ReceivedResponse { status, headers, body }| {
+            if json_values(&body) > limit {
+                return Err(too_large(format!("has more than {limit} JSON values")));
+            }
+            let header =
+                |(name, value): (&HeaderName, &HeaderValue)| (name.to_string(), value.as_bytes().to_vec());
+            Ok(Response::new(status.as_u16(), headers.iter().map(header).collect(), body))
         }))
     }
 
-    fn build(&self, request: &Request) -> Result<reqwest::Request, String> {
+    fn build(&self, request: &Request, client: &reqwest::Client) -> Result<reqwest::Request, String> {
         let base = self.base.as_str().trim_end_matches('/');
         let url = Url::parse(&format!("{base}{}", request.target())).map_err(|error| error.to_string())?;
         let method =
             Method::from_bytes(request.method_name().as_bytes()).map_err(|error| error.to_string())?;
-        let mut builder = self.client.request(method, url);
+        let mut builder = client.request(method, url);
         for (name, value) in request.headers() {
             builder = builder.header(name.as_str(), value.as_slice());
         }
@@ -297,22 +376,6 @@ impl Wire {
             builder = builder.body(body);
         }
         builder.build().map_err(|error| error.without_url().to_string())
-    }
-
-    async fn read(&self, mut response: reqwest::Response) -> Result<Result<Bytes, WireFailure>, BudgetError> {
-        let mut body = BytesMut::new();
-        loop {
-            let chunk = match response.chunk().await {
-                Ok(Some(chunk)) => chunk,
-                Ok(None) => return Ok(Ok(body.freeze())),
-                Err(error) => return Ok(Err(failure(error))),
-            };
-            self.meter.take_bytes(chunk.len())?;
-            if body.len() + chunk.len() > self.options.body_limit {
-                return Ok(Err(too_large(format!("is longer than {} bytes", self.options.body_limit))));
-            }
-            body.extend_from_slice(&chunk);
-        }
     }
 }
 
@@ -370,28 +433,51 @@ fn throttles(response: &Response, policy: ThrottlingPolicy, attempts: u32) -> bo
     }
 }
 
-fn too_large(what: String) -> WireFailure {
+pub(super) fn too_large(what: String) -> WireFailure {
     let detail = format!("the response {what}, which is too large to judge");
     WireFailure { kind: FailureKind::TooLarge, detail }
 }
 
 /// Without the URL, which contains the token.
-fn failure(error: reqwest::Error) -> WireFailure {
+pub(super) fn failure(error: reqwest::Error) -> WireFailure {
     let error = error.without_url();
     let kind = if error.is_timeout() {
         FailureKind::Timeout
     } else if error.is_connect() {
         FailureKind::Connect
+    } else if is_refused(&error) {
+        FailureKind::Refused
     } else {
         FailureKind::Broken
     };
     WireFailure { kind, detail: with_causes(&error) }
 }
 
+/// Whether the service certainly did not handle a request: it refused the stream, or closed the connection for streams like it (RFC
+/// 9113, sections 8.7 and 6.8), or the request was never sent.
+fn is_refused(error: &reqwest::Error) -> bool {
+    let is_unhandled = |error: &h2::Error| {
+        error.is_remote() && (error.is_go_away() || error.reason() == Some(h2::Reason::REFUSED_STREAM))
+    };
+    let mut causes = causes(error);
+    h2_error(error).is_some_and(is_unhandled)
+        || causes.any(|cause| cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_canceled))
+}
+
+fn h2_error(error: &reqwest::Error) -> Option<&h2::Error> {
+    causes(error).find_map(|cause| cause.downcast_ref())
+}
+
+/// An error and its causes.
+fn causes<'a>(
+    error: &'a (dyn std::error::Error + 'static),
+) -> impl Iterator<Item = &'a (dyn std::error::Error + 'static)> {
+    std::iter::successors(Some(error), |error| error.source())
+}
+
 /// An error and its causes, on one line.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+pub(crate) fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
+    causes(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 #[cfg(test)]

@@ -34,6 +34,8 @@ pub struct WireFailure {
 pub enum FailureKind {
     /// No connection could be made, TLS included.
     Connect,
+    /// The service refused the request before it handled it: a refused stream, or a connection that was closed for new requests.
+    Refused,
     /// No complete response within the time allowed.
     Timeout,
     /// The connection ended before the response was complete, or the response was no HTTP.
@@ -42,6 +44,13 @@ pub enum FailureKind {
     TooLarge,
     /// The request could not be built.
     Request,
+}
+
+impl FailureKind {
+    /// Whether the service certainly did not handle the request, so that it took no gateways.
+    pub(crate) fn is_unhandled(self) -> bool {
+        matches!(self, Self::Connect | Self::Refused | Self::Request)
+    }
 }
 
 /// An exchange without secrets, as reports keep it.

@@ -1,6 +1,7 @@
 //! Raw HTTP under the control of checks: a request contains exactly what a check sets, every exchange is recorded and redacted,
 //! and nothing is sent beyond the budget. Responses are not judged here.
 
+mod body;
 mod budget;
 mod client;
 mod exchange;
@@ -13,7 +14,9 @@ mod response;
 mod retry_after;
 mod secret;
 mod spelling;
+mod transient;
 
+pub(crate) use body::{ReceivedResponse, receive};
 pub use budget::{Budget, BudgetError, GatewayCost, GatewayCount, Meter, Reservation, Usage};
 pub use client::{ExtraHeader, ThrottlingPolicy, Wire, WireError, WireOptions, is_loopback};
 pub(crate) use client::{is_small_enough, with_causes};
@@ -25,3 +28,4 @@ pub use request::{QuerySpelling, Request};
 pub use response::Response;
 pub use retry_after::RetryAfter;
 pub use secret::Secret;
+pub(crate) use transient::TransientFailure;

@@ -116,6 +116,14 @@ impl Request {
         self
     }
 
+    /// Removes white space around the values of headers.
+    pub(super) fn with_trimmed_headers(mut self) -> Self {
+        for (_, value) in &mut self.headers {
+            *value = value.trim_ascii().to_vec();
+        }
+        self
+    }
+
     /// Adds a query parameter, percent-encoded, beside any of the same name.
     pub fn add_query(mut self, name: &str, value: impl fmt::Display) -> Self {
         self.query.push(Pair::Named { name: name.to_owned(), value: value.to_string() });

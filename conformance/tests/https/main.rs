@@ -4,6 +4,7 @@
 #![expect(clippy::expect_used, reason = "a test that can't go on has failed")]
 
 mod caller;
+mod http2;
 mod identity;
 mod nginx;
 mod proxied;

@@ -127,7 +127,11 @@ async fn variations_of_a_seed_come_again() {
             let request = lab.groups().timeout(Duration::from_secs(10));
             request.send().await.expect("a response").bytes().await.expect("a body");
         }
-        let by = |entry: &lab::Entry| entry.changes.first().map(|change| change.by.clone());
+        // This one acts for a part of the time only.
+        let is_timed = |by: &String| by == "http.unavailable-in-windows";
+        let by = |entry: &lab::Entry| {
+            entry.changes.first().map(|change| change.by.clone()).filter(|by| !is_timed(by))
+        };
         sequences.push(lab.journal.entries().iter().map(by).collect::<Vec<_>>());
     }
     let chosen = sequences[0].iter().flatten().count();

@@ -21,6 +21,8 @@ pub(crate) const TOKEN: &str = "tok/en+with \"odd\" characters=";
 pub(crate) enum Reply {
     /// A status line, headers and a body.
     Response { status: u16, headers: Vec<(&'static str, String)>, body: String },
+    /// A response after which the connection stays open, only to close when the next request has come.
+    Kept(Box<Reply>),
     /// Bytes as they are, then the connection closes.
     Bytes(Vec<u8>),
     /// Nothing, and the connection stays open.
@@ -192,16 +194,23 @@ async fn read_request(stream: &mut TcpStream) -> Option<(String, String)> {
     }
 }
 
+fn response(status: u16, headers: &[(&'static str, String)], body: &str) -> String {
+    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n{headers}\r\n{body}", body.len())
+}
+
 async fn write_reply(mut stream: TcpStream, reply: Reply) -> std::io::Result<()> {
     match reply {
         Reply::Response { status, headers, body } => {
-            let mut head =
-                format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());
-            for (name, value) in headers {
-                head.push_str(&format!("{name}: {value}\r\n"));
-            }
-            stream.write_all(format!("{head}\r\n{body}").as_bytes()).await?;
+            let headers = [headers, vec![("Connection", "close".to_owned())]].concat();
+            stream.write_all(response(status, &headers, &body).as_bytes()).await?;
             stream.shutdown().await
+        }
+        Reply::Kept(reply) => {
+            let Reply::Response { status, headers, body } = *reply else { return Ok(()) };
+            stream.write_all(response(status, &headers, &body).as_bytes()).await?;
+            read_request(&mut stream).await;
+            Ok(())
         }
         Reply::Bytes(bytes) => {
             stream.write_all(&bytes).await?;

@@ -1,5 +1,7 @@
 //! What the wire does with responses that nobody wants.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use sallyport_conformance::{Outcome, Verdict};
@@ -123,6 +125,47 @@ async fn a_single_dropped_connection_is_tried_again() {
     let server =
         CannedServer::start(|asked| if asked.number == 1 { Reply::Close } else { Reply::groups() }).await;
     assert_eq!(outcome(&server.run(SUCCESS, |_| {}).await), &Outcome::Passed);
+}
+
+#[tokio::test]
+async fn a_kept_connection_that_closes_without_a_word_costs_one_attempt() {
+    const CONCURRENCY: usize = 8;
+    let taken = Arc::new(AtomicU64::new(0));
+    let given = Arc::clone(&taken);
+    let server = CannedServer::start(move |asked| {
+        let sends = |pair: &str| asked.line.split(['?', '&', ' ']).any(|sent| sent == pair);
+        Reply::Kept(Box::new(match () {
+            () if !asked.line.contains("/proxy/extract") => Reply::groups(),
+            () if sends("num=1") => {
+                given.fetch_add(1, Ordering::Relaxed);
+                Reply::gateways(1)
+            }
+            () => Reply::json(400, r#"{"code": 40001, "message": "invalid"}"#),
+        }))
+    })
+    .await;
+    let report =
+        server.run("extract.num-range.boundaries", |options| options.budget.concurrency = CONCURRENCY).await;
+    let cases = &report.checks.iter().find(|check| check.cases.len() > 30).expect("the check").cases;
+    let failed: Vec<_> =
+        cases.iter().filter(|case| matches!(case.outcome, Outcome::Failed | Outcome::Flaky(_))).collect();
+    assert!(failed.is_empty(), "{failed:?}");
+    let (taken, counted) = (taken.load(Ordering::Relaxed), report.usage.gateways);
+    assert!(taken > 10, "{taken}");
+    let lost = u64::try_from(CONCURRENCY).expect("small");
+    assert!((taken..=taken + lost).contains(&counted), "{counted} counted, {taken} taken");
+}
+
+#[tokio::test]
+async fn a_response_about_the_connection_is_no_rejection() {
+    for status in [408, 421] {
+        let server = CannedServer::start(move |asked| match asked.number {
+            1 => Reply::json(status, ""),
+            _ => Reply::groups(),
+        })
+        .await;
+        assert_eq!(outcome(&server.run(SUCCESS, |_| {}).await), &Outcome::Passed, "{status}");
+    }
 }
 
 /// Responds to the preflight, and misbehaves only then.

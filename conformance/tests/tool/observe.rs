@@ -189,6 +189,21 @@ fn a_conforming_archive_passes_and_an_empty_one_has_no_verdict() {
 }
 
 #[test]
+fn responses_of_a_gateway_are_not_judged_as_those_of_the_service() {
+    let folder = Folder::new();
+    for status in [408, 421, 500, 502, 503, 504] {
+        let mut failed = entry(1, "GET", &format!("{}&num=1", url("proxy/extract")), None, &json!(null));
+        failed["response"]["status"] = json!(status);
+        failed["response"]["content"]["text"] = json!("<h1>Bad Gateway</h1>");
+        let file = written(
+            &folder,
+            &archive(&[failed, entry(2, "GET", &url("static/groups"), None, &groups(&[1]))]),
+        );
+        observe(&file, &[]).assert(0, &["seen groups.envelope"]);
+    }
+}
+
+#[test]
 fn what_is_no_archive_is_an_error_with_its_place_and_without_its_text() {
     let folder = Folder::new();
     let deep = "[".repeat(500_000);

@@ -15,7 +15,7 @@ use crate::check::{
 use crate::checks::{Requests, schema};
 use crate::contract::{Clause, Unspecified};
 use crate::target::Fact;
-use crate::wire::{Request, is_loopback};
+use crate::wire::{Request, TransientFailure, is_loopback};
 
 pub(super) static INTERNAL_FIELDS: Check = Check {
     id: "extract.endpoint.internal-fields",
@@ -249,8 +249,8 @@ pub(super) static ERROR: Check = Check {
     ..EXTRACT
 };
 
-/// Codes may be numbers or strings, and there may be more fields. Throttling and server errors without a code are not judged,
-/// since they often come from a proxy in front of the service.
+/// Codes may be numbers or strings, and there may be more fields. Throttling, server errors and responses about the connection are
+/// not judged without a code, since they often come from a proxy in front of the service.
 fn judge_error(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     // This clause does not cover errors of other methods.
     if observed.request.method_name() != observed.contract.extract.operation.method {
@@ -260,10 +260,15 @@ fn judge_error(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let code = response.at("/code");
     let in_words = || observed.form == Form::Text && says_error(response);
     let is_rejected = match observed.class {
-        ResponseClass::Rejected(_) | ResponseClass::Shortage(_) => true,
-        ResponseClass::ServerError(_) | ResponseClass::Throttled(_) => {
-            code.is_some_and(|code| !code.is_null())
+        ResponseClass::Rejected(_) | ResponseClass::Shortage(_)
+            if TransientFailure::from_status(response.status).is_none() =>
+        {
+            true
         }
+        ResponseClass::Rejected(_)
+        | ResponseClass::Shortage(_)
+        | ResponseClass::ServerError(_)
+        | ResponseClass::Throttled(_) => code.is_some_and(|code| !code.is_null()),
         ResponseClass::Accepted => in_words(),
         _ => false,
     };

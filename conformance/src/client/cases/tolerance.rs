@@ -7,7 +7,7 @@ use crate::client::duty::Duty;
 use crate::client::protocol::Call;
 
 /// Variations that no case is about, with the reason.
-const LEFT_OUT: [(&str, &str); 11] = [
+const LEFT_OUT: [(&str, &str); 12] = [
     ("accounts.ids-counted-in-each", "it affects two accounts only, and a case has one"),
     ("http.no-content-type", "the document gives each success a media type, which a client may insist on"),
     ("extract.code-with-fraction", "a client may read an integer as its language does"),
@@ -15,6 +15,7 @@ const LEFT_OUT: [(&str, &str); 11] = [
     ("http.gzip", "a client may ask for uncompressed bodies, and HTTP then forbids gzip"),
     ("http.throttles-for-seconds", "it affects one request in forty, too few for one call"),
     ("http.throttles-until-a-date", "it affects one request in forty, too few for one call"),
+    ("http.bad-gateway-at-times", "it affects one request in a hundred, too few for one call"),
     ("http.unavailable-at-times", "it affects one request in sixty, too few for one call"),
     ("http.unavailable-in-windows", "a call meets the outage only by chance"),
     ("extract.proxy-on-this-machine-trusted", "it depends on a header that no client sends"),

@@ -26,10 +26,16 @@ fn travel() -> Vec<Variation> {
                 reply.headers.insert(CONNECTION, HeaderValue::from_static("close"));
             }
         ),
-        variation("gzip", "Bodies are compressed with gzip.").reply(|_, reply| {
-            reply.body = gzip(&reply.body).into();
-            reply.headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        }),
+        variation("gzip", "Bodies are compressed with gzip, which is spelt `gzip`, `x-gzip` or `GZIP`.")
+            .reply(|call, reply| {
+                reply.body = gzip(&reply.body).into();
+                let coding = match call.memory.calls() % 3 {
+                    0 => "gzip",
+                    1 => "x-gzip",
+                    _ => "GZIP",
+                };
+                reply.headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding));
+            }),
         variation("slow", "Each response comes 20 ms later.").serve(|call| {
             Box::pin(async move {
                 tokio::time::sleep(Duration::from_millis(20)).await;
@@ -149,6 +155,11 @@ fn waiting() -> Vec<Variation> {
             .serve(one_of(60, || Reply::json_with(503, &json!({"code": 50300, "message": "try again"})))),
         variation("error-at-times", "One of 150 requests gets HTTP 500.")
             .serve(one_of(150, || Reply::json_with(500, &json!({"code": 50000, "message": "try again"})))),
+        variation(
+            "bad-gateway-at-times",
+            "One of 100 requests gets HTTP 502 from a gateway, with a page in HTML."
+        )
+        .serve(one_of(100, bad_gateway)),
         variation("unavailable-for-no-time", "One of 5 requests gets HTTP 503 with `Retry-After: 0`.")
             .serve(one_of(5, unavailable)),
         variation(
@@ -172,12 +183,7 @@ fn waiting() -> Vec<Variation> {
             "throttled-page",
             "One of 7 requests is throttled with HTTP 429, `Retry-After: 0` and a page in HTML."
         )
-        .serve(one_of(7, || {
-            let mut reply = throttled("0");
-            reply.body = "<h1>429 Too Many Requests</h1>".into();
-            reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html"));
-            reply
-        })),
+        .serve(one_of(7, || page(throttled("0")))),
     ]
 }
 
@@ -232,6 +238,17 @@ fn unavailable_in_windows() -> impl for<'a> Fn(Call<'a>) -> BoxFuture<'a, Reply>
 fn unavailable() -> Reply {
     let mut reply = Reply::json_with(503, &json!({"code": 50300, "message": "try again"}));
     reply.headers.insert(RETRY_AFTER, HeaderValue::from_static("0"));
+    reply
+}
+
+fn bad_gateway() -> Reply {
+    page(Reply::json_with(502, &json!(null)))
+}
+
+/// The response with a page as gateways make it.
+fn page(mut reply: Reply) -> Reply {
+    reply.body = format!("<html><body><h1>{}</h1></body></html>", reply.status).into();
+    reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html"));
     reply
 }
 

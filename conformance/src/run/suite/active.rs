@@ -15,6 +15,7 @@ use crate::contract::Clause;
 use crate::lock::lock;
 use crate::run::expected::apply_expectations;
 use crate::run::{CheckResult, Observer, PlannedCheck};
+use crate::wire::TransientFailure;
 
 /// Why a case was not started.
 const ALL_THROTTLED: &str = "the service throttled many requests in a row, so no more were sent; run it again later, or with a lower --rate";
@@ -177,12 +178,13 @@ pub(super) fn add_skipped(result: &mut CheckResult, planned: &PlannedCheck) {
     }
 }
 
-/// Whether every failure of a case is an HTTP 500, which clients may retry (`client.limited-retries`). 503 does not count: it may
-/// be a shortage, and is waited out otherwise.
+/// Whether every failure of a case is a server error that may be momentary, which clients may retry (`client.limited-retries`). 503
+/// does not count: it may be a shortage, and is waited out otherwise.
 fn was_unavailable(result: &CheckResult, label: &str) -> bool {
     let is_unavailable = |at: &usize| {
         let exchange = result.exchanges.iter().find(|exchange| exchange.index == *at);
-        exchange.is_some_and(|exchange| exchange.status == Some(500))
+        let failure = exchange.and_then(|exchange| TransientFailure::from_status(exchange.status?));
+        failure == Some(TransientFailure::ServerError)
     };
     // A finding may also cite the control request.
     let mut failing = result.findings.iter().filter(|finding| is_failure_of(finding, label)).peekable();
@@ -193,7 +195,7 @@ fn is_failure_of(finding: &Finding, label: &str) -> bool {
     finding.severity == Severity::Fail && finding.is_of(label)
 }
 
-/// Makes each failed case flaky that did not fail in the same way in a retry. An HTTP 500 that did not occur again becomes a
+/// Makes each failed case flaky that did not fail in the same way in a retry. A server error that did not occur again becomes a
 /// warning.
 fn compare_with_retry(before: &mut CheckResult, again: &CheckResult, retry: u32) {
     let broken = |result: &CheckResult, label: &str| -> BTreeSet<Clause> {
@@ -212,9 +214,7 @@ fn compare_with_retry(before: &mut CheckResult, again: &CheckResult, retry: u32)
                 let failing = before.findings.iter_mut();
                 for finding in failing.filter(|finding| is_failure_of(finding, &case.label)) {
                     finding.severity = Severity::Warn;
-                    finding
-                        .actual
-                        .push_str("; the case passed when it was run again, and clients may retry HTTP 500");
+                    finding.actual.push_str("; the case passed when it was run again");
                 }
                 case.outcome = Outcome::Warning;
                 continue;
