@@ -23,7 +23,7 @@ use crate::check::InferredClauses;
 use crate::contract::Clause;
 use crate::run::{ExpectedFailure, Gates, Glob, Profile};
 use crate::target::{Facts, Secret};
-use crate::wire::{Budget, ExtraHeader};
+use crate::wire::{Budget, ExtraHeader, proxy};
 
 /// The contents of a configuration.
 #[derive(Debug, Default)]
@@ -209,10 +209,10 @@ fn connection(
 /// The URL of a proxy, which must not have a password in the configuration itself.
 fn proxy_text(item: &Item<'_>) -> Result<String, ConfigError> {
     let text = item.string()?;
-    match reqwest::Url::parse(&text) {
-        Ok(url) if url.password().is_none() => Ok(text),
-        Ok(_) => Err(item.wrong("a URL without a password, or { env = \"NAME\" } or { file = \"PATH\" }")),
-        Err(_) => Err(item.wrong("a URL such as http://proxy.example.com:3128")),
+    match proxy::parse(&text) {
+        Some(url) if url.password().is_none() => Ok(text),
+        Some(_) => Err(item.wrong("a URL without a password, or { env = \"NAME\" } or { file = \"PATH\" }")),
+        None => Err(item.wrong(proxy::EXPECTED)),
     }
 }
 

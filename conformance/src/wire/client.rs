@@ -11,7 +11,7 @@ use super::body::{ACCEPTED_CODING, ReceivedResponse, receive};
 use super::budget::{BudgetError, GatewayCost, GatewayCount};
 use super::pace::DEFAULT_WAIT;
 use super::{
-    Exchange, FailureKind, Meter, Request, Response, RetryAfter, Secret, TransientFailure, WireFailure,
+    Exchange, FailureKind, Meter, Request, Response, RetryAfter, Secret, TransientFailure, WireFailure, proxy,
 };
 
 /// How long and how often the wire waits.
@@ -127,13 +127,15 @@ impl WireOptions {
     /// the proxy may leave out the rest of its URL.
     pub fn secrets(&self) -> impl Iterator<Item = Secret> {
         let headers = self.headers.iter().filter(|header| !header.public).map(|header| header.value.clone());
-        let password = self.proxy.as_ref().and_then(|proxy| {
-            let url = Url::parse(proxy.expose()).ok()?;
+        // A text that is no URL of a proxy is never sent.
+        let proxy = self.proxy.clone().filter(|proxy| proxy::parse(proxy.expose()).is_some());
+        let password = proxy.as_ref().and_then(|proxy| {
+            let url = proxy::parse(proxy.expose())?;
             let encoded = url.password()?;
             let decoded = percent_encoding::percent_decode_str(encoded).decode_utf8_lossy().into_owned();
             Some([encoded.to_owned(), decoded].map(|password| Secret::new(proxy.name(), password)))
         });
-        headers.chain(self.proxy.clone()).chain(password.into_iter().flatten())
+        headers.chain(proxy.clone()).chain(password.into_iter().flatten())
     }
 
     /// A client for a service at `base`: no redirects, no cookies, no referer, TLS verified, bodies as they are sent.
@@ -163,15 +165,21 @@ impl WireOptions {
                 .map_err(|_| WireError::Setup("expected certificates in PEM format".to_owned()))?;
             builder = builder.tls_certs_merge(authorities);
         }
+        // The value may have a password.
+        let invalid = |what: &str| WireError::Setup(format!("{what}: expected {}", proxy::EXPECTED));
         match &self.proxy {
-            Some(proxy) => {
-                // The error of a bad URL would show its password.
-                let proxy = reqwest::Proxy::all(proxy.expose())
-                    .map_err(|_| WireError::Setup("invalid URL of the proxy".to_owned()))?;
+            Some(given) => {
+                let url = proxy::parse(given.expose()).ok_or_else(|| invalid("the proxy"))?;
+                let proxy = reqwest::Proxy::all(url).map_err(|_| invalid("the proxy"))?;
                 builder = builder.proxy(proxy);
             }
             None if is_loopback(base) => builder = builder.no_proxy(),
-            None => {}
+            None => {
+                let variable = |name: &str| std::env::var(name).ok();
+                if let Some(name) = proxy::invalid_variable(base.scheme(), variable) {
+                    return Err(invalid(&format!("`{name}`")));
+                }
+            }
         }
         if base.scheme() == "http" && is_loopback(base) && self.proxy.is_none() {
             // No TLS is used, and reading all authorities of the system takes longer than many checks.

@@ -8,6 +8,7 @@ mod exchange;
 pub(crate) mod headers;
 mod pace;
 pub(crate) mod password;
+pub(crate) mod proxy;
 mod redact;
 mod request;
 mod response;

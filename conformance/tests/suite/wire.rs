@@ -1,10 +1,13 @@
 //! What the wire does with responses that nobody wants.
 
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use sallyport_conformance::{Outcome, Verdict};
+use sallyport_conformance::{Outcome, Secret, Verdict};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::canned::{CannedRequest, CannedServer, Reply, run};
 
@@ -166,6 +169,35 @@ async fn a_response_about_the_connection_is_no_rejection() {
         .await;
         assert_eq!(outcome(&server.run(SUCCESS, |_| {}).await), &Outcome::Passed, "{status}");
     }
+}
+
+#[tokio::test]
+async fn a_socks_proxy_is_used() {
+    let (listener, server) = (
+        TcpListener::bind("127.0.0.1:0").await.expect("a port"),
+        CannedServer::start(|_| Reply::groups()).await,
+    );
+    let proxy = format!("socks5://{}", listener.local_addr().expect("bound"));
+    let proxied = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&proxied);
+    tokio::spawn(async move {
+        while let Ok((mut caller, _)) = listener.accept().await {
+            // RFC 1928: the methods, then the request for an IPv4 address.
+            let (mut greeting, mut request) = ([0; 3], [0; 10]);
+            caller.read_exact(&mut greeting).await.expect("a greeting");
+            assert_eq!(greeting[0], 5, "not SOCKS 5: {greeting:?}");
+            caller.write_all(&[5, 0]).await.expect("sent");
+            caller.read_exact(&mut request).await.expect("a request");
+            let port = u16::from_be_bytes([request[8], request[9]]);
+            let mut service = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.expect("the service");
+            caller.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).await.expect("sent");
+            count.fetch_add(1, Ordering::Relaxed);
+            tokio::spawn(async move { tokio::io::copy_bidirectional(&mut caller, &mut service).await });
+        }
+    });
+    let report = server.run(SUCCESS, |options| options.wire.proxy = Some(Secret::new("PROXY", proxy))).await;
+    assert_eq!(outcome(&report), &Outcome::Passed);
+    assert!(proxied.load(Ordering::Relaxed) > 0);
 }
 
 /// Responds to the preflight, and misbehaves only then.

@@ -190,6 +190,28 @@ fn a_secret_that_is_too_short_to_hide_is_rejected() {
 }
 
 #[test]
+fn a_proxy_that_cannot_be_used_is_an_error_and_nothing_is_sent() {
+    let target = MisbehavingServer::start(groups);
+    let (here, elsewhere) = (target.url(), "https://api.invalid".to_owned());
+    for (base, arguments, variable, named) in [
+        (&here, &["--proxy", "::::"][..], None, "the proxy"),
+        (&here, &["--proxy", "ftp://u:hunter22@127.0.0.1:1"], None, "the proxy"),
+        (&here, &["--proxy", "socks://127.0.0.1:1"], None, "the proxy"),
+        (&elsewhere, &[], Some(("ALL_PROXY", "ftp://u:hunter22@127.0.0.1:1")), "`ALL_PROXY`"),
+        (&elsewhere, &[], Some(("https_proxy", "::::")), "`https_proxy`"),
+    ] {
+        let mut command = program(&[&["run", "--base-url", base], arguments].concat());
+        for name in ["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"] {
+            command.env_remove(name).env_remove(name.to_lowercase());
+        }
+        let output =
+            command.envs(variable).finish().assert(2, &[&format!("{named}: expected a URL such as")]);
+        assert!(!text(&output).contains("hunter22"), "{}", text(&output));
+    }
+    assert_eq!(target.connections(), 0);
+}
+
+#[test]
 fn every_clause_is_explained_with_its_words_and_a_request() {
     let output = run(&["list", "--format", "json"]);
     let checks: Vec<Value> = serde_json::from_slice(&output.stdout).expect("an array");

@@ -40,7 +40,7 @@ pub(crate) struct TargetArguments {
     /// Also trust the PEM certificates in this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
-    /// Send requests through this proxy. Set a proxy URL with a password in the configuration.
+    /// Send requests through this proxy (http, https, socks4, socks4a, socks5, socks5h). Set a proxy URL with a password in the configuration.
     #[arg(long, value_name = "URL", value_parser = secret("PROXY"))]
     pub(crate) proxy: Option<Secret>,
     /// Send this header with every request; reports hide its value. May be repeated.

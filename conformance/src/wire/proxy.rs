@@ -1,0 +1,63 @@
+//! URLs of proxies. reqwest ignores one that it does not support, and sends to the service without a proxy.
+
+use reqwest::Url;
+
+/// What is expected where a URL of a proxy is not one.
+pub(crate) const EXPECTED: &str =
+    "a URL such as http://proxy.example.com:3128 or socks5h://proxy.example.com";
+
+/// Names of the schemes of proxies that can be used.
+const SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
+
+/// The URL of a proxy; without a scheme, that of an HTTP proxy.
+pub(crate) fn parse(text: &str) -> Option<Url> {
+    let url = if text.contains("://") { Url::parse(text) } else { Url::parse(&format!("http://{text}")) };
+    url.ok().filter(|url| url.has_host() && SCHEMES.contains(&url.scheme()))
+}
+
+/// The variable of the environment that should name a proxy for URLs with this scheme, and does not.
+pub(super) fn invalid_variable(scheme: &str, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let invalid = |name: &str| {
+        let names = [name.to_owned(), name.to_lowercase()];
+        let (name, value) = names.into_iter().find_map(|name| variable(&name).map(|value| (name, value)))?;
+        (!value.is_empty()).then(|| parse(&value).is_none().then_some(name))
+    };
+    // A variable for the scheme comes before the one for all.
+    let own = invalid(&format!("{}_PROXY", scheme.to_uppercase()));
+    own.or_else(|| invalid("ALL_PROXY")).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scheme_that_cannot_be_used_is_no_proxy() {
+        for url in
+            ["http://p:1", "p:3128", "HTTPS://u:p@[::1]:1", "socks4a://p", "socks5://u:p@127.0.0.1:1080"]
+        {
+            assert!(parse(url).is_some(), "{url}");
+        }
+        for text in ["", "::::", "ftp://p", "socks://p:1080", "quic://p:1", "file:///p", "http://", "p q"] {
+            assert!(parse(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_variable_that_counts_is_named() {
+        for (variables, invalid) in [
+            (&[("ALL_PROXY", "ftp://p")][..], Some("ALL_PROXY")),
+            (&[("all_proxy", "::::")], Some("all_proxy")),
+            (&[("ALL_PROXY", "")], None),
+            (&[("ALL_PROXY", "ftp://p"), ("HTTPS_PROXY", "http://p")], None),
+            (&[("ALL_PROXY", "ftp://p"), ("HTTPS_PROXY", "")], Some("ALL_PROXY")),
+            (&[("ALL_PROXY", "http://p"), ("https_proxy", "gopher://p")], Some("https_proxy")),
+            (&[("HTTP_PROXY", "ftp://p")], None),
+        ] {
+            let read = |name: &str| {
+                variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+            };
+            assert_eq!(invalid_variable("https", read).as_deref(), invalid, "{variables:?}");
+        }
+    }
+}
