@@ -2,7 +2,11 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use hyper::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue, TRANSFER_ENCODING};
+use hyper::HeaderMap;
+use hyper::header::{
+    CONNECTION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
+    TRAILER, TRANSFER_ENCODING, UPGRADE,
+};
 use serde_json::json;
 use url::Url;
 
@@ -93,13 +97,38 @@ impl Handler for Service {
     }
 }
 
+/// Headers of one connection, which a proxy does not pass on (RFC 9110, section 7.6.1), and the length, which follows from the body.
+static HOP_BY_HOP: [HeaderName; 10] = [
+    CONNECTION,
+    CONTENT_LENGTH,
+    PROXY_AUTHENTICATE,
+    PROXY_AUTHORIZATION,
+    TE,
+    TRAILER,
+    TRANSFER_ENCODING,
+    UPGRADE,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+];
+
+/// Removes the headers of a connection: those of the list, and those that `Connection` names.
+fn remove_hop_by_hop(headers: &mut HeaderMap) {
+    let connection: Vec<HeaderValue> = headers.get_all(CONNECTION).iter().cloned().collect();
+    let named = connection.iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
+    for name in named {
+        headers.remove(name.trim());
+    }
+    for name in &HOP_BY_HOP {
+        headers.remove(name);
+    }
+}
+
 impl Service {
     async fn send(&self, request: ProxiedRequest) -> Result<Reply, String> {
         let query = request.query.as_deref().map(|query| format!("?{query}")).unwrap_or_default();
         let mut headers = request.headers;
-        for name in [HOST, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION] {
-            headers.remove(name);
-        }
+        headers.remove(HOST);
+        remove_hop_by_hop(&mut headers);
         for (name, value) in &self.headers {
             headers.insert(name, value.clone());
         }
@@ -111,9 +140,7 @@ impl Service {
         let received = receive(response, MAX_BODY, |_| Ok::<_, Infallible>(())).await;
         let ReceivedResponse { status, mut headers, body } =
             received.unwrap_or_else(|never| match never {}).map_err(|WireFailure { detail, .. }| detail)?;
-        for name in [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION] {
-            headers.remove(name);
-        }
+        remove_hop_by_hop(&mut headers);
         Ok(Reply { status, headers, body, framing: Framing::Whole })
     }
 }

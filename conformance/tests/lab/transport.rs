@@ -1,9 +1,12 @@
 //! What a caller sees on its socket.
 
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use sallyport_conformance::lab::{Proxy, Upstream};
+use sallyport_conformance::wire::WireOptions;
 use serde_json::Value;
 
 use crate::Running;
@@ -116,4 +119,60 @@ async fn bodies_have_further_fields_or_numbers_as_text() {
     let (_, text, _) = step("numbers-as-text = true").await;
     let json: Value = serde_json::from_str(body(&text)).expect("JSON");
     assert!(json["code"].is_i64() && json["data"]["items"][0]["groupId"].is_string(), "{json}");
+}
+
+/// The head of each request that a service gets, and how it responds to all.
+fn service(response: &'static str) -> (String, mpsc::Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("bound"));
+    let (heads, received) = mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().take(20) {
+            let mut stream = stream.expect("a connection");
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                stream.read_exact(&mut byte).expect("a head");
+                head.extend(byte);
+            }
+            stream.write_all(response.as_bytes()).expect("sent");
+            if heads.send(String::from_utf8_lossy(&head).to_lowercase()).is_err() {
+                break;
+            }
+        }
+    });
+    (url, received)
+}
+
+#[tokio::test]
+async fn headers_of_one_connection_are_not_passed_on() {
+    let response = "HTTP/1.1 200 OK\r\nconnection: close, X-Hop\r\nx-hop: 1\r\nkeep-alive: timeout=5\r\n\
+                    proxy-authenticate: Basic\r\nupgrade: h2c\r\ntrailer: x-a\r\nx-end: 1\r\ncontent-length: 2\r\n\r\n{}";
+    let (url, received) = service(response);
+    let upstream = Upstream::http(&url.parse().expect("a URL"), &WireOptions::default()).expect("a client");
+    let proxy = Proxy::start(upstream).await.expect("a port");
+    let mut request = reqwest::Client::builder().no_proxy().build().expect("a client").get(proxy.base_url());
+    let sent = [
+        ("connection", "x-hop, Keep-Alive"),
+        ("connection", "te"),
+        ("x-hop", "1"),
+        ("keep-alive", "timeout=5"),
+        ("te", "trailers"),
+        ("upgrade", "h2c"),
+        ("proxy-authorization", "Basic x"),
+        ("proxy-connection", "keep-alive"),
+        ("x-end", "1"),
+    ];
+    for (name, value) in sent {
+        request = request.header(name, value);
+    }
+    let response = request.send().await.expect("a response");
+    let head = received.recv_timeout(Duration::from_secs(60)).expect("a request");
+    for (name, _) in sent {
+        assert_eq!(head.contains(&format!("\r\n{name}:")), name == "x-end", "{name}: {head}");
+    }
+    for name in ["x-hop", "keep-alive", "proxy-authenticate", "upgrade", "trailer"] {
+        assert!(!response.headers().contains_key(name), "{name}: {response:?}");
+    }
+    assert!(response.headers().contains_key("x-end"));
 }
