@@ -172,13 +172,17 @@ fn framed(body: Bytes, framing: Framing) -> BoxBody<Bytes, Infallible> {
         // `send_broken` has sent the others, unless their body is too short to be cut.
         _ => return Full::new(body).boxed(),
     };
-    let pieces: Vec<Bytes> = body.chunks(size.max(1)).map(Bytes::copy_from_slice).collect();
-    let frames = futures::stream::StreamExt::then(futures::stream::iter(pieces), move |piece| async move {
+    // Pieces share the memory of the body.
+    let frames = futures::stream::unfold(body, move |mut rest| async move {
+        if rest.is_empty() {
+            return None;
+        }
         // Even no time takes a tick of the timer.
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
         }
-        Ok(Frame::data(piece))
+        let piece = rest.split_to(size.clamp(1, rest.len()));
+        Some((Ok(Frame::data(piece)), rest))
     });
     StreamBody::new(frames).boxed()
 }
@@ -194,4 +198,25 @@ fn padded(body: Bytes, blanks: u64) -> BoxBody<Bytes, Infallible> {
     let first = futures::stream::iter([Ok(Frame::data(body))]);
     // A boxed body must be `Sync`, which its stream is by these parts.
     StreamBody::new(futures::stream::StreamExt::chain(first, blanks)).boxed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_take_the_memory_of_the_body_once() {
+        const SIZE: usize = 1 << 20;
+        let body = Bytes::from(vec![b'x'; SIZE]);
+        let memory = allocation_counter::measure(|| {
+            let mut framed = framed(body.clone(), Framing::Slow(1, Duration::ZERO));
+            for _ in 0..SIZE {
+                let frame =
+                    futures::executor::block_on(framed.frame()).expect("a piece").expect("infallible");
+                assert_eq!(frame.data_ref().map(Bytes::len), Some(1));
+            }
+            assert!(futures::executor::block_on(framed.frame()).is_none());
+        });
+        assert!(memory.bytes_max < 64 << 10, "{memory:?}");
+    }
 }
