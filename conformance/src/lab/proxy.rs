@@ -18,7 +18,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 use super::exchange::{Framing, ProxiedRequest, Reply};
-use super::socket::{self, Socket};
+use super::socket::{self, ReadAllowance, Socket};
 use super::upstream::Upstream;
 
 /// Maximum number of open connections; further ones wait to be accepted.
@@ -26,6 +26,9 @@ const MAX_CONNECTIONS: usize = 4_096;
 
 /// Maximum length of a request body, in bytes (4 MiB: four times the largest search).
 const MAX_BODY: usize = 4 << 20;
+
+/// Maximum time for the body of a request.
+const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Maximum time for the head of a request, which also ends idle connections.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
@@ -118,9 +121,10 @@ async fn serve_connection(stream: TcpStream, upstream: Upstream, capitals: bool)
     let _ = stream.set_nodelay(true);
     let stream = Arc::new(stream);
     let socket = Socket::new(Arc::clone(&stream));
+    let allowance = socket.allowance();
     let service = service_fn(move |request| {
-        let (upstream, stream) = (upstream.clone(), Arc::clone(&stream));
-        async move { serve(request, &upstream, &stream).await }
+        let (upstream, stream, allowance) = (upstream.clone(), Arc::clone(&stream), Arc::clone(&allowance));
+        async move { serve(request, &upstream, (&stream, &allowance)).await }
     });
     // A caller that leaves early is the caller's business.
     let _ = hyper::server::conn::http1::Builder::new()
@@ -135,11 +139,18 @@ async fn serve_connection(stream: TcpStream, upstream: Upstream, capitals: bool)
 async fn serve(
     request: hyper::Request<Incoming>,
     upstream: &Upstream,
-    stream: &TcpStream,
+    (stream, allowance): (&TcpStream, &ReadAllowance),
 ) -> Result<Response<BoxBody<Bytes, Infallible>>, socket::IntendedClose> {
     let (parts, body) = request.into_parts();
-    let reply = match Limited::new(body, MAX_BODY).collect().await {
-        Ok(body) => {
+    allowance.begin_body();
+    let body = body.map_frame(|frame| {
+        allowance.add_content(frame.data_ref().map_or(0, Bytes::len));
+        frame
+    });
+    let read = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, MAX_BODY).collect()).await;
+    allowance.begin_head();
+    let reply = match read {
+        Ok(Ok(body)) => {
             let seen = ProxiedRequest {
                 method: parts.method,
                 path: parts.uri.path().to_owned(),
@@ -149,11 +160,16 @@ async fn serve(
             };
             upstream.call(&seen).await
         }
-        Err(_) => {
+        Ok(Err(_)) => {
             let message =
                 format!("expected a body of at most {MAX_BODY} bytes, found a longer or an incomplete one");
             let status = StatusCode::PAYLOAD_TOO_LARGE.as_u16();
             Reply::json_with(status, &json!({"code": 41300, "message": message}))
+        }
+        Err(_) => {
+            let message = format!("expected a body within {} s", BODY_TIMEOUT.as_secs());
+            let status = StatusCode::REQUEST_TIMEOUT.as_u16();
+            Reply::json_with(status, &json!({"code": 40800, "message": message}))
         }
     };
     socket::send_broken(stream, &reply).await?;

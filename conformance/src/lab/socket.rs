@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -20,13 +21,54 @@ const SENDING: Duration = Duration::from_secs(30);
 #[error("the connection was closed on purpose")]
 pub(crate) struct IntendedClose;
 
+/// Bytes that are read at once. Others are served between two reads.
+const READ_SIZE: usize = 16 << 10;
+
+/// Bytes that may be read until a head is complete: more than hyper accepts.
+const HEAD_SIZE: usize = 512 << 10;
+
+/// Bytes that may be read for a body beside its content: sizes of chunks and their extensions. hyper accepts a size with any number of
+/// leading zeros, which never become content.
+const BODY_OVERHEAD: usize = 64 << 10;
+
+/// Bytes that may be read for a byte of content: those of a chunk that has no more, and some.
+const BYTES_PER_BYTE: usize = 8;
+
+/// How many bytes may still be read from a socket.
+#[derive(Debug)]
+pub(crate) struct ReadAllowance(AtomicUsize);
+
+impl ReadAllowance {
+    /// For the head of the next request.
+    pub(crate) fn begin_head(&self) {
+        self.0.store(HEAD_SIZE, Ordering::Relaxed);
+    }
+
+    /// For the body of a request.
+    pub(crate) fn begin_body(&self) {
+        self.0.store(BODY_OVERHEAD, Ordering::Relaxed);
+    }
+
+    /// Adds what content of this length allows.
+    pub(crate) fn add_content(&self, length: usize) {
+        self.0.fetch_add(length.saturating_mul(BYTES_PER_BYTE), Ordering::Relaxed);
+    }
+}
+
 /// The half of a socket that HTTP reads and writes.
 #[derive(Debug)]
-pub(crate) struct Socket(Arc<TcpStream>);
+pub(crate) struct Socket {
+    stream: Arc<TcpStream>,
+    allowance: Arc<ReadAllowance>,
+}
 
 impl Socket {
     pub(crate) fn new(stream: Arc<TcpStream>) -> Self {
-        Self(stream)
+        Self { stream, allowance: Arc::new(ReadAllowance(AtomicUsize::new(HEAD_SIZE))) }
+    }
+
+    pub(crate) fn allowance(&self) -> Arc<ReadAllowance> {
+        Arc::clone(&self.allowance)
     }
 }
 
@@ -36,10 +78,16 @@ impl AsyncRead for Socket {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        let max = self.allowance.0.load(Ordering::Relaxed).min(READ_SIZE).min(buffer.remaining());
+        if max == 0 && buffer.remaining() > 0 {
+            let message = "the request is longer than its content allows";
+            return Poll::Ready(Err(io::Error::new(ErrorKind::InvalidData, message)));
+        }
         loop {
-            ready!(self.0.poll_read_ready(cx))?;
-            match self.0.try_read(buffer.initialize_unfilled()) {
+            ready!(self.stream.poll_read_ready(cx))?;
+            match self.stream.try_read(buffer.initialize_unfilled_to(max)) {
                 Ok(count) => {
+                    self.allowance.0.fetch_sub(count, Ordering::Relaxed);
                     buffer.advance(count);
                     return Poll::Ready(Ok(()));
                 }
@@ -53,8 +101,8 @@ impl AsyncRead for Socket {
 impl AsyncWrite for Socket {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         loop {
-            ready!(self.0.poll_write_ready(cx))?;
-            match self.0.try_write(bytes) {
+            ready!(self.stream.poll_write_ready(cx))?;
+            match self.stream.try_write(bytes) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 written => return Poll::Ready(written),
             }

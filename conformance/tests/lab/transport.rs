@@ -121,6 +121,33 @@ async fn bodies_have_further_fields_or_numbers_as_text() {
     assert!(json["code"].is_i64() && json["data"]["items"][0]["groupId"].is_string(), "{json}");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_chunk_size_without_end_is_cut_and_others_are_served() {
+    const SENT_AT_MOST: usize = 256 << 20;
+    let lab = Running::start("").await;
+    let address = lab.proxy.address();
+    let sending = move || {
+        let mut stream = TcpStream::connect(address).expect("a connection");
+        stream.set_write_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+        let head = "POST /openapi/v1/static/instances/search HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: chunked\r\n\r\n";
+        stream.write_all(head.as_bytes()).expect("sent");
+        let zeros = vec![b'0'; 1 << 20];
+        let mut sent = 0;
+        while sent < SENT_AT_MOST && stream.write_all(&zeros).is_ok() {
+            sent += zeros.len();
+        }
+        sent
+    };
+    let senders = [(); 4].map(|()| tokio::task::spawn_blocking(sending));
+    assert_eq!(lab.status(None).await, 200);
+    for sender in senders {
+        let sent = sender.await.expect("a thread");
+        // What the buffers of the sockets take.
+        assert!(sent < SENT_AT_MOST / 4, "{sent} bytes were taken");
+    }
+    assert_eq!(lab.status(None).await, 200);
+}
+
 /// The head of each request that a service gets, and how it responds to all.
 fn service(response: &'static str) -> (String, mpsc::Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

@@ -25,6 +25,8 @@ pub(crate) enum Reply {
     Kept(Box<Reply>),
     /// Bytes as they are, then the connection closes.
     Bytes(Vec<u8>),
+    /// The head of a chunked response, and a size of its first chunk that has no end.
+    EndlessChunkSize,
     /// Nothing, and the connection stays open.
     Hang,
     /// The connection closes at once.
@@ -215,6 +217,13 @@ async fn write_reply(mut stream: TcpStream, reply: Reply) -> std::io::Result<()>
         Reply::Bytes(bytes) => {
             stream.write_all(&bytes).await?;
             stream.shutdown().await
+        }
+        Reply::EndlessChunkSize => {
+            stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").await?;
+            let zeros = vec![b'0'; 64 << 10];
+            // Until the caller gives up.
+            while stream.write_all(&zeros).await.is_ok() {}
+            Ok(())
         }
         Reply::Hang => {
             // Until the caller gives up.

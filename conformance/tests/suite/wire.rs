@@ -105,6 +105,10 @@ async fn a_response_that_is_too_long_or_never_comes_ends() {
     let server = CannedServer::start(|asked| after_a_greeting(asked, || Reply::Hang)).await;
     let report = server.run(SUCCESS, |options| options.wire.timeout = Duration::from_millis(100)).await;
     assert!(matches!(outcome(&report), Outcome::Inconclusive(_)));
+
+    let server = CannedServer::start(|asked| after_a_greeting(asked, || Reply::EndlessChunkSize)).await;
+    let report = server.run(SUCCESS, |options| options.wire.timeout = Duration::from_millis(300)).await;
+    assert!(matches!(outcome(&report), Outcome::Inconclusive(_)));
 }
 
 #[tokio::test]

@@ -20,6 +20,9 @@ use tokio::task::JoinHandle;
 use super::pages::Pages;
 use crate::program::UsageError;
 
+/// Maximum length of the head of a request, in bytes, and of what is read at once.
+const MAX_HEAD: usize = 16 << 10;
+
 /// Maximum number of concurrent connections. A scraper and a browser need a few.
 const MAX_CONNECTIONS: usize = 32;
 /// Time limit of a connection: one request and its response.
@@ -83,7 +86,9 @@ async fn connection(stream: TcpStream, pages: &Pages) {
     let service =
         service_fn(|request: Request<Incoming>| async move { Ok::<_, Infallible>(respond(&request, pages)) });
     // A caller that sends no HTTP, or hangs up, gets nothing.
-    let _ = http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service).await;
+    let mut http = http1::Builder::new();
+    let _ =
+        http.keep_alive(false).max_buf_size(MAX_HEAD).serve_connection(TokioIo::new(stream), service).await;
 }
 
 fn respond(request: &Request<Incoming>, pages: &Pages) -> Response<Full<Bytes>> {
