@@ -288,7 +288,7 @@ impl Wire {
                     if let Some(pause) =
                         failure.and_then(|failure| self.pause_before(failure, repeats, max_attempts))
                     {
-                        repeats += 1;
+                        repeats = repeats.saturating_add(1);
                         reuses &= !failure.is_some_and(TransientFailure::is_of_connection);
                         tokio::time::sleep(pause).await;
                         continue;
@@ -332,7 +332,9 @@ impl Wire {
     fn pause_before(&self, failure: TransientFailure, repeats: u32, max_attempts: u32) -> Option<Duration> {
         use TransientFailure::{Busy, Disconnected, Refused, ServerError, Unreachable, WrongConnection};
         match failure {
-            Refused if repeats == 0 || repeats + 1 < max_attempts => Some(MIN_WAIT * repeats),
+            Refused if repeats == 0 || repeats.saturating_add(1) < max_attempts => {
+                Some(MIN_WAIT.saturating_mul(repeats))
+            }
             Unreachable | Disconnected | WrongConnection if repeats == 0 => Some(Duration::ZERO),
             Unreachable if self.meter.should_reconnect() => Some(RECONNECT),
             // What a throttled request waits, and what sends it again after a server error, is decided elsewhere.
@@ -368,7 +370,8 @@ impl Wire {
             }
         };
         self.speaks_http2.store(response.version() == Version::HTTP_2, Ordering::Relaxed);
-        let length = response.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+        let lengths = response.headers().iter().map(|(name, value)| [name.as_str().len(), value.len()]);
+        let length = lengths.flatten().fold(0, usize::saturating_add);
         self.meter.take_bytes(length)?;
         if length > HEADER_LIMIT {
             return Ok(Err(too_large(format!("has more than {HEADER_LIMIT} bytes of headers"))));

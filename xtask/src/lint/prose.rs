@@ -57,9 +57,10 @@ pub(super) fn uncited_limits(lint: &mut Lint<'_>) {
             !missing(&constraint, &[], &Words::read(text)).is_empty()
         };
         let is_inherited = constraint.at.starts_with("body ") && of_body == Some(&constraint.clauses);
-        let is_cited =
-            !constraint.clauses.is_empty() && !(is_inherited && constraint.clauses.iter().all(is_unsaid));
-        if is_cited || !reported.insert(constraint.pointer.clone()) {
+        // Without any clause this holds as well.
+        let is_uncited =
+            constraint.clauses.iter().all(is_unsaid) && (is_inherited || constraint.clauses.is_empty());
+        if !is_uncited || !reported.insert(constraint.pointer.clone()) {
             continue;
         }
         let message = format!("`{}` of {} cites no clause", constraint.keyword, constraint.at);
