@@ -79,7 +79,7 @@ ids! {
         ExtractWhitelist = "extract.whitelist",
         /// An account without groups gets an empty array.
         GroupsEmpty = "groups.empty",
-        /// A successful group listing is HTTP 200 with code 200, message, requestId and data.items, the groups of the caller.
+        /// A successful group listing is HTTP 200 with code 200, message, requestId and data.items, …
         GroupsEnvelope = "groups.envelope",
         /// A group has an integer groupId from 1, a string name, and createdAt and …
         GroupsFields = "groups.fields",
