@@ -326,10 +326,10 @@ fn the_password_of_a_database_is_never_shown() {
     for (url, reason) in [
         (
             "postgres://acme:very-secret@127.0.0.1:1/x",
-            "postgres://acme@127.0.0.1/x: the database cannot be reached",
+            "postgres://acme@127.0.0.1:1/x: the database cannot be reached",
         ),
         ("postgres://acme:very-secret@127.0.0.1:very-secret/x", "a part that cannot be read"),
-        ("postgres://acme:very-secret@127.0.0.1", "no database name"),
+        ("postgres://acme:very-secret@127.0.0.1", "without database name"),
     ] {
         for arguments in [["run"].as_slice(), &["seed"], &["export", "-"], &["token", "list"]] {
             let said = shown(arguments, url);
