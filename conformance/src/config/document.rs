@@ -106,7 +106,7 @@ impl<'a> Section<'a> {
 
     /// The item of a required key.
     pub(crate) fn require(&self, key: &str) -> Result<Item<'a>, ConfigError> {
-        let missing = || self.document.error(self.offset, format!("`{}`: expected a key `{key}`", self.key));
+        let missing = || self.document.error(self.offset, format!("`{}`: missing key `{key}`", self.key));
         self.get(key).ok_or_else(missing)
     }
 

@@ -157,8 +157,8 @@ fn ceilings(section: &Section<'_>) -> Result<Ceilings, ConfigError> {
         // Never negative, as `min` is not.
         Ok(number.and_then(|number| u64::try_from(number).ok()))
     };
-    let rate = section.read("rate", |item| item.integer(1..=10_000))?;
-    let concurrency = section.read("concurrency", |item| item.integer(1..=64))?;
+    let rate = section.read("rate", |item| item.integer(1..=u32::MAX.into()))?;
+    let concurrency = section.read("concurrency", |item| item.integer(1..=u8::MAX.into()))?;
     Ok(Ceilings {
         requests: number("requests", 1)?,
         gateways: number("gateways", 0)?,

@@ -78,7 +78,7 @@ fn errors_have_a_line_and_suggest_the_likely_word() {
         ("\n\n[budget]\nrequests = 0", "c.toml:4: `requests`: expected an integer of at least 1"),
         (
             "[budget]\nrate = \"fast\"",
-            "c.toml:2: `rate`: expected an integer from 1 to 10000, found a string",
+            "c.toml:2: `rate`: expected an integer from 1 to 4294967295, found a string",
         ),
         ("[budget\n", "c.toml:1: "),
         ("[[expected-failure]]\nclause = \"search.totals\"\n", "did you mean `search.total`?"),

@@ -102,6 +102,7 @@ const AS_MAIN: &[&str] = &[
     "groups.order/every-sixth",
     "groups.order/first-two-swapped",
     "groups.order/ids-as-text",
+    "groups.order/of-second-account",
     "groups.token/absent",
     "groups.token/any-of-two",
     "groups.token/empty",

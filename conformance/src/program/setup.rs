@@ -75,15 +75,15 @@ impl Setup {
         match &self.information {
             _ if self.target.is_some() => Ok(self),
             Some(found) if has_embedded_server => Err(format!(
-                "there is {found}, but no base URL to use it with; {MISSING_BASE_URL}; without any token and fact the embedded \
+                "missing base URL for {found}; {MISSING_BASE_URL}; without any token and fact the embedded \
                  server is tested"
             )
             .into()),
-            Some(found) => {
-                Err(format!("there is {found}, but no base URL to use it with; {MISSING_BASE_URL}").into())
-            }
+            Some(found) => Err(format!("missing base URL for {found}; {MISSING_BASE_URL}").into()),
             None if has_embedded_server => Ok(self),
-            None => Err(format!("missing base URL; {MISSING_BASE_URL}; this build has no embedded server").into()),
+            None => {
+                Err(format!("missing base URL; {MISSING_BASE_URL}; this build has no embedded server").into())
+            }
         }
     }
 
@@ -218,10 +218,11 @@ fn given_token(arguments: &TargetArguments) -> Result<Option<String>, UsageError
         return Ok(None);
     };
     let token = text.trim();
-    if token.is_empty() {
-        return Err("expected the account's token and nothing else, found an empty text".into());
+    match token.lines().count() {
+        1 => Ok(Some(token.to_owned())),
+        0 => Err("expected the account's token and nothing else, found an empty text".into()),
+        lines => Err(format!("expected the account's token on one line, found {lines} lines").into()),
     }
-    Ok(Some(token.to_owned()))
 }
 
 fn given_ceilings(arguments: &TargetArguments) -> Ceilings {

@@ -43,7 +43,7 @@ impl Signals {
                 // The receiver waits for it.
                 let _ = ready.send(Ok(()));
                 kinds.next().await;
-                stopper.stop("it was interrupted");
+                stopper.stop("the run was interrupted");
                 if ending.get().is_none() {
                     // Whichever comes first.
                     let _ = timeout(time, kinds.next()).await;

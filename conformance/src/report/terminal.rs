@@ -268,7 +268,8 @@ fn beginning(value: &str) -> Cow<'_, str> {
     let items: Vec<&str> = value.split(", ").collect();
     match items.get(..SHOWN) {
         Some(first) if items.len() > 2 * SHOWN => {
-            format!("{}, … ({} in all)", first.join(", "), items.len()).into()
+            let end = if value.ends_with(']') { "]" } else { "" };
+            format!("{}, …{end} ({} in all)", first.join(", "), items.len()).into()
         }
         _ => value.into(),
     }

@@ -4,8 +4,8 @@ use crate::contract::{Contract, OperationId};
 use crate::response::{Form, ResponseClass, describe, gateways, operation_of};
 use crate::target::Target;
 use crate::wire::{
-    Exchange, FailureKind, GatewayCount, Redactor, Request, Response, ThrottlingPolicy, Wire, WireError,
-    WireFailure,
+    BudgetError, Exchange, FailureKind, GatewayCount, PLAIN_HTTP, Redactor, Request, Response,
+    ThrottlingPolicy, Wire, WireError, WireFailure,
 };
 
 /// Why a target can't be tested, as a verdict, and what to do about it.
@@ -86,8 +86,12 @@ impl Preflight<'_> {
     async fn all_bad(&self, bad_status: fn(&Response) -> Option<u16>) -> Option<Vec<u16>> {
         let mut statuses = Vec::new();
         for request in &first_requests(self.contract, self.target) {
-            let response = self.send(request).await.ok()?.result.ok()?;
-            statuses.push(bad_status(&response)?);
+            match self.send(request).await {
+                Ok(exchange) => statuses.push(bad_status(&exchange.result.ok()?)?),
+                // No gateway may be taken, so the other responses have to suffice.
+                Err(WireError::Budget(BudgetError::Gateways(_))) => {}
+                Err(_) => return None,
+            }
         }
         Some(statuses)
     }
@@ -175,7 +179,7 @@ fn not_the_api(contract: &Contract, target: &Target, statuses: &[u16]) -> Obstac
         return wrong_base_url(contract, target);
     }
     let reason = format!(
-        "every operation responds with something else than JSON ({}): this does not look like the API; check the base URL, \
+        "every operation responds with something other than JSON ({}): this does not look like the API; check the base URL, \
          to which the paths of the contract are added",
         listed(statuses)
     );
@@ -270,8 +274,8 @@ fn unreachable(failure: &WireFailure) -> Obstacle {
         FailureKind::Connect if failure.detail.contains("certificate") => {
             "its certificate is not trusted; pass the certificate of its authority with --ca-file"
         }
-        FailureKind::Connect if failure.detail.contains("corrupt message") => {
-            "the server there does not speak TLS; if it serves plain HTTP, use an http base URL"
+        FailureKind::Connect if failure.detail.contains(PLAIN_HTTP) => {
+            "use http:// in the base URL, or the port of https"
         }
         FailureKind::Connect => "check the host and the port, and that the service is running",
         FailureKind::Refused => "it refuses requests; run it again later, or with a lower --rate",

@@ -11,6 +11,7 @@ use crate::contract::Contract;
 pub(super) fn contradictions(token: &Secret, facts: &Facts) -> Vec<String> {
     let mut wrong = Vec::new();
     addresses(facts, &mut wrong);
+    protocols(facts, &mut wrong);
     tokens(token, facts, &mut wrong);
     regions(facts, &mut wrong);
     if let Some(order) = &facts.foreign_order {
@@ -25,6 +26,17 @@ pub(super) fn contradictions(token: &Secret, facts: &Facts) -> Vec<String> {
         wrong.push(both(Fact::ForeignGroup, Fact::OwnGroups, &group.to_string()));
     }
     wrong
+}
+
+/// A protocol that no extraction takes is a typing error.
+fn protocols(facts: &Facts, wrong: &mut Vec<String>) {
+    // Without a contract nothing runs.
+    let Ok(contract) = Contract::embedded() else { return };
+    let known = &contract.extract.protocols;
+    for protocol in facts.entitled_protocols.iter().filter(|protocol| !known.contains(protocol)) {
+        let variable = Fact::EntitledProtocols.variable();
+        wrong.push(format!("{variable}: expected one of {}, found `{protocol}`", known.join(", ")));
+    }
 }
 
 fn addresses(facts: &Facts, wrong: &mut Vec<String>) {
@@ -205,7 +217,11 @@ mod tests {
     #[test]
     fn a_contradiction_names_the_variables_and_no_token() {
         type Change = fn(&mut Facts);
-        let changes: [(Change, &[&str]); 11] = [
+        let changes: [(Change, &[&str]); 12] = [
+            (
+                |facts| facts.entitled_protocols.push("htp".into()),
+                &["ENTITLED_PROTOCOLS", "http, socks5", "`htp`"],
+            ),
             (|facts| facts.own_addresses.push("198.51.100.300".into()), &["OWN_ADDRESSES", "198.51.100.300"]),
             (|facts| facts.own_addresses.push("198.51.100.3:0".into()), &["OWN_ADDRESSES", "198.51.100.3:0"]),
             (

@@ -84,7 +84,8 @@ impl KnownInstance {
         let ip: IpAddr =
             spelling.parse().map_err(|_| format!("an IPv4 or IPv6 address in `ip`, found `{spelling}`"))?;
         let port = fields.remove("port").map(|port| text(&port)).ok_or("a field `port`, found none")?;
-        let port = port.parse().map_err(|_| format!("a whole number in `port`, found `{port}`"))?;
+        let wrong = |_| format!("a port from 0 to {} in `port`, found `{port}`", u16::MAX);
+        let port = port.parse::<u16>().map_err(wrong)?.into();
         let order = fields.remove("orderNo").filter(|order| !order.is_null()).map(|order| text(&order));
         Ok(Self { ip, spelling, port, order: order.filter(|order| !order.is_empty()), fields })
     }
@@ -93,6 +94,12 @@ impl KnownInstance {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_port_that_no_address_can_have_is_a_mistake() {
+        let found = KnownInstance::from_csv("ip,port\n203.0.113.7,99999\n").unwrap_err();
+        assert_eq!(found, "a port from 0 to 65535 in `port`, found `99999` in line 2");
+    }
 
     #[test]
     fn csv_and_json_are_equivalent() {

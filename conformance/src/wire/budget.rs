@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 use super::pace::Pace;
 use super::{FailureKind, Throttling, WireFailure};
 use crate::lock::lock;
+use crate::quantity::quantity;
 
 /// The limits of a run. Reaching one ends it as incomplete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -116,13 +117,13 @@ pub struct Reservation<'m> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BudgetError {
     /// Of requests.
-    #[error("the budget of {0} requests is used up")]
+    #[error("the limit of {} is reached", quantity(*.0, "request"))]
     Requests(u64),
     /// Of gateways. Requests that take none can still be sent.
-    #[error("the budget of {0} gateways is used up")]
+    #[error("the limit of {} is reached", quantity(*.0, "gateway"))]
     Gateways(u64),
     /// Of gateways, by a target that returns more than requested: nothing more is sent to it.
-    #[error("the budget of {limit} gateways is exceeded: the target returned {taken}, more than requested")]
+    #[error("the limit of {} is exceeded: the target returned {taken}, more than requested", quantity(*.limit, "gateway"))]
     Overdrawn {
         /// The limit.
         limit: u64,
@@ -130,7 +131,7 @@ pub enum BudgetError {
         taken: u64,
     },
     /// Of bytes of requests and responses.
-    #[error("the budget of {0} bytes is used up")]
+    #[error("the limit of {} is reached", quantity(*.0, "byte"))]
     Bytes(u64),
     /// Of time, in seconds.
     #[error("the time limit of {0} s is reached")]

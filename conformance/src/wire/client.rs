@@ -97,6 +97,9 @@ const VALUES_PER_ITEM: usize = 128;
 /// Maximum size of the headers of a response, in bytes: many times what servers and proxies take.
 const HEADER_LIMIT: usize = 64 << 10;
 
+/// Said of a port that does not speak TLS.
+pub(crate) const PLAIN_HTTP: &str = "this port speaks plain http";
+
 /// Minimum wait, multiplied by the number of attempts, even if the target asks for less.
 const MIN_WAIT: Duration = Duration::from_millis(5);
 
@@ -479,9 +482,8 @@ pub(super) fn failure(error: reqwest::Error) -> WireFailure {
     let mut detail = with_causes(&error);
     // What rustls says of a first byte that is no TLS.
     if kind == FailureKind::Connect && detail.contains("corrupt message of type InvalidContentType") {
-        detail.push_str(
-            "; this port speaks plain http: expected http:// in the base URL, or the port of https",
-        );
+        detail.push_str("; ");
+        detail.push_str(PLAIN_HTTP);
     }
     WireFailure { kind, detail }
 }

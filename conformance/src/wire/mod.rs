@@ -20,7 +20,7 @@ mod transient;
 pub(crate) use body::{ReceivedResponse, receive};
 pub use budget::{Budget, BudgetError, GatewayCost, GatewayCount, Meter, Reservation, Usage};
 pub use client::{ExtraHeader, ThrottlingPolicy, Wire, WireError, WireOptions, is_loopback};
-pub(crate) use client::{is_small_enough, with_causes};
+pub(crate) use client::{PLAIN_HTTP, is_small_enough, with_causes};
 pub use exchange::{Exchange, FailureKind, RecordedExchange, WireFailure};
 pub use pace::Throttling;
 pub(crate) use redact::base64_forms;

@@ -28,7 +28,7 @@ pub struct Redactor {
 /// A secret that is too short to be hidden in reports.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{name}`: expected a secret of at least {SHORTEST} characters, found {length}: a shorter one occurs in ordinary words, \
+    "`{name}`: expected a secret of at least {SHORTEST} characters, found {length} characters: a shorter one occurs in ordinary words, \
      where it cannot be hidden; use a longer one, or --public-header for a header that is not secret"
 )]
 pub struct ShortSecret {

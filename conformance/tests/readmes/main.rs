@@ -140,6 +140,16 @@ fn no_text_repeats_a_limit_of_the_document() {
     );
 }
 
+/// The sample output of the suite for clients, which is not run here.
+#[test]
+fn the_number_of_client_cases_is_that_of_the_suite() {
+    let contract = sallyport_conformance::Contract::embedded().expect("a contract");
+    let count = sallyport_conformance::client::cases(contract, &["192.0.2.1".to_owned()]).len();
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("the README");
+    let shown = format!("cases {count}: {count} passed");
+    assert!(readme.contains(&shown) && readme.contains(&format!("in {count} cases")), "expected `{shown}`");
+}
+
 #[test]
 fn whatever_is_not_run_is_listed_here() {
     let reasons: Vec<String> =

@@ -124,7 +124,7 @@ async fn the_ceiling_of_gateways_holds_against_targets_that_break_the_contract()
             let counted = report.usage.gateways + bound(concurrency, per_response) - CEILING;
             assert!(counted >= handed_out, "{index}: {:?} of {handed_out}", report.usage);
             let stopped = report.stopped.as_deref().unwrap_or_default();
-            let is_exceeded = stopped.contains("the budget of 25 gateways is exceeded");
+            let is_exceeded = stopped.contains("the limit of 25 gateways is exceeded");
             assert!(is_exceeded || handed_out <= CEILING, "{index}, {handed_out} handed out: {stopped}");
             let found = report
                 .checks

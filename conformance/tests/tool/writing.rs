@@ -279,5 +279,5 @@ fn headers_have_a_limit_and_count_as_bytes() {
     let target = MisbehavingServer::start(|stream| with_headers(stream, 900));
     let url = target.url();
     let with_limit = [RUN.as_slice(), &["--base-url", &url, "--max-bytes", "150000"]].concat();
-    program(&with_limit).finish().assert(4, &["the budget of 150000 bytes is used up"]);
+    program(&with_limit).finish().assert(4, &["the limit of 150000 bytes is reached"]);
 }

@@ -98,7 +98,7 @@ async fn repeat(
             tokio::select! {
                 report = &mut running => report,
                 () = ending.stopped() => {
-                    stopper.stop("it was interrupted");
+                    stopper.stop("the run was interrupted");
                     // Requests in flight end within a second. An interrupted run is discarded.
                     running.await;
                     return Ok(Verdict::Conforms);
