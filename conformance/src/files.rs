@@ -32,7 +32,14 @@ pub fn replace<E: From<io::Error>>(
     let replaced = write(&mut file).and_then(|()| {
         file.flush()?;
         file.get_ref().sync_all()?;
-        Ok(std::fs::rename(&beside, path)?)
+        match std::fs::rename(&beside, path) {
+            // A file that is mounted, as containers do it, can only be written where it is.
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                std::fs::copy(&beside, path)?;
+                Ok(std::fs::remove_file(&beside)?)
+            }
+            renamed => Ok(renamed?),
+        }
     });
     finish(&beside, replaced.is_err());
     replaced

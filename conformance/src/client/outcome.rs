@@ -10,7 +10,7 @@ use super::duty::Duty;
 use super::evidence::{Evidence, Exit, Problem, RecordedRequest};
 use super::protocol::MAX_OUTPUT;
 use super::result::{CaseOutcome, ClientFinding};
-use super::token_search::{shows, shows_any};
+use super::token_search::{gives_away, shows};
 use crate::check::Severity;
 use crate::contract::{Extract, OperationId, Search};
 use crate::quantity::quantity;
@@ -34,7 +34,7 @@ pub(super) fn problems(case: &ClientCase, evidence: &Evidence) -> Vec<Problem> {
                     "it contains the token".to_owned(),
                 ));
             }
-            if shows_any(text, &evidence.secrets) {
+            if gives_away(text, &evidence.secrets) {
                 problems.push(Problem::new(
                     Duty::TokenPrivate,
                     format!("standard {name} without a token of the tester's environment"),

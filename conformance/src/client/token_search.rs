@@ -10,6 +10,17 @@ use crate::target::Secret;
 
 /// The forms in which a text may show the token, or half of it.
 fn forms(token: &Secret) -> Vec<String> {
+    let mut forms = whole_forms(token);
+    let token = token.expose();
+    // Half of it is no mask: a few characters at the beginning or the end are.
+    let part = (token.len() / 2).max(8).min(token.len());
+    let parts = (0..=token.len() - part).filter_map(|start| token.get(start..start + part));
+    forms.extend(parts.map(str::to_owned));
+    forms
+}
+
+/// The forms in which a text may show the whole token.
+fn whole_forms(token: &Secret) -> Vec<String> {
     let token = token.expose();
     let percent = utf8_percent_encode(token, NON_ALPHANUMERIC).to_string();
     let hexadecimal: String = token.bytes().map(|byte| format!("{byte:02x}")).collect();
@@ -23,11 +34,8 @@ fn forms(token: &Secret) -> Vec<String> {
             .unwrap_or_default()
             .to_owned()
     }));
+    forms.push(token.to_owned());
     forms.retain(|form| form.len() >= 6);
-    // Half of it is no mask: a few characters at the beginning or the end are.
-    let part = (token.len() / 2).max(8).min(token.len());
-    let parts = (0..=token.len() - part).filter_map(|start| token.get(start..start + part));
-    forms.extend(parts.map(str::to_owned));
     forms
 }
 
@@ -35,6 +43,15 @@ fn forms(token: &Secret) -> Vec<String> {
 pub(super) fn shows(text: &[u8], token: &Secret) -> bool {
     let text = String::from_utf8_lossy(text);
     forms(token).iter().any(|form| text.contains(form.as_str()))
+}
+
+/// Whether a text certainly shows one of the tester's own secrets. These are not made for the test, as the token is: a short one, or a
+/// part of one, may be a word that the command has from elsewhere.
+pub(super) fn gives_away<'a>(text: &[u8], secrets: impl IntoIterator<Item = &'a Secret>) -> bool {
+    const MIN_LENGTH: usize = 12;
+    let text = String::from_utf8_lossy(text);
+    let mut secrets = secrets.into_iter().filter(|secret| secret.expose().len() >= MIN_LENGTH);
+    secrets.any(|secret| whole_forms(secret).iter().any(|form| text.contains(form.as_str())))
 }
 
 /// Whether a text shows one of them.

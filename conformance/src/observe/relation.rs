@@ -225,7 +225,7 @@ impl Search {
             return;
         }
         for (wide, narrow) in [(self, after), (after, self)] {
-            let is_narrower = wide.filters.iter().all(|filter| narrow.filters.contains(filter));
+            let is_narrower = wide.filters.iter().all(|filter| narrow.filters.binary_search(filter).is_ok());
             if !is_narrower {
                 continue;
             }

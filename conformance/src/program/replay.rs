@@ -98,8 +98,13 @@ async fn compare_again(
     options.selection = Selection { only, skip: Vec::new() };
     (options.keep_exchanges, options.retries) = (true, 0);
     let suite = Suite::new(contract, target, options)?;
+    let again = suite.run(&SilentObserver).await;
+    if again.verdict.prevents_testing() {
+        Output::Stdout.print(&report::summary(&again, &Output::Stdout.screen(Detail::Normal)));
+        return Ok(again.verdict);
+    }
     let mut sent = Vec::new();
-    report::har(&suite.run(&SilentObserver).await, &mut sent)?;
+    report::har(&again, &mut sent)?;
     let archive = Archive::read(sent.as_slice(), u64::MAX)?;
     let traffic = Traffic::from_archive(contract, archive, Some(target.base().as_str()))?;
     let mut judged = observe(contract, &traffic, InferredClauses::default());
@@ -134,9 +139,8 @@ fn requests(report: &Value, check: &str, target: &Target, options: &Options) -> 
     let again = |exchange: &RecordedExchange| {
         // These headers are added again.
         let headers = options.wire.headers.iter();
-        Some(
-            headers.fold(exchange.request(&secrets)?, |request, header| request.without_header(&header.name)),
-        )
+        let request = exchange.request(&secrets).filter(|request| request.target().starts_with('/'))?;
+        Some(headers.fold(request, |request, header| request.without_header(&header.name)))
     };
     let mut of_findings: Vec<Vec<Request>> = Vec::new();
     for finding in result.get("findings")?.as_array()? {

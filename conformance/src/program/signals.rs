@@ -57,7 +57,10 @@ impl Signals {
 
     /// Notes that the command has its verdict and only writes from now on: a signal then ends the program at once.
     pub(crate) fn only_write(&self, verdict: Verdict) {
-        let code = if verdict == Verdict::Conforms { Verdict::Incomplete } else { verdict }.exit_code();
+        let code = match verdict.exit_code() {
+            0 => Verdict::Incomplete.exit_code(),
+            code => code,
+        };
         // A command has one verdict.
         let _ = self.written.set(code);
     }

@@ -10,7 +10,16 @@ pub use class::{Decision, Form, ResponseClass};
 pub(crate) use region::RegionSupply;
 
 use crate::contract::{Contract, OperationId};
-use crate::wire::Request;
+use crate::wire::{Request, Response};
+
+/// Whether a rejection says that it is about the caller: by its status, or by a code made from one, which services use that reject
+/// with the status of a success.
+pub(crate) fn is_about_caller(response: &Response) -> bool {
+    const STATUSES: [u16; 2] = [401, 403];
+    let code = response.at("/code").map(ToString::to_string).unwrap_or_default();
+    let of_status = |status: u16| code.trim_matches('"').starts_with(&status.to_string());
+    STATUSES.contains(&response.status) || response.status == 200 && STATUSES.into_iter().any(of_status)
+}
 
 /// The operation of a request by method and path, or else by path alone, since checks also send methods that a path does not
 /// have. None for an unknown path.

@@ -1,7 +1,7 @@
 use super::Verdict;
 use crate::checks::first_requests;
 use crate::contract::{Contract, OperationId};
-use crate::response::{Form, ResponseClass, describe, gateways, operation_of};
+use crate::response::{Form, ResponseClass, describe, gateways, is_about_caller, operation_of};
 use crate::target::Target;
 use crate::wire::{
     BudgetError, Exchange, FailureKind, GatewayCount, PLAIN_HTTP, Redactor, Request, Response,
@@ -135,9 +135,9 @@ impl Preflight<'_> {
         let unknown = self.send(&groups.query(&contract.groups.api_key.name, UNKNOWN_TOKEN)).await.ok()?;
         let unknown = self.rejection(asked, unknown)?;
         let is_alike = own.status == unknown.status && own.at("/code") == unknown.at("/code");
-        let how = if is_alike && is_about_token(own) {
+        let how = if is_alike && is_about_caller(own) {
             "as it rejects an unknown one"
-        } else if responses.iter().all(is_about_token) {
+        } else if responses.iter().all(is_about_caller) {
             "for every operation"
         } else {
             return None;
@@ -186,15 +186,6 @@ fn not_the_api(contract: &Contract, target: &Target, statuses: &[u16]) -> Obstac
     Obstacle::new(Verdict::WrongTarget, reason)
 }
 
-/// Whether a rejection says that it is about the caller: by its status, or by a code made from one, which services use that reject
-/// with the status of a success.
-fn is_about_token(response: &Response) -> bool {
-    let code = response.at("/code").map(ToString::to_string).unwrap_or_default();
-    let of_status = |status: u16| code.trim_matches('"').starts_with(&status.to_string());
-    [UNAUTHORIZED, FORBIDDEN].contains(&response.status)
-        || response.status == OK && [UNAUTHORIZED, FORBIDDEN].into_iter().any(of_status)
-}
-
 /// The status of a server error with neither a business code nor `Retry-After`.
 fn bare_server_error(response: &Response) -> Option<u16> {
     let is_bare = response.at("/code").is_none() && response.header("Retry-After").is_none();
@@ -216,8 +207,6 @@ fn listed(statuses: &[u16]) -> String {
     statuses.iter().map(|status| format!("HTTP {status}")).collect::<Vec<_>>().join(", ")
 }
 
-const OK: u16 = 200;
-const UNAUTHORIZED: u16 = 401;
 const FORBIDDEN: u16 = 403;
 const NOT_FOUND: u16 = 404;
 const TOO_MANY_REQUESTS: u16 = 429;

@@ -395,6 +395,11 @@ impl Wire {
     fn build(&self, request: &Request, client: &reqwest::Client) -> Result<reqwest::Request, String> {
         let base = self.base.as_str().trim_end_matches('/');
         let url = Url::parse(&format!("{base}{}", request.target())).map_err(|error| error.to_string())?;
+        // What stands in a report, such as `@other.example/`, may make another host of the base URL; it would get the token.
+        let own = |url: &Url| (url.origin(), url.username().to_owned(), url.password().map(str::to_owned));
+        if own(&url) != own(&self.base) {
+            return Err("the request leads away from the base URL".to_owned());
+        }
         let method =
             Method::from_bytes(request.method_name().as_bytes()).map_err(|error| error.to_string())?;
         let mut builder = client.request(method, url);

@@ -195,6 +195,20 @@ fn every_finding_is_replayed_passive_ones_too() {
     let again = ["replay", recorded, "groups.order.recorded", "--base-url"];
     run(&[again.as_slice(), &[&broken.url()]].concat()).assert(1, &["Reproduce curl"]);
     run(&[again.as_slice(), &[&fixed.url(), "--allow-other-target"]].concat()).assert(0, &[]);
+    // A report is of others: no request of it leaves the base URL, with the token or without.
+    let elsewhere = MisbehavingServer::start(groups);
+    let host = elsewhere.url().replace("http://", "");
+    let written = folder.read("report.json");
+    for target in [format!("@{host}/x?"), format!(".{host}/"), "x".to_owned()] {
+        folder.write(
+            "report.json",
+            written.replace("\"target\": \"/openapi", &format!("\"target\": \"{target}/openapi")),
+        );
+        run(&["replay", report, "groups.envelope.schema", "--base-url", &broken.url()])
+            .assert(2, &["expected the requests of `groups.envelope.schema` in `exchanges`"]);
+    }
+    assert_eq!(elsewhere.connections(), 0);
+    folder.write("report.json", written);
     let cut = folder.read("report.json").replace("\"request_body_cut\": false", "\"request_body_cut\": true");
     folder.write("report.json", cut);
     run(&["replay", report, "groups.envelope.schema", "--base-url", &broken.url()])

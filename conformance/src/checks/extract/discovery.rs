@@ -6,6 +6,7 @@ use crate::check::{Check, Probe, ResponseClass};
 use crate::checks::Requests;
 use crate::checks::quota::is_served_otherwise;
 use crate::contract::Clause;
+use crate::response::is_about_caller;
 use crate::target::{Fact, Facts};
 use crate::wire::Request;
 
@@ -81,10 +82,14 @@ pub(in crate::checks) async fn discover(
 }
 
 /// The rejection of the plain extraction, if extractions of other forms and protocols are not served either, and the token is
-/// accepted.
+/// accepted. None where the rejection is not about the caller.
 async fn nothing_is_served(probe: &Probe<'_>, plain: &Request) -> Option<String> {
-    let (_, class) = probe.send_once(plain).await.ok()?;
+    let (exchange, class) = probe.send_once(plain).await.ok()?;
     let ResponseClass::Rejected(rejection) = class else { return None };
+    // A rejection of the request is for the checks: a service may require a parameter that is optional.
+    if !exchange.result.is_ok_and(|response| is_about_caller(&response)) {
+        return None;
+    }
     let (_, listing) = probe.send_once(&probe.groups()).await.ok()?;
     let is_explained = listing != ResponseClass::Accepted
         || is_served_otherwise(probe).await
