@@ -67,8 +67,8 @@ impl Probe<'_> {
         }
     }
 
-    /// Finds out whether only this request gets 503, by alternating it with a control request without waiting. Returns the last
-    /// response to the request.
+    /// Finds out whether only this request gets 503, by alternating it with a control request without waiting. Returns the first
+    /// response to the request that has `Retry-After`, or else the last one.
     ///
     /// # Errors
     /// Inconclusive when the request is served after all, when it is throttled, or when a control request is not served.
@@ -95,7 +95,11 @@ impl Probe<'_> {
                     "the service is sometimes busy; run it again later, or with a lower --rate",
                 ));
             }
-            if !is_control {
+            // One of them may be of a busy service that does not say how long to wait, where a shortage does.
+            let waits = |exchange: &Exchange| {
+                exchange.result.as_ref().is_ok_and(|response| response.header("Retry-After").is_some())
+            };
+            if !is_control && !last.as_ref().is_some_and(waits) {
                 last = Some(exchange);
             }
         }
