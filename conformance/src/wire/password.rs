@@ -49,7 +49,7 @@ fn walk<'a>(
 
 /// The body with its passwords replaced, and without members that a later one replaces; none if it contains none.
 pub(crate) fn masked(body: &[u8]) -> Option<Vec<u8>> {
-    if !matches!(body.first(), Some(b'{' | b'[')) {
+    if !matches!(body.trim_ascii_start().first(), Some(b'{' | b'[')) {
         return masked_text(std::str::from_utf8(body).ok()?);
     }
     let mut value = may_contain_one(body).then(|| serde_json::from_slice::<Value>(body).ok()).flatten()?;
@@ -299,6 +299,7 @@ mod tests {
         assert_eq!(masked.as_deref(), Some(hidden));
         // Of members of one name, only the last one is parsed.
         for (body, shown) in [
+            ("\n {\"pwd\":\"x\"}", r#"{"pwd":"$PASSWORD"}"#),
             (r#"{"secret":"dup-s3cret-value","secret":null}"#, r#"{"secret":null}"#),
             (r#"[{"a":{"p\u0077d":"x"},"a":1,"b":":"}]"#, r#"[{"a":1,"b":":"}]"#),
         ] {
