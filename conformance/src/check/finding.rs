@@ -19,6 +19,9 @@ pub struct Finding {
     pub severity: Severity,
     /// Indexes of the exchanges that show it, in the recording of its check.
     pub exchanges: Vec<usize>,
+    /// For a finding of an active check: those among them that it judged; the others only lead to them.
+    #[serde(skip)]
+    pub(crate) judged: Vec<usize>,
     /// The label of its case; none when its check has one unnamed case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub case: Option<String>,

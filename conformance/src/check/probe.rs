@@ -403,6 +403,7 @@ impl<'a> Probe<'a> {
             facts.push(region);
         }
         let case = Some(notes.case.label.clone()).filter(|label| !label.is_empty());
+        let judged = exchanges.iter().map(|exchange| exchange.index).collect();
         let exchanges = self.reproduction(&notes, exchanges);
         notes.findings.push(Finding {
             case,
@@ -416,6 +417,7 @@ impl<'a> Probe<'a> {
             seen_in: Vec::new(),
             excluded: Vec::new(),
             exchanges,
+            judged,
         });
     }
 

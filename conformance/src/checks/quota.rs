@@ -14,7 +14,7 @@ use crate::wire::RecordedExchange;
 type Rejection = (u16, Option<String>);
 
 /// The reason why failures of an account that has extracted before show nothing: a plain extraction is now rejected with the
-/// same status and code. `None` when it is served, and when no failure cites a rejected extraction. May take a few gateways.
+/// same status and code. `None` when it is served, and when no failure is about a rejected extraction. May take a few gateways.
 pub(crate) async fn has_run_out(
     probe: &Probe<'_>,
     findings: &[Finding],
@@ -64,19 +64,19 @@ pub(super) async fn is_served_otherwise(probe: &Probe<'_>) -> bool {
     false
 }
 
-/// The rejections of the extractions that failures cite.
+/// The rejections of the extractions that failures are about.
 fn rejected_extractions(
     probe: &Probe<'_>,
     findings: &[Finding],
     exchanges: &[RecordedExchange],
 ) -> BTreeSet<Rejection> {
     let failures = findings.iter().filter(|finding| finding.severity == Severity::Fail);
-    let cited: BTreeSet<usize> = failures.flat_map(|finding| finding.exchanges.iter().copied()).collect();
+    let judged: BTreeSet<usize> = failures.flat_map(|finding| finding.judged.iter().copied()).collect();
     let path = probe.contract().extract.operation.path.as_str();
-    let is_cited_extraction = |exchange: &&RecordedExchange| {
-        cited.contains(&exchange.index) && exchange.target.split('?').next() == Some(path)
+    let is_judged_extraction = |exchange: &&RecordedExchange| {
+        judged.contains(&exchange.index) && exchange.target.split('?').next() == Some(path)
     };
-    exchanges.iter().filter(is_cited_extraction).filter_map(rejection).collect()
+    exchanges.iter().filter(is_judged_extraction).filter_map(rejection).collect()
 }
 
 fn rejection(exchange: &RecordedExchange) -> Option<Rejection> {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::archive::Header;
 use crate::contract::Contract;
-use crate::wire::{Redactor, Request, Secret, ShortSecret, headers};
+use crate::wire::{Redactor, Request, Secret, ShortSecret, headers, password};
 
 /// Credentials of the traffic by value. They are hidden in all output, and tell callers apart.
 #[derive(Default)]
@@ -123,16 +123,21 @@ const API_KEY: &str = "API_KEY";
 const HIDDEN: &str = "HIDDEN";
 
 /// A body, as JSON or a form, without what is named like a credential. `found` receives name and value, and returns what stands for
-/// it. What is neither is left out as a whole if it names one.
+/// it. What is neither is left out as a whole if it may name one, and so are members that a later one replaces.
 fn masked_body(body: &str, mut found: impl FnMut(&str, &str) -> &'static str) -> String {
+    // A backslash may begin an escaped letter.
+    let may_name_one = || {
+        let mut words = body.split(|c: char| !c.is_alphanumeric() && c != '_');
+        body.contains('\\') || words.any(headers::is_credential)
+    };
     if let Ok(mut value) = serde_json::from_str::<Value>(body) {
-        let is_masked = mask("", false, &mut value, &mut found);
+        let is_masked = mask("", false, &mut value, &mut found)
+            || password::has_replaced_members(body.as_bytes(), &value) && may_name_one();
         return if is_masked { value.to_string() } else { body.to_owned() };
     }
     let is_form = !body.contains(|c: char| c.is_whitespace() || "{}<>\"".contains(c));
-    let names_one = || body.split(|c: char| !c.is_alphanumeric() && c != '_').any(headers::is_credential);
     if !is_form {
-        return if names_one() { format!("${HIDDEN}") } else { body.to_owned() };
+        return if may_name_one() { format!("${HIDDEN}") } else { body.to_owned() };
     }
     let pairs = body.split('&').map(|pair| {
         let decoded = url::form_urlencoded::parse(pair.as_bytes()).next();
@@ -262,6 +267,12 @@ mod tests {
             (r#"{"tokens":["one-s3cret"],"page":1}"#, r#"{"tokens":["$HIDDEN"],"page":1}"#),
             ("num=1&appkey=form-s3cret&api%5Fkey=f%6Frm-s3cret", "num=1&appkey=$HIDDEN&api%5Fkey=$API_KEY"),
             (r#"{"api_key": "cut-s3cret", "#, "$HIDDEN"),
+            // Of members of one name, only the last one is parsed.
+            (r#"{"api_key":"dup-s3cret","api_key":null, "n": 1}"#, r#"{"api_key":null,"n":1}"#),
+            (r#"{"a":[{"\u0070in_\u006bey":"dup-s3cret"}],"a":":\":"}"#, r#"{"a":":\":"}"#),
+            (r#"{"ips": ["a"], "ips": ["b"]}"#, r#"{"ips": ["a"], "ips": ["b"]}"#),
+            (r#"{"\u0061pi_k\u0065y": "cut-s3cret", "#, "$HIDDEN"),
+            (r#"{"keys": {}, "a": ":\":"}"#, r#"{"keys": {}, "a": ":\":"}"#),
             (r#"{ "ips": [ "a" ] }"#, r#"{ "ips": [ "a" ] }"#),
             ("plain words", "plain words"),
         ] {

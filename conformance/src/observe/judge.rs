@@ -173,6 +173,7 @@ fn of_relation(
             actual: traffic.redactor.redact(&format!("{actual}, at {}", places.join(" and "))),
             severity: inferred.severity(*severity, inferred_from),
             exchanges: cited,
+            judged: Vec::new(),
             case: None,
             inferred_from: inferred_from.map(str::to_owned),
             facts: Vec::new(),

@@ -107,6 +107,7 @@ mod tests {
                 severity: Severity::Fail,
                 inferred_from: None,
                 exchanges: Vec::new(),
+                judged: Vec::new(),
                 case: None,
                 facts: Vec::new(),
                 seen_in: Vec::new(),

@@ -47,13 +47,36 @@ fn walk<'a>(
     }
 }
 
-/// The body with its passwords replaced; none if it contains none.
+/// The body with its passwords replaced, and without members that a later one replaces; none if it contains none.
 pub(crate) fn masked(body: &[u8]) -> Option<Vec<u8>> {
-    if !matches!(body.first(), Some(b'{' | b'[')) {
+    if !matches!(body.trim_ascii_start().first(), Some(b'{' | b'[')) {
         return masked_text(std::str::from_utf8(body).ok()?);
     }
     let mut value = may_contain_one(body).then(|| serde_json::from_slice::<Value>(body).ok()).flatten()?;
-    mask("", &mut value).then(|| serde_json::to_vec(&value).ok()).flatten()
+    let is_masked = mask("", &mut value) || has_replaced_members(body, &value);
+    is_masked.then(|| serde_json::to_vec(&value).ok()).flatten()
+}
+
+/// Whether JSON has members that its parsed value lacks, because a later one of the same object has their name.
+pub(crate) fn has_replaced_members(json: &[u8], parsed: &Value) -> bool {
+    fn members(value: &Value) -> usize {
+        match value {
+            Value::Object(object) => object.len() + object.values().map(members).sum::<usize>(),
+            Value::Array(items) => items.iter().map(members).sum(),
+            _ => 0,
+        }
+    }
+    let (mut bytes, mut colons, mut is_in_text) = (json.iter(), 0, false);
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => is_in_text = !is_in_text,
+            // What follows is no end of the text.
+            b'\\' => drop(bytes.next()),
+            b':' if !is_in_text => colons += 1,
+            _ => {}
+        }
+    }
+    colons > members(parsed)
 }
 
 fn masked_text(text: &str) -> Option<Vec<u8>> {
@@ -274,6 +297,17 @@ mod tests {
         let masked = super::masked(body.as_bytes()).map(|body| String::from_utf8_lossy(&body).into_owned());
         let hidden = r#"{"accessToken":"$HIDDEN","appkey":"","data":{"apikey":"$HIDDEN","groupId":1},"tokens":["$HIDDEN"]}"#;
         assert_eq!(masked.as_deref(), Some(hidden));
+        // Of members of one name, only the last one is parsed.
+        for (body, shown) in [
+            ("\n {\"pwd\":\"x\"}", r#"{"pwd":"$PASSWORD"}"#),
+            (r#"{"secret":"dup-s3cret-value","secret":null}"#, r#"{"secret":null}"#),
+            (r#"[{"a":{"p\u0077d":"x"},"a":1,"b":":"}]"#, r#"[{"a":1,"b":":"}]"#),
+        ] {
+            let masked =
+                super::masked(body.as_bytes()).map(|body| String::from_utf8_lossy(&body).into_owned());
+            assert_eq!(masked.as_deref(), Some(shown));
+        }
+        assert_eq!(super::masked(br#"{"tokens":[],"a":"\":"}"#), None);
         assert_eq!(super::masked(b"password: x"), None);
     }
 }

@@ -11,7 +11,7 @@ use super::{Secret, spelling};
 
 const SHORTEST: usize = Secret::SHORTEST;
 
-/// Maximum number of patterns of passwords from responses. A service that shows one with each of thousands of instances has been
+/// Maximum number of patterns of passwords and other credentials from responses. A service that shows one with each of thousands of instances has been
 /// reported by then.
 const MAX_LEARNED: usize = 1_000;
 
@@ -21,7 +21,7 @@ const MAX_LEARNED_LENGTH: usize = 256;
 /// Replaces every known secret by its name, however its characters are spelt in a request, a response or a report.
 pub struct Redactor {
     known: Patterns,
-    /// Passwords found in responses.
+    /// Passwords and other credentials found in responses.
     learned: RwLock<Patterns>,
 }
 
@@ -86,9 +86,10 @@ impl Redactor {
         self.learn_as(password, PASSWORD);
     }
 
-    /// The same for another credential, which `name` replaces.
+    /// The same for another credential, which `name` replaces. They leave half of the patterns to passwords.
     pub(super) fn learn_as(&self, password: &str, name: &str) {
-        let is_full = || self.learned().patterns.len() >= MAX_LEARNED;
+        let most = if name == PASSWORD { MAX_LEARNED } else { MAX_LEARNED / 2 };
+        let is_full = || self.learned().patterns.len() >= most;
         if !(SHORTEST..=MAX_LEARNED_LENGTH).contains(&password.len())
             || is_full()
             || self.redact(password) != password
@@ -290,6 +291,8 @@ mod tests {
     fn a_password_found_in_a_response_is_hidden_from_then_on() {
         let redactor = redactor();
         assert_eq!(redactor.redact("a hunter2hunter2 b"), "a hunter2hunter2 b");
+        // A service may have a fresh credential in each response.
+        (0..MAX_LEARNED).for_each(|number| redactor.learn_as(&format!("credential-{number:04}"), "HIDDEN"));
         redactor.learn("hunter2hunter2");
         redactor.learn("short");
         for form in ["hunter2hunter2", "hunter2\\u0068unter2", &STANDARD.encode("user:hunter2hunter2")] {

@@ -341,6 +341,50 @@ async fn a_finding_shows_every_request_in_its_order() {
     assert!(shown.iter().all(|index| check.exchanges.iter().any(|exchange| exchange.index == *index)));
 }
 
+fn other_gateways() -> Reply {
+    let Reply::Response { status, headers, body } = Reply::gateways(2) else { unreachable!() };
+    Reply::Response { status, headers, body: body.replace(r#""port": 1"#, r#""port": 2"#) }
+}
+
+/// A server error, or rejections, between an extraction and its repetition with other gateways: a finding shows them, but is not
+/// about them.
+#[tokio::test]
+async fn what_lies_between_the_responses_of_a_finding_does_not_excuse_it() {
+    // Only the first id gets other gateways, so the case passes when it is run again.
+    let seen = Mutex::new(Vec::<String>::new());
+    let server = CannedServer::start(move |asked| {
+        let mut seen = seen.lock().expect("whole");
+        if asked.line.contains("request_id=") && seen.iter().all(|first| *first == asked.line) {
+            seen.push(asked.line.clone());
+            return match seen.len() {
+                1 => Reply::gateways(2),
+                2 => Reply::json(502, ""),
+                _ => other_gateways(),
+            };
+        }
+        Reply::gateways(2)
+    })
+    .await;
+    let report = server.run("extract.idempotent.query", |_| {}).await;
+    let outcome = &result(&report, "extract.idempotent.query").outcome;
+    assert!(matches!(outcome, Outcome::Flaky(_)), "{outcome:?}");
+    // What has no id is rejected, like the extraction that shows whether the quota is used up.
+    let seen = Mutex::new(BTreeSet::<String>::new());
+    let server = CannedServer::start(move |asked| {
+        let has_id = asked.has_token() && asked.line.contains("request_id=") && asked.line.contains("num=");
+        match has_id {
+            true if seen.lock().expect("whole").insert(asked.line.clone()) => Reply::gateways(2),
+            true => other_gateways(),
+            false => Reply::json(400, r#"{"code": 40000, "message": "invalid"}"#),
+        }
+    })
+    .await;
+    let report = server.run("extract.idempotent.interleaved", |_| {}).await;
+    let cases = &result(&report, "extract.idempotent.interleaved").cases;
+    let after = cases.iter().find(|case| case.label == "after rejections").expect("the case");
+    assert_eq!(after.outcome, Outcome::Failed);
+}
+
 /// Takes out what differs from run to run.
 fn steady(report: &mut Report) {
     report.contract_sha256 = "0".repeat(64);

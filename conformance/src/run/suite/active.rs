@@ -188,7 +188,7 @@ fn was_unavailable(result: &CheckResult, label: &str) -> bool {
     };
     // A finding may also cite the control request.
     let mut failing = result.findings.iter().filter(|finding| is_failure_of(finding, label)).peekable();
-    failing.peek().is_some() && failing.all(|finding| finding.exchanges.iter().any(is_unavailable))
+    failing.peek().is_some() && failing.all(|finding| finding.judged.iter().any(is_unavailable))
 }
 
 fn is_failure_of(finding: &Finding, label: &str) -> bool {

@@ -79,6 +79,7 @@ pub(crate) fn concluded(passive: PassiveCheck, contract: &Contract, not_applicab
             severity: finding.severity,
             inferred_from,
             exchanges: (first..result.exchanges.len()).collect(),
+            judged: Vec::new(),
             case: None,
             facts: check.needs.iter().copied().map(Fact::variable).collect(),
             seen_in: noted.seen_in.into_iter().map(|(check, label)| (check.to_owned(), label)).collect(),

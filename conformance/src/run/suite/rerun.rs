@@ -96,7 +96,7 @@ pub(super) fn merge(before: &mut CheckResult, again: CheckResult) {
         |exchange: RecordedExchange| RecordedExchange { index: exchange.index + offset, ..exchange };
     before.exchanges.extend(exchanges.into_iter().map(renumbered));
     before.findings.extend(findings.into_iter().map(|mut finding| {
-        finding.exchanges.iter_mut().for_each(|index| *index += offset);
+        finding.exchanges.iter_mut().chain(&mut finding.judged).for_each(|index| *index += offset);
         finding
     }));
     for case in cases {
