@@ -118,7 +118,7 @@ pub(super) mod tests {
         };
         let before = [trend(order, 1, 2, true), trend(total, 0, 3, false)];
         assert_eq!(trends(&runs), before);
-        // Who accepts a violation does not mend it.
+        // An accepted violation is still one.
         let accepted = [("search.total".to_owned(), "2030-01-31".to_owned())].into();
         let [one, two, three] = runs;
         let runs = [one, two, three, RunRecord { accepted, ..run("accepted", &[total], &[]) }];
