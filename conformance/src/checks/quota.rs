@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::Requests as _;
 use super::extract::{Context, Transport};
 use crate::check::{Decision, Finding, Probe, Severity};
-use crate::wire::RecordedExchange;
+use crate::contract::Parameter;
+use crate::wire::{RecordedExchange, Request};
 
 /// The HTTP status of a rejection, and its code if it has one.
 type Rejection = (u16, Option<String>);
@@ -47,15 +48,20 @@ pub(super) async fn is_served_otherwise(probe: &Probe<'_>) -> bool {
     if !extract.num_range.contains(&more) {
         return false;
     }
-    let named = [&extract.regions, &extract.protocol].into_iter().fold(
-        probe.extract(),
-        |request, parameter| match (request.query_value(&parameter.name), parameter.default_text()) {
-            (None, default) if !default.is_empty() => request.query(&parameter.name, default),
-            _ => request,
-        },
-    );
+    let with_defaults = |request: Request, parameters: &[&Parameter]| {
+        parameters.iter().fold(request, |request, parameter| {
+            match (request.query_value(&parameter.name), parameter.default_text()) {
+                (None, default) if !default.is_empty() => request.query(&parameter.name, default),
+                _ => request,
+            }
+        })
+    };
+    let named = with_defaults(probe.extract(), &[&extract.regions, &extract.protocol]);
+    // Apart, since a service may look at a separator that does not apply.
+    let whole = with_defaults(named.clone(), &[&extract.return_type, &extract.lb])
+        .query(&extract.request_id.name, probe.fresh_request_id());
     let in_header = |transport| Context::by(transport).request(probe);
-    for request in [named, in_header(Transport::Header), in_header(Transport::Bearer)] {
+    for request in [named, whole, in_header(Transport::Header), in_header(Transport::Bearer)] {
         let sent = probe.send(&request.query(&extract.num.name, more)).await;
         if sent.is_ok_and(|(_, class)| class.decision() == Decision::Accepted) {
             return true;

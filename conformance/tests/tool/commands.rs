@@ -348,7 +348,7 @@ fn a_forgotten_base_url_does_not_test_the_embedded_server() {
     let of_token = run(&["run", "--only", "groups.order"]);
     let of_fact = program(&["run", "--config", &config]).env_remove("SALLYPORT_API_KEY").finish();
     for output in [of_token, of_fact] {
-        output.assert(2, &["no base URL to use it with"]);
+        output.assert(2, &["missing base URL for"]);
     }
     program(&["run", "--only", "groups.order"])
         .env_remove("SALLYPORT_API_KEY")
@@ -375,7 +375,7 @@ fn plan_and_run_say_what_they_test_and_by_which_configuration() {
         let configured = ["   configuration conformance.toml\n"];
         let text = said(&[command, "--config", "conformance.toml"], true, 0, &configured);
         assert!(text.starts_with(&format!("          target {}/\n", target.url())), "{text}");
-        said(&[command, "--only", "groups.order.*"], true, 2, &["no base URL to use it with"]);
+        said(&[command, "--only", "groups.order.*"], true, 2, &["missing base URL for"]);
     }
     let sent = target.connections();
     let embedded: &[&str] = if cfg!(feature = "embedded") { &["plan", "run"] } else { &[] };
@@ -492,7 +492,7 @@ fn a_client_under_test_gets_none_of_the_testers_tokens() {
         let client = [
             "client",
             "--only",
-            "client.https-only*",
+            "client.https-only.plain-http",
             "--report",
             "json=-",
             "--",

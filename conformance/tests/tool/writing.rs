@@ -48,7 +48,8 @@ fn what_cannot_be_written_has_a_sentence_and_keeps_nothing_else_from_being_writt
     }
     let folder = Folder::new();
     let reports = format!("junit={},json=/dev/full,md={}", folder.file("a.xml"), folder.file("b.md"));
-    for (url, expected, verdict) in [(&conforming, 4, "no violation found"), (&broken, 1, "does not conform")]
+    for (url, expected, verdict) in
+        [(&conforming, 4, "no violation found"), (&broken, 1, "1 clause violated")]
     {
         let said = ["cannot write the report `json=/dev/full`: ", verdict];
         program(&[RUN.as_slice(), &["--base-url", url, "--report", &reports]].concat())

@@ -50,9 +50,11 @@ impl Suite<'_> {
             None => {
                 let unmet = self.options.gates.unmet(&checks, &coverage, &detection, &expectations);
                 let stopped = self.stopper.reason().map(str::to_owned);
+                // A passive check may have passed on the first requests of a run whose limits allow no more.
+                let is_empty = coverage.judged == 0 && self.options.selection.only.is_empty();
                 let verdict = match self.options.gates.fails(totals) {
                     true => Verdict::Findings,
-                    false => Verdict::from_totals(totals, stopped.is_some() || !unmet.is_empty()),
+                    false => Verdict::from_totals(totals, stopped.is_some() || !unmet.is_empty() || is_empty),
                 };
                 (verdict, stopped, unmet)
             }
