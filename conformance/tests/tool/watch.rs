@@ -63,9 +63,13 @@ impl Watch {
     }
 
     fn get_of(&self, request: &str, host: &str) -> String {
+        self.send(&format!("{request} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"))
+    }
+
+    fn send(&self, head: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).expect("a connection");
         stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
-        write!(stream, "{request} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("sent");
+        write!(stream, "{head}").expect("sent");
         let mut response = String::new();
         stream.read_to_string(&mut response).expect("a response");
         response
@@ -163,6 +167,8 @@ fn a_watch_reports_changes_and_rates_serves_them_and_goes_on_after_a_restart() {
         let expected = if host.starts_with(['l', '[']) { "HTTP/1.1 200" } else { "HTTP/1.1 403" };
         assert!(watch.get_of("GET /metrics", host).starts_with(expected), "{host}");
     }
+    // As the health check of the image.
+    assert!(watch.send("GET /healthz HTTP/1.0\r\n\r\n").starts_with("HTTP/1.0 200"));
     assert_eq!(watch.signal("-TERM"), Some(0));
     drop(watch);
 

@@ -95,9 +95,13 @@ async fn connection(stream: TcpStream, pages: &Pages) {
 
 fn respond(request: &Request<Incoming>, pages: &Pages) -> Response<Full<Bytes>> {
     const TEXT: &str = "text/plain; charset=utf-8";
-    // A page of another site, whose name leads here, must not read what is served.
-    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    if !Url::parse(&format!("http://{host}/")).is_ok_and(|url| is_loopback(&url)) {
+    // A page of another site, whose name leads here, must not read what is served. Browsers always send a Host; health checks that
+    // speak HTTP/1.0 need not.
+    let is_here = |host: &HeaderValue| {
+        let host = host.to_str().unwrap_or_default();
+        Url::parse(&format!("http://{host}/")).is_ok_and(|url| is_loopback(&url))
+    };
+    if !request.headers().get(HOST).is_none_or(is_here) {
         let expected = "expected a Host of the loopback interface, such as 127.0.0.1 or localhost\n";
         return text(StatusCode::FORBIDDEN, TEXT, expected.to_owned());
     }
