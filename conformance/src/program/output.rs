@@ -23,10 +23,7 @@ pub(crate) fn not_written(what: &str, error: &io::Error) {
 
 /// The exit code of a verdict, when all was written that could be.
 pub(crate) fn exit_code(verdict: Verdict) -> u8 {
-    match verdict.exit_code() {
-        0 if IS_INCOMPLETE.load(Ordering::Relaxed) => Verdict::Incomplete.exit_code(),
-        code => code,
-    }
+    if IS_INCOMPLETE.load(Ordering::Relaxed) { verdict.if_not_written() } else { verdict }.exit_code()
 }
 
 /// Prints to standard output. Untrusted text goes through [`report::plain`] first.

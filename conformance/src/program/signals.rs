@@ -57,12 +57,8 @@ impl Signals {
 
     /// Notes that the command has its verdict and only writes from now on: a signal then ends the program at once.
     pub(crate) fn only_write(&self, verdict: Verdict) {
-        let code = match verdict.exit_code() {
-            0 => Verdict::Incomplete.exit_code(),
-            code => code,
-        };
         // A command has one verdict.
-        let _ = self.written.set(code);
+        let _ = self.written.set(verdict.if_not_written().exit_code());
     }
 }
 

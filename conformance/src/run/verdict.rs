@@ -55,6 +55,14 @@ impl Verdict {
         }
     }
 
+    /// The verdict where something could not be written: a good one is none then.
+    pub const fn if_not_written(self) -> Self {
+        match self.exit_code() {
+            0 => Self::Incomplete,
+            _ => self,
+        }
+    }
+
     /// Whether nothing could be tested, so that the run has no checks.
     pub const fn prevents_testing(self) -> bool {
         self.exit_code() == Self::Unreachable.exit_code()
@@ -134,6 +142,8 @@ mod tests {
     fn exit_codes_are_as_documented() {
         assert_eq!(Verdict::ALL.map(Verdict::exit_code), [0, 0, 1, 3, 3, 3, 3, 4]);
         assert_eq!(Verdict::USAGE, 2);
+        let not_written = Verdict::ALL.map(|verdict| verdict.if_not_written().exit_code());
+        assert_eq!(not_written, [4, 4, 1, 3, 3, 3, 3, 4]);
     }
 
     #[test]

@@ -123,10 +123,7 @@ async fn repeat(
         kept &= is_kept(publish(pages, history, shown, Some((&report, saved.as_deref()))));
         runs += 1;
         if arguments.runs.is_some_and(|max| runs >= max.get()) {
-            return Ok(match report.verdict {
-                verdict if verdict.exit_code() == 0 && !kept => Verdict::Incomplete,
-                verdict => verdict,
-            });
+            return Ok(if kept { report.verdict } else { report.verdict.if_not_written() });
         }
     }
 }
