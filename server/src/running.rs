@@ -226,7 +226,8 @@ fn serve_api(served: ServedApi, config: Config, clock: Clock) -> Result<RunningS
     if let Err(error) = connections::limit_receive_buffers(plain) {
         tracing::warn!(%error, "cannot limit the receive buffers of connections");
     }
-    let stall_monitor = StallMonitor::start(connections, ports, connection_timeout, metrics);
+    let report = move |open, closed| metrics.connections_checked(open, closed);
+    let stall_monitor = StallMonitor::start(connections, ports, connection_timeout, report);
     Ok(RunningServer { server, admin, stall_monitor, draining, retention })
 }
 

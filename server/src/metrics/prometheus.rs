@@ -194,14 +194,10 @@ impl Metrics {
         CallInFlight { metrics: self, counts, started: Instant::now(), finished: None }
     }
 
-    /// Sets the number of open connections.
-    pub(crate) fn connections_open(&self, count: usize) {
-        self.connections.set(i64::try_from(count).unwrap_or(i64::MAX));
-    }
-
-    /// Counts a connection that was closed because it was idle or stalled.
-    pub(crate) fn connection_timed_out(&self) {
-        self.connections_timed_out.inc();
+    /// Sets the number of open connections, and counts those that were closed because they were idle or stalled.
+    pub(crate) fn connections_checked(&self, open: usize, closed: usize) {
+        self.connections.set(i64::try_from(open).unwrap_or(i64::MAX));
+        self.connections_timed_out.inc_by(closed as u64);
     }
 
     /// Counts an extraction that was served from the cache.
