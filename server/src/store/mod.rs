@@ -14,10 +14,6 @@ pub mod record;
 mod record_kind;
 #[cfg(feature = "admin")]
 pub mod registry;
-#[cfg_attr(
-    not(feature = "admin"),
-    expect(unreachable_pub, reason = "a part of the registry's public trait, which such a build has not")
-)]
 mod row;
 pub mod sqlite;
 mod upkeep;
@@ -28,6 +24,7 @@ pub use self::location::{Location, LocationError};
 pub use self::{
     archive::{Archive, Lines, Sink},
     error::{BadLines, LoadError, OpenError, StoreError, UnloadError},
+    record_kind::{Field, Form, RecordKind},
     upkeep::{Pool, Supply, Upkeep},
 };
 use crate::domain::ports::Repository;

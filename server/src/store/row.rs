@@ -18,7 +18,7 @@ use crate::domain::{
 /// The value of a column, borrowed where a record or a row has it already: imports and exports have many. `Debug` does not show it,
 /// because it may be a password.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Value<'a> {
+pub(crate) enum Value<'a> {
     Null,
     Flag(bool),
     Number(i64),
@@ -46,7 +46,7 @@ impl Value<'_> {
 }
 
 /// The columns of a row, read from left to right.
-pub struct Row<'a>(std::vec::IntoIter<Value<'a>>);
+pub(crate) struct Row<'a>(std::vec::IntoIter<Value<'a>>);
 
 impl<'a> Row<'a> {
     /// A row of so many columns, each of which `read` returns.
@@ -72,7 +72,7 @@ impl<'a> Row<'a> {
 }
 
 /// A value of a column, or a struct whose fields are values of columns.
-pub trait FromRow: Sized {
+pub(crate) trait FromRow: Sized {
     /// Reads the columns in order.
     fn from_row(row: &mut Row<'_>) -> Result<Self, StoreError>;
 }

@@ -30,7 +30,8 @@ async fn a_declared_proxy_tells_who_calls_and_nobody_else() {
         assert_eq!(response.json()["code"], code.number(), "{headers}: {response:?}");
     }
     // Groups do not ask where a call comes from, but what cannot be read is rejected there as well.
-    let unreadable = get(trusting.address(), groups(&sample), "\r\nX-Forwarded-For: unknown".to_owned()).await;
+    let unreadable =
+        get(trusting.address(), groups(&sample), "\r\nX-Forwarded-For: unknown".to_owned()).await;
     assert_eq!(unreadable.json()["code"], ErrorCode::CallerUnknown.number());
 
     let (wary, sample) = served(|config| config).await;

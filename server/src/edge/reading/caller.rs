@@ -95,10 +95,7 @@ mod tests {
 
     #[test]
     fn headers_of_undeclared_proxies_are_ignored() {
-        for headers in [
-            &[("x-forwarded-for", "198.51.100.1")][..],
-            &[("x-forwarded-for", "rubbish")],
-        ] {
+        for headers in [&[("x-forwarded-for", "198.51.100.1")][..], &[("x-forwarded-for", "rubbish")]] {
             assert_eq!(caller("203.0.113.9", headers), "203.0.113.9");
             assert_eq!(caller("::ffff:203.0.113.9", headers), "203.0.113.9");
             assert_eq!(caller("2001:db8:2::1", headers), "2001:db8:2::1");

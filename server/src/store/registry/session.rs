@@ -10,7 +10,7 @@ use crate::store::{
 };
 
 /// A transaction. Parameters are `$1`, `$2` and so on. It is used on a thread that may block.
-pub trait Session {
+pub(in crate::store) trait Session {
     /// Executes a statement and returns the number of rows that it changed.
     fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError>;
 
@@ -45,7 +45,7 @@ impl dyn Session + '_ {
 }
 
 /// Builds a `SELECT`, condition by condition.
-pub struct Query {
+pub(super) struct Query {
     pub(super) sql: String,
     pub(super) values: Vec<Value<'static>>,
 }
@@ -56,24 +56,9 @@ impl Query {
         Self { sql: sql.to_owned(), values: Vec::new() }
     }
 
-    /// Adds a condition of equality, if there is a value.
-    pub(super) fn only<'a>(mut self, column: &str, value: Option<impl Into<Value<'a>>>) -> Self {
-        if let Some(value) = value {
-            self.values.push(value.into().into_owned());
-            self.sql.push_str(&format!(" AND {column} = ${}", self.values.len()));
-        }
-        self
-    }
-
-    /// Adds text that has no parameters.
-    pub(super) fn then(mut self, sql: &str) -> Self {
+    /// Adds text, whose parameters are among the values.
+    pub(super) fn push(&mut self, sql: &str) {
         self.sql.push(' ');
         self.sql.push_str(sql);
-        self
-    }
-
-    /// The first entry that it finds.
-    pub(super) fn first<T: FromRow>(&self, session: &mut dyn Session) -> Result<Option<T>> {
-        session.first(&self.sql, &self.values)
     }
 }
