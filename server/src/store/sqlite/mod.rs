@@ -14,7 +14,6 @@ mod revision;
 mod schema;
 mod search;
 mod unload;
-mod wal_index;
 mod writer;
 
 use std::{path::Path, sync::Arc};

@@ -134,7 +134,7 @@ fn connect(
         Ok(reader)
     };
     let readers = (0..reader_count()).map(|_| reader()).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
-    let revision = reader().and_then(|db| CurrentRevision::new(db, path)).map_err(wrong)?;
+    let revision = reader().and_then(CurrentRevision::new).map_err(wrong)?;
     let writer = Writer::start(writer).map_err(|error| unusable(path, error))?;
     let cache = Arc::new(Cache::new());
     Ok(SqliteStore { cache, revision, readers: Readers::new(readers), writer, _folder: folder })

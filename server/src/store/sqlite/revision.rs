@@ -3,14 +3,12 @@
 //! unchanged.
 
 use std::{
-    path::Path,
-    sync::{Mutex, PoisonError, RwLock},
+    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
 use rusqlite::Connection;
 
-use super::wal_index::{Header, WalIndex};
 use crate::store::cache::{Content, Freshness};
 
 /// Number of changes of cached data.
@@ -41,90 +39,65 @@ impl Freshness for Revision {
 
 /// Finds the current revision of a database.
 #[derive(Debug)]
-pub(super) struct CurrentRevision {
-    index: WalIndex,
-    /// Reads the revision and nothing else.
-    db: Mutex<Connection>,
-    last: RwLock<LastRevision>,
-}
+pub(super) struct CurrentRevision(Mutex<State>);
 
-/// The revision that was read last.
-#[derive(Clone, Copy, Debug, Default)]
-struct LastRevision {
+#[derive(Debug)]
+struct State {
+    /// Reads the revision and nothing else.
+    db: Connection,
+    /// `data_version` from before the revision was read. While it is the same, nothing was committed.
+    version: Option<i64>,
     revision: Revision,
-    /// The header from before the revision was read. While it is the same, nothing was committed.
-    header: Option<Header>,
 }
 
 impl CurrentRevision {
-    /// Follows the database at `path`, to which `db` is connected.
-    pub(super) fn new(db: Connection, path: &Path) -> rusqlite::Result<Self> {
+    /// Follows the database to which `db` is connected.
+    pub(super) fn new(db: Connection) -> rusqlite::Result<Self> {
         // Callers are on threads that must not block. If the database is locked, they skip the cache.
         db.busy_timeout(Duration::ZERO)?;
-        Ok(Self { index: WalIndex::new(path), db: Mutex::new(db), last: RwLock::default() })
+        Ok(Self(Mutex::new(State { db, version: None, revision: Revision::default() })))
     }
 
     /// The revision, `None` when it cannot be read at once.
     pub(super) fn get(&self) -> Option<Revision> {
-        if let Some(unchanged) = self.unchanged() {
-            return Some(unchanged);
-        }
-        // A panic while a lock is held leaves plain values and read-only connections consistent.
-        let db = self.db.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another call may have read it while this one waited.
-        if let Some(unchanged) = self.unchanged() {
-            return Some(unchanged);
-        }
-        // A commit from here on may or may not be in the revision, but it changes the header.
-        let header = self.index.header();
+        // A panic while the lock is held leaves plain values and a read-only connection consistent.
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // If this fails, the query that follows fails as well and reports the error.
-        let revision = Revision::read(&db).ok()?;
-        *self.last.write().unwrap_or_else(PoisonError::into_inner) = LastRevision { revision, header };
-        Some(revision)
+        state.refresh().ok()?;
+        Some(state.revision)
     }
+}
 
-    /// The last revision, if nothing at all was committed since it was read.
-    fn unchanged(&self) -> Option<Revision> {
-        let header = self.index.header()?;
-        let last = *self.last.read().unwrap_or_else(PoisonError::into_inner);
-        (last.header == Some(header)).then_some(last.revision)
+impl State {
+    fn refresh(&mut self) -> rusqlite::Result<()> {
+        let version = self.db.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        if self.version != Some(version) {
+            // A commit between the two queries may or may not be in the revision, but it changes the version.
+            self.revision = Revision::read(&self.db)?;
+            self.version = Some(version);
+        }
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        sync::{Arc, mpsc},
-        thread,
-    };
-
     use super::*;
     use crate::store::sqlite::{open, schema};
 
-    #[cfg(all(unix, target_pointer_width = "64"))]
     #[test]
-    fn the_database_is_queried_when_something_was_committed_and_only_then() {
+    fn every_change_of_cached_data_is_noticed_and_no_other() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         let mut db = Connection::open(&path).unwrap();
         db.pragma_update(None, "journal_mode", "wal").unwrap();
         schema::migrate(&mut db).unwrap();
         db.execute("INSERT INTO accounts VALUES (1, 'a', 1)", []).unwrap();
-        let current = Arc::new(CurrentRevision::new(Connection::open(&path).unwrap(), &path).unwrap());
+        let current = CurrentRevision::new(Connection::open(&path).unwrap()).unwrap();
         let before = current.get().unwrap();
-
-        let locked = current.db.lock().unwrap();
-        let (sender, receiver) = mpsc::channel();
-        let again = Arc::clone(&current);
-        thread::spawn(move || sender.send(again.get()).is_ok());
-        let unchanged = receiver.recv_timeout(Duration::from_secs(20)).expect("the connection is locked");
-        assert_eq!(unchanged, Some(before));
-        drop(locked);
-
-        let header = current.last.read().unwrap().header;
+        assert_eq!(current.get(), Some(before));
         db.execute("INSERT INTO groups VALUES (1, 1, 'g', x'', x'')", []).unwrap();
         assert_eq!(current.get(), Some(before), "groups are not cached");
-        assert_ne!(current.last.read().unwrap().header, header, "the database was queried");
 
         db.execute("UPDATE accounts SET real_name_verified = 0", []).unwrap();
         let after = current.get().unwrap();
