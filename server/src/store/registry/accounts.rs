@@ -160,11 +160,7 @@ fn unknown(session: &mut dyn Session, name: &str) -> Result<RegistryError> {
     const MAX_SHOWN: usize = 40;
     let secret = Token::resembles(name) || name.chars().count() > MAX_SHOWN;
     let shown = if secret { "of that name".to_owned() } else { format!("named {name:?}") };
-    let mut names: Vec<String> = Vec::new();
-    session.each("SELECT name FROM accounts", &[], &mut |mut row| {
-        names.push(row.take()?);
-        Ok(std::ops::ControlFlow::Continue(()))
-    })?;
+    let names: Vec<String> = session.all("SELECT name FROM accounts", &[])?;
     let names: Vec<_> = names.iter().map(String::as_str).collect();
     let advice = match nearest(name, &names) {
         Some(near) => format!("did you mean {near:?}?"),

@@ -122,7 +122,7 @@ fn find(session: &mut dyn Session, id: Id) -> Result<GroupRecord> {
 
 fn count_instances(session: &mut dyn Session, account: i64, id: Id) -> Result<i64> {
     let values: [Value<'_>; 2] = [account.into(), id.into()];
-    session.number("SELECT count(*) FROM instances WHERE account_id = $1 AND group_id = $2", &values)
+    Ok(session.number("SELECT count(*) FROM instances WHERE account_id = $1 AND group_id = $2", &values)?)
 }
 
 fn unknown(id: Id) -> RegistryError {

@@ -14,7 +14,6 @@ mod whitelist;
 use std::{io, ops::ControlFlow};
 
 use self::session::Query;
-pub(in crate::store) use self::session::{RowCallback, Session};
 pub use self::{
     accounts::{AccountFilter, AccountSummary},
     entitlements::EntitlementFilter,
@@ -26,9 +25,11 @@ pub use self::{
 };
 use super::{
     Location, OpenError, OpenMode, StoreError,
-    postgres::{Limits, PostgresStore, wait_until_in_force},
-    row::{FromRow, Row, Value, from_row},
+    database::Backend as _,
+    postgres::{Limits, PostgresStore},
+    session::{Access, Session},
     sqlite::SqliteStore,
+    value::{FromRow, Row, Value, from_row},
 };
 
 /// A database to administer, also while servers run on it.
@@ -127,7 +128,7 @@ impl Registry {
                 query.sql.push_str(&format!(" LIMIT ${}", query.values.len()));
             }
             let (mut count, mut more) = (0_u64, false);
-            session.each(&query.sql, &query.values, &mut |mut row| {
+            session.each::<RegistryError>(&query.sql, &query.values, &mut |mut row| {
                 more = limit.is_some_and(|limit| count == u64::from(limit));
                 if more {
                     return Ok(ControlFlow::Break(()));
@@ -148,8 +149,8 @@ impl Registry {
         work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let value = self.change_uncached(work).await?;
-        if let Backend::Postgres(_) = &self.0 {
-            wait_until_in_force().await;
+        if let Backend::Postgres(store) = &self.0 {
+            store.backend.wait_until_in_force().await;
         }
         Ok(value)
     }
@@ -160,8 +161,8 @@ impl Registry {
         work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         match &self.0 {
-            Backend::Sqlite(store) => store.change(work).await,
-            Backend::Postgres(store) => store.change(work).await,
+            Backend::Sqlite(store) => store.backend.run(Access::Change, work).await,
+            Backend::Postgres(store) => store.backend.run(Access::Change, work).await,
         }
     }
 
@@ -171,8 +172,8 @@ impl Registry {
         work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         match &self.0 {
-            Backend::Sqlite(store) => store.read(work).await,
-            Backend::Postgres(store) => store.read(work).await,
+            Backend::Sqlite(store) => store.backend.run(Access::Snapshot, work).await,
+            Backend::Postgres(store) => store.backend.run(Access::Snapshot, work).await,
         }
     }
 }

@@ -1,6 +1,5 @@
-//! The revision of the database that cached values belong to. Every call checks that the cached values are current: either nothing at
-//! all was committed since, or the table `revision`, in which triggers count the changes of cached data by any process, is
-//! unchanged.
+//! The epoch of a SQLite database: every call learns whether anything was committed since the last one, and if so, what the table
+//! `revision` says, in which triggers count the changes of cached data by any process.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -9,62 +8,36 @@ use std::{
 
 use rusqlite::Connection;
 
-use crate::store::cache::{Content, Freshness};
+use crate::store::cache::Epoch;
 
-/// Number of changes of cached data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Revision {
-    /// Of accounts, tokens, whitelists and entitlements.
-    access: i64,
-    /// Of gateways.
-    gateways: i64,
-}
-
-impl Revision {
-    /// The revision of a snapshot.
-    pub(super) fn read(db: &Connection) -> rusqlite::Result<Self> {
-        db.prepare_cached("SELECT access, gateways FROM revision")?
-            .query_row([], |row| Ok(Self { access: row.get(0)?, gateways: row.get(1)? }))
-    }
-}
-
-impl Freshness for Revision {
-    fn is_fresh(self, now: Self, content: Content) -> bool {
-        match content {
-            Content::Access => self.access == now.access,
-            Content::Gateways => self.gateways == now.gateways,
-        }
-    }
-}
-
-/// Finds the current revision of a database.
+/// Tells the current epoch of a database.
 #[derive(Debug)]
-pub(super) struct CurrentRevision(Mutex<State>);
+pub(super) struct CurrentEpoch(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
-    /// Reads the revision and nothing else.
+    /// Reads the epoch and nothing else.
     db: Connection,
-    /// `data_version` from before the revision was read. While it is the same, nothing was committed.
+    /// `data_version` from before the epoch was read. While it is the same, nothing was committed.
     version: Option<i64>,
-    revision: Revision,
+    epoch: Epoch,
 }
 
-impl CurrentRevision {
+impl CurrentEpoch {
     /// Follows the database to which `db` is connected.
     pub(super) fn new(db: Connection) -> rusqlite::Result<Self> {
         // Callers are on threads that must not block. If the database is locked, they skip the cache.
         db.busy_timeout(Duration::ZERO)?;
-        Ok(Self(Mutex::new(State { db, version: None, revision: Revision::default() })))
+        Ok(Self(Mutex::new(State { db, version: None, epoch: Epoch([0, 0]) })))
     }
 
-    /// The revision, `None` when it cannot be read at once.
-    pub(super) fn get(&self) -> Option<Revision> {
+    /// The epoch, `None` when it cannot be read at once.
+    pub(super) fn get(&self) -> Option<Epoch> {
         // A panic while the lock is held leaves plain values and a read-only connection consistent.
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // If this fails, the query that follows fails as well and reports the error.
         state.refresh().ok()?;
-        Some(state.revision)
+        Some(state.epoch)
     }
 }
 
@@ -72,8 +45,9 @@ impl State {
     fn refresh(&mut self) -> rusqlite::Result<()> {
         let version = self.db.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         if self.version != Some(version) {
-            // A commit between the two queries may or may not be in the revision, but it changes the version.
-            self.revision = Revision::read(&self.db)?;
+            // A commit between the two queries may or may not be in the epoch, but it changes the version.
+            let mut select = self.db.prepare_cached("SELECT access, gateways FROM revision")?;
+            self.epoch = select.query_row([], |row| Ok(Epoch([row.get(0)?, row.get(1)?])))?;
             self.version = Some(version);
         }
         Ok(())
@@ -93,7 +67,7 @@ mod tests {
         db.pragma_update(None, "journal_mode", "wal").unwrap();
         schema::migrate(&mut db).unwrap();
         db.execute("INSERT INTO accounts VALUES (1, 'a', 1)", []).unwrap();
-        let current = CurrentRevision::new(Connection::open(&path).unwrap()).unwrap();
+        let current = CurrentEpoch::new(Connection::open(&path).unwrap()).unwrap();
         let before = current.get().unwrap();
         assert_eq!(current.get(), Some(before));
         db.execute("INSERT INTO groups VALUES (1, 1, 'g', x'', x'')", []).unwrap();
@@ -101,10 +75,10 @@ mod tests {
 
         db.execute("UPDATE accounts SET real_name_verified = 0", []).unwrap();
         let after = current.get().unwrap();
-        assert!(!before.is_fresh(after, Content::Access) && before.is_fresh(after, Content::Gateways));
+        assert_ne!(after, before);
         db.execute("INSERT INTO gateways VALUES (1, 'gw.invalid', 1, 'USA', 'http', 0, NULL, NULL)", [])
             .unwrap();
-        assert!(!after.is_fresh(current.get().unwrap(), Content::Gateways));
+        assert_ne!(current.get(), Some(after));
     }
 
     #[test]
