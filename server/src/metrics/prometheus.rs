@@ -3,7 +3,7 @@
 use std::{
     fmt::{self, Debug},
     hash::Hash,
-    sync::atomic::AtomicI64,
+    sync::atomic::{AtomicI64, Ordering},
     time::{Duration, Instant},
 };
 
@@ -177,6 +177,7 @@ impl Metrics {
         for (gauge, number) in self.pool.iter().zip([connections, busy, waiting]) {
             gauge.set(i64::try_from(number).unwrap_or(i64::MAX));
         }
+        self.cached.inner().store(store.cache_hits(), Ordering::Relaxed);
         self.supplies.refresh(store).await;
         self.text()
     }
@@ -198,11 +199,6 @@ impl Metrics {
     pub(crate) fn connections_checked(&self, open: usize, closed: usize) {
         self.connections.set(i64::try_from(open).unwrap_or(i64::MAX));
         self.connections_timed_out.inc_by(closed as u64);
-    }
-
-    /// Counts an extraction that was served from the cache.
-    pub(super) fn count_cache_hit(&self) {
-        self.cached.inc();
     }
 
     /// Counts a query to the repository that has returned.

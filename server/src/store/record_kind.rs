@@ -1,15 +1,13 @@
 //! The kinds of records and their fields, and how they are stored in and read from both databases.
 
-use std::net::IpAddr;
-
 use super::{
     StoreError,
-    packed::{StoredIp, spin},
+    packed::spin,
     record::{
         AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, Record, TokenRecord,
         WhitelistRecord,
     },
-    row::{Column as _, FromRow, Row, Value, from_row},
+    value::{Column as _, FromRow, Row, Value, from_row},
 };
 use crate::domain::{instance::Status, protocol::Protocol, token::TokenKind};
 
@@ -381,23 +379,13 @@ stored_record!(GroupRecord: account, group_id, name, created_at, updated_at);
 stored_record!(InstanceRecord: account, order_no, instance_id, offer_id, status, ip, port, protocols, country_code,
     city_code, isp_type, expires_at, activated_at, capabilities, group_id, username, password);
 
-impl FromRow for WhitelistRecord {
-    fn from_row(row: &mut Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            account: row.take()?,
-            first: StoredIp(row.take()?).v4()?,
-            last: Some(StoredIp(row.take()?).v4()?),
-            enabled: row.take()?,
-            expires_at: row.take()?,
-        })
-    }
-}
+from_row!(WhitelistRecord: account, first, last, enabled, expires_at);
 
 impl WhitelistRecord {
     fn values(&self) -> Result<Vec<Value<'_>>, StoreError> {
         let Self { account, first, last, enabled, expires_at } = self;
-        let [first, last] = [*first, last.unwrap_or(*first)].map(IpAddr::V4);
-        Ok(vec![account.value()?, first.into(), last.into(), (*enabled).into(), (*expires_at).into()])
+        let last = last.unwrap_or(*first);
+        Ok(vec![account.value()?, (*first).into(), last.into(), (*enabled).into(), (*expires_at).into()])
     }
 }
 

@@ -65,18 +65,22 @@ impl Servers {
     async fn fill_caches(&self, command: &ExtractCommand) -> Result<u32, Rejection> {
         eventually(async || {
             let response = self.ask(command).await;
-            if self.stores.iter().all(|store| is_cached(store, command)) {
-                Ok(response)
-            } else {
-                Err("not cached")
+            for store in &self.stores {
+                if !is_cached(store, command).await {
+                    return Err("not cached");
+                }
             }
+            Ok(response)
         })
         .await
     }
 }
 
-fn is_cached(store: &Arc<dyn Store>, command: &ExtractCommand) -> bool {
-    store.cached_extraction(&query(command, Timestamp::now())).is_some()
+/// Whether an extraction is served from memory.
+async fn is_cached(store: &Arc<dyn Store>, command: &ExtractCommand) -> bool {
+    let before = store.cache_hits();
+    store.extraction(&query(command, Timestamp::now())).await.unwrap();
+    store.cache_hits() > before
 }
 
 async fn a_change_that_was_reported_as_done_is_in_force_everywhere(database: Database) {
@@ -158,7 +162,7 @@ async fn what_is_cached_is_used_for_its_lease_only(database: Database) {
     servers.fill_caches(&command).await.unwrap();
     tokio::time::sleep(LEASE).await;
     assert_eq!(
-        is_cached(&servers.stores[0], &command),
+        is_cached(&servers.stores[0], &command).await,
         matches!(database, Database::Sqlite { .. }),
         "nothing was changed"
     );

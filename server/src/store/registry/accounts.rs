@@ -1,7 +1,5 @@
 //! Accounts by name.
 
-use std::ops::ControlFlow;
-
 use super::{RegistryError, Result, Session};
 use crate::{domain::token::Token, names::nearest, printable::counted};
 
@@ -18,11 +16,7 @@ pub(super) fn unknown(session: &mut dyn Session, name: &str) -> Result<RegistryE
     const MAX_SHOWN: usize = 40;
     let secret = Token::resembles(name) || name.chars().count() > MAX_SHOWN;
     let shown = if secret { "of that name".to_owned() } else { format!("named {name:?}") };
-    let mut names: Vec<String> = Vec::new();
-    session.each("SELECT name FROM accounts", &[], &mut |mut row| {
-        names.push(row.take()?);
-        Ok(ControlFlow::Continue(()))
-    })?;
+    let names: Vec<String> = session.all("SELECT name FROM accounts", &[])?;
     let names: Vec<_> = names.iter().map(String::as_str).collect();
     let advice = match nearest(name, &names) {
         Some(near) => format!("did you mean {near:?}?"),

@@ -5,13 +5,13 @@ use std::{io, net::IpAddr, ops::ControlFlow};
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 
-use super::{Registry, RegistryError, Result, Session, Value, accounts, rejected, session::Query};
+use super::{Registry, RegistryError, Result, Session, accounts, rejected, session::Query};
 use crate::{
     names::nearest,
     store::{
         StoreError,
         record_kind::{Field, Form, RecordKind},
-        row::Row,
+        value::{Row, Value},
     },
 };
 
@@ -203,7 +203,7 @@ impl Registry {
                 query.push(&format!("LIMIT ${}", query.values.len()));
             }
             let (mut count, mut more) = (0_u64, false);
-            session.each(&query.sql, &query.values, &mut |mut row| {
+            session.each::<RegistryError>(&query.sql, &query.values, &mut |mut row| {
                 more = limit.is_some_and(|limit| count == u64::from(limit));
                 if more {
                     return Ok(ControlFlow::Break(()));
@@ -226,7 +226,7 @@ pub(super) fn first(
 ) -> Result<Option<Entry>> {
     let query = Query::new(&select(kind)).only(session, conditions)?;
     let mut first = None;
-    session.each(&query.sql, &query.values, &mut |mut row| {
+    session.each::<RegistryError>(&query.sql, &query.values, &mut |mut row| {
         first = Some(read(kind, &mut row)?);
         Ok(ControlFlow::Break(()))
     })?;

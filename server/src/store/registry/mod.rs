@@ -11,7 +11,6 @@ mod tokens;
 
 use std::io;
 
-pub(in crate::store) use self::session::{RowCallback, Session};
 pub use self::{
     list::{Condition, Entry, ListConsumer},
     put::Written,
@@ -20,9 +19,10 @@ pub use self::{
 };
 use super::{
     Location, OpenError, OpenMode, StoreError,
-    postgres::{Limits, PostgresStore, wait_until_in_force},
+    database::Backend as _,
+    postgres::{Limits, PostgresStore},
     record_kind::RecordKind,
-    row::Value,
+    session::{Access, Session},
     sqlite::SqliteStore,
 };
 
@@ -85,14 +85,11 @@ impl Registry {
         kind: RecordKind,
         work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let value = match &self.0 {
-            Backend::Sqlite(store) => store.change(work).await,
-            Backend::Postgres(store) => store.change(work).await,
-        }?;
+        let value = self.run(Access::Change, work).await?;
         // No server caches groups and instances.
         let is_cached = !matches!(kind, RecordKind::Group | RecordKind::Instance);
-        if let (Backend::Postgres(_), true) = (&self.0, is_cached) {
-            wait_until_in_force().await;
+        if let (Backend::Postgres(store), true) = (&self.0, is_cached) {
+            store.backend.wait_until_in_force().await;
         }
         Ok(value)
     }
@@ -102,9 +99,17 @@ impl Registry {
         &self,
         work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        self.run(Access::Snapshot, work).await
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        access: Access,
+        work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         match &self.0 {
-            Backend::Sqlite(store) => store.read(work).await,
-            Backend::Postgres(store) => store.read(work).await,
+            Backend::Sqlite(store) => store.backend.run(access, work).await,
+            Backend::Postgres(store) => store.backend.run(access, work).await,
         }
     }
 }

@@ -107,7 +107,7 @@ fn find(session: &mut dyn Session, kind: RecordKind, key: &[Condition]) -> Resul
         lock => query.push(&format!("{lock} OF t")),
     }
     let mut found = None;
-    session.each(&query.sql, &query.values, &mut |row| {
+    session.each::<RegistryError>(&query.sql, &query.values, &mut |row| {
         found = Some(kind.read(row)?);
         Ok(std::ops::ControlFlow::Break(()))
     })?;

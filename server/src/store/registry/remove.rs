@@ -1,7 +1,5 @@
 //! Removes records, and what depends on them if that is asked for.
 
-use std::ops::ControlFlow;
-
 use super::{
     Registry, RegistryError, Result, Session, accounts, list::Condition, put::unknown, rules, session::Query,
 };
@@ -111,12 +109,7 @@ fn numbers(
     let query = Query::new(&format!("SELECT t.id FROM {} AS t WHERE TRUE", kind.table()));
     let mut query = query.only(session, conditions)?;
     query.push(lock);
-    let mut numbers = Vec::new();
-    session.each(&query.sql, &query.values, &mut |mut row| {
-        numbers.push(row.take()?);
-        Ok(ControlFlow::Continue(()))
-    })?;
-    Ok(numbers)
+    Ok(session.all(&query.sql, &query.values)?)
 }
 
 /// The instances of a group, by the index that begins with their account.

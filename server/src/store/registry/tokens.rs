@@ -12,7 +12,7 @@ use crate::{
     store::{
         StoreError,
         record_kind::RecordKind,
-        row::{FromRow, Row, from_row},
+        value::{FromRow, Row, from_row},
     },
 };
 

@@ -1,39 +1,33 @@
-//! Loading records, all or none.
+//! What makes large imports fast on SQLite.
 
-use std::collections::HashMap;
+use rusqlite::Connection;
 
-use rusqlite::{
-    Connection, OptionalExtension, Statement,
-    ffi::{SQLITE_CONSTRAINT_FOREIGNKEY, SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE},
-    params_from_iter,
-};
-
-use crate::store::{
-    Lines, LoadError, StoreError,
-    load_progress::{LoadProgress, RecordError, check_range},
-    prefetch,
-    record::{Line, Record, RecordCounts},
-    record_kind::RecordKind,
-};
+use crate::store::StoreError;
 
 /// Memory for uncommitted pages during an import, in SQLite's notation (negative KiB). Pages that do not fit are written and read
 /// repeatedly.
 const CACHE_SIZE: i32 = -65_536;
 
-/// Adds every record, or collects the invalid lines; the caller rolls back if this fails.
-pub(super) fn load(db: &Connection, lines: Lines) -> Result<RecordCounts, LoadError> {
+/// Runs an import; the caller rolls back if this fails.
+pub(super) fn in_bulk<T, E: From<StoreError>>(
+    db: &Connection,
+    import: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
     let usual: i32 = db.pragma_query_value(None, "cache_size", |row| row.get(0)).map_err(StoreError::from)?;
     db.pragma_update(None, "cache_size", CACHE_SIZE).map_err(StoreError::from)?;
-    let loaded = load_all(db, lines);
+    let imported = without_index(db, import);
     db.pragma_update(None, "cache_size", usual).map_err(StoreError::from)?;
-    loaded
+    imported
 }
 
-fn load_all(db: &Connection, lines: Lines) -> Result<RecordCounts, LoadError> {
+fn without_index<T, E: From<StoreError>>(
+    db: &Connection,
+    import: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
     let index = AddressIndex::drop_if_unused(db).map_err(StoreError::from)?;
-    let loaded = load_rows(db, lines)?;
+    let imported = import()?;
     index.restore(db).map_err(StoreError::from)?;
-    Ok(loaded)
+    Ok(imported)
 }
 
 /// The index of instances by address. The first instances of a database are loaded without it, because inserting addresses in random
@@ -57,80 +51,6 @@ impl AddressIndex {
 
     fn restore(self, db: &Connection) -> rusqlite::Result<()> {
         self.dropped.map_or(Ok(()), |statement| db.execute_batch(&statement))
-    }
-}
-
-fn load_rows(db: &Connection, lines: Lines) -> Result<RecordCounts, LoadError> {
-    let gateways = db.query_row("SELECT coalesce(max(id), 0) FROM gateways", [], |row| row.get(0));
-    let inserts = RecordKind::ALL.iter().map(|kind| db.prepare(&kind.insert())).collect::<Result<_, _>>();
-    let mut loader = Loader {
-        db,
-        inserts: inserts.map_err(StoreError::from)?,
-        accounts: HashMap::new(),
-        gateways: gateways.map_err(StoreError::from)?,
-    };
-    let mut progress = LoadProgress::default();
-    let mut batches = prefetch::read(lines)?;
-    'reading: while let Some(batch) = batches.blocking_recv() {
-        for line in batch {
-            let Line { number, bytes: _, record } = line?;
-            let added =
-                record.map_err(RecordError::Line).and_then(|record| loader.add(&record).map(|()| record));
-            match added {
-                Ok(record) => progress.stored(&record),
-                Err(error) => {
-                    if progress.reject(number, error)?.is_break() {
-                        break 'reading;
-                    }
-                }
-            }
-        }
-    }
-    progress.finish()
-}
-
-struct Loader<'a> {
-    db: &'a Connection,
-    /// The statement that adds a record of each kind, prepared once: looking up a cached statement takes a good part of an
-    /// insert's time.
-    inserts: Vec<Statement<'a>>,
-    /// Numbers of the accounts met so far, by name.
-    accounts: HashMap<String, i64>,
-    /// Number of the gateway that was added last.
-    gateways: i64,
-}
-
-impl Loader<'_> {
-    fn add(&mut self, record: &Record) -> Result<(), RecordError> {
-        check_range(record)?;
-        let owner = record.owner().map(|name| self.account(name)).transpose()?;
-        self.gateways += i64::from(record.kind() == RecordKind::Gateway);
-        let values = record.values(owner.unwrap_or_default(), self.gateways)?;
-        let inserted = self.inserts[record.kind() as usize].execute(params_from_iter(values));
-        inserted.map(drop).map_err(|error| rejection(record, error))
-    }
-
-    fn account(&mut self, name: &str) -> Result<i64, RecordError> {
-        if let Some(id) = self.accounts.get(name) {
-            return Ok(*id);
-        }
-        let id = self
-            .db
-            .prepare_cached("SELECT id FROM accounts WHERE name = ?1")?
-            .query_row([name], |row| row.get(0))
-            .optional()?
-            .ok_or_else(|| RecordError::unknown_account(name))?;
-        self.accounts.insert(name.to_owned(), id);
-        Ok(id)
-    }
-}
-
-/// The reason why a record was not inserted.
-fn rejection(record: &Record, error: rusqlite::Error) -> RecordError {
-    match error.sqlite_extended_error_code() {
-        Some(SQLITE_CONSTRAINT_PRIMARYKEY | SQLITE_CONSTRAINT_UNIQUE) => RecordError::already_exists(record),
-        Some(SQLITE_CONSTRAINT_FOREIGNKEY) => RecordError::unknown_group(record),
-        _ => error.into(),
     }
 }
 

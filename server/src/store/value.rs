@@ -1,6 +1,10 @@
-//! Rows of both databases as columns of values, so that every record and every entry is read in one place.
+//! Values as both databases store them, and rows of them.
 
-use std::{borrow::Cow, fmt, net::IpAddr};
+use std::{
+    borrow::Cow,
+    fmt,
+    net::{IpAddr, Ipv4Addr},
+};
 
 use jiff::Timestamp;
 
@@ -10,12 +14,14 @@ use super::{
     record::ProxyPassword,
 };
 use crate::domain::{
+    access::AccountId,
+    extraction::{Endpoint, Parameters},
     instance::{Capabilities, Id, Status},
     protocol::Protocol,
     token::{TokenDigest, TokenKind},
 };
 
-/// The value of a column, borrowed where a record or a row has it already: imports and exports have many. `Debug` does not show it,
+/// The value of a column or parameter, borrowed where a record or a row has it already: imports and exports have many. `Debug` does not show it,
 /// because it may be a password.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Value<'a> {
@@ -24,6 +30,8 @@ pub(crate) enum Value<'a> {
     Number(i64),
     Text(Cow<'a, str>),
     Bytes(Cow<'a, [u8]>),
+    /// Only as a parameter.
+    Array(Vec<Value<'a>>),
 }
 
 impl fmt::Debug for Value<'_> {
@@ -33,7 +41,6 @@ impl fmt::Debug for Value<'_> {
 }
 
 impl Value<'_> {
-    #[cfg(any(feature = "admin", feature = "postgres"))]
     pub(super) fn into_owned(self) -> Value<'static> {
         match self {
             Self::Null => Value::Null,
@@ -41,33 +48,48 @@ impl Value<'_> {
             Self::Number(number) => Value::Number(number),
             Self::Text(text) => Value::Text(text.into_owned().into()),
             Self::Bytes(bytes) => Value::Bytes(bytes.into_owned().into()),
+            Self::Array(values) => Value::Array(values.into_iter().map(Value::into_owned).collect()),
         }
     }
 }
 
-/// The columns of a row, read from left to right.
-pub(crate) struct Row<'a>(std::vec::IntoIter<Value<'a>>);
+/// The columns of a row of one of the databases.
+pub(super) trait Columns {
+    /// The value of a column, counted from 0.
+    fn value(&self, column: usize) -> Result<Value<'_>, StoreError>;
+}
+
+/// A row, whose columns are read from left to right.
+pub(crate) struct Row<'a> {
+    columns: &'a dyn Columns,
+    next: usize,
+}
 
 impl<'a> Row<'a> {
-    /// A row of so many columns, each of which `read` returns.
-    pub(super) fn read(
-        count: usize,
-        mut read: impl FnMut(usize) -> Result<Value<'a>, StoreError>,
-    ) -> Result<Self, StoreError> {
-        // At its length from the start: an iterator of results cannot say how long it is.
-        let mut columns = Vec::with_capacity(count);
-        for column in 0..count {
-            columns.push(read(column)?);
-        }
-        Ok(Self(columns.into_iter()))
+    pub(super) fn new(columns: &'a dyn Columns) -> Self {
+        Self { columns, next: 0 }
     }
 
     /// The next column. A stored value that cannot be decoded means that the database is corrupt.
     pub(super) fn take<T: Column>(&mut self) -> Result<T, StoreError> {
-        let value = self.0.next().unwrap_or(Value::Null);
+        let value = self.columns.value(self.next)?;
+        self.next += 1;
         T::read(value).ok_or_else(|| {
             StoreError::Corrupt(format!("a column has an unexpected value, {}", std::any::type_name::<T>()))
         })
+    }
+
+    /// What an outer join found: a struct of the columns from here on, unless the first of them is NULL.
+    pub(super) fn joined<T: FromRow>(&mut self) -> Result<Option<T>, StoreError> {
+        match self.columns.value(self.next)? {
+            Value::Null => Ok(None),
+            _ => T::from_row(self).map(Some),
+        }
+    }
+
+    /// Passes over columns.
+    pub(super) fn skip(&mut self, columns: usize) {
+        self.next += columns;
     }
 }
 
@@ -83,9 +105,9 @@ impl<T: Column> FromRow for T {
     }
 }
 
-impl<A: Column, B: Column> FromRow for (A, B) {
+impl<A: FromRow, B: FromRow> FromRow for (A, B) {
     fn from_row(row: &mut Row<'_>) -> Result<Self, StoreError> {
-        Ok((row.take()?, row.take()?))
+        Ok((A::from_row(row)?, B::from_row(row)?))
     }
 }
 
@@ -126,12 +148,22 @@ impl<T: Into<Self>> From<Option<T>> for Value<'_> {
     }
 }
 
+impl Column for Value<'static> {
+    fn read(value: Value<'_>) -> Option<Self> {
+        Some(value.into_owned())
+    }
+
+    fn value(&self) -> Result<Value<'_>, StoreError> {
+        Ok(self.clone())
+    }
+}
+
 impl Column for bool {
     fn read(value: Value<'_>) -> Option<Self> {
         match value {
             Value::Flag(flag) => Some(flag),
             Value::Number(number) => Some(number != 0),
-            Value::Null | Value::Text(_) | Value::Bytes(_) => None,
+            _ => None,
         }
     }
 
@@ -183,7 +215,7 @@ macro_rules! stored_as_json {
     )+};
 }
 
-stored_as_json!(Vec<String>, Capabilities);
+stored_as_json!(Vec<String>, Capabilities, Parameters, Vec<Endpoint>);
 
 /// Encodes a type in a column, and decodes it.
 macro_rules! stored {
@@ -215,6 +247,8 @@ stored!(Number(i64, i64):
     i64 { |number| number, Some }
     u16 { i64::from, |number| number.try_into().ok() }
     u32 { i64::from, |number| number.try_into().ok() }
+    u64 { |number| number.try_into().unwrap_or(i64::MAX), |number| number.try_into().ok() }
+    AccountId { |id| id.0, |number| Some(AccountId(number)) }
     Id { Id::get, Id::new }
 );
 
@@ -228,6 +262,13 @@ stored!(Bytes(Cow<'static, [u8]>, Cow<'_, [u8]>):
     IpAddr {
         |ip| StoredIp(ip).octets().to_vec().into(),
         |bytes| Some(StoredIp::from_octets(bytes.as_ref().try_into().ok()?).0)
+    }
+    Ipv4Addr {
+        |ip| StoredIp(ip.into()).octets().to_vec().into(),
+        |bytes| match StoredIp::from_octets(bytes.as_ref().try_into().ok()?).0 {
+            IpAddr::V4(ip) => Some(ip),
+            IpAddr::V6(_) => None,
+        }
     }
     Timestamp {
         |time| StoredTime(time).bytes().to_vec().into(),
@@ -255,6 +296,12 @@ impl<'a> From<&'a str> for Value<'a> {
 mod tests {
     use super::*;
 
+    impl<const N: usize> Columns for [Value<'static>; N] {
+        fn value(&self, column: usize) -> Result<Value<'_>, StoreError> {
+            Ok(self.get(column).cloned().unwrap_or(Value::Null))
+        }
+    }
+
     #[test]
     fn values_are_decoded_and_others_are_rejected() {
         let ip: IpAddr = "192.0.2.1".parse().unwrap();
@@ -266,7 +313,7 @@ mod tests {
             Value::Number(70_000),
             Value::from("frozen"),
         ];
-        let mut row = Row::read(columns.len(), |column| Ok(columns[column].clone())).unwrap();
+        let mut row = Row::new(&columns);
         assert_eq!(row.take::<Protocol>().unwrap(), Protocol::Socks5);
         assert_eq!(row.take::<IpAddr>().unwrap(), ip);
         assert_eq!(row.take::<Option<Id>>().unwrap(), None);
