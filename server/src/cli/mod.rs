@@ -93,7 +93,7 @@ enum Command {
     /// Manage static instances.
     #[command(subcommand, after_help = instance::EXAMPLES)]
     Instance(instance::Command),
-    /// Print the OpenAPI document of the served API.
+    /// Print the OpenAPI document of the contract, as JSON.
     Openapi,
     /// Print the contract and the error codes of this server as one HTML page.
     Docs,
@@ -189,9 +189,7 @@ fn execute(command: Command, sources: &[String]) -> Result<(), Failure> {
         Command::Gateway(command) => runtime.block_on(gateway::execute(command)),
         Command::Group(command) => runtime.block_on(group::execute(command)),
         Command::Instance(command) => runtime.block_on(instance::execute(command)),
-        Command::Openapi => {
-            print_own(&(serde_json::to_string_pretty(&sallyport_server::emitted_openapi())? + "\n"))
-        }
+        Command::Openapi => print_own(&(serde_json::to_string_pretty(&sallyport_server::openapi())? + "\n")),
         Command::Docs => print_own(&sallyport_server::contract_page()),
         Command::Completions { shell } => {
             let mut script = Vec::new();
