@@ -79,7 +79,7 @@ enum Command {
     /// Issue, rotate and revoke tokens.
     #[command(subcommand, after_help = token::EXAMPLES)]
     Token(token::Command),
-    /// Print the OpenAPI document of the served API.
+    /// Print the OpenAPI document of the contract, as JSON.
     Openapi,
     /// Print the contract and the error codes of this server as one HTML page.
     Docs,
@@ -177,9 +177,7 @@ fn execute(command: Command, sources: &[String]) -> Result<(), Failure> {
         Command::Put(arguments) => runtime.block_on(records::put(arguments)),
         Command::Remove(arguments) => runtime.block_on(records::remove(arguments)),
         Command::Token(command) => runtime.block_on(token::execute(command)),
-        Command::Openapi => {
-            print_own(&(serde_json::to_string_pretty(&sallyport_server::emitted_openapi())? + "\n"))
-        }
+        Command::Openapi => print_own(&(serde_json::to_string_pretty(&sallyport_server::openapi())? + "\n")),
         Command::Docs => print_own(&sallyport_server::contract_page()),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -2,44 +2,9 @@
 
 use std::fmt::Display;
 
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::model::{Contract, Format, Kind, Parameter, Rule, Schema};
-
-/// The type of a value.
-#[derive(Serialize)]
-pub(super) struct Type<'a> {
-    /// `array of `, once for each array around it.
-    around: String,
-    /// The named schema that it is, or that the items of the array are.
-    schema: Option<&'a str>,
-    word: &'static str,
-    nullable: bool,
-}
-
-impl<'a> Type<'a> {
-    /// The type of a value.
-    pub(super) fn new(schema: &'a Schema) -> Self {
-        Self::with_name(schema, schema.name.as_deref())
-    }
-
-    /// The type that a named schema defines.
-    pub(super) fn defined_by(schema: &'a Schema) -> Self {
-        Self::with_name(schema, None)
-    }
-
-    fn with_name(outer: &'a Schema, mut name: Option<&'a str>) -> Self {
-        let mut around = String::new();
-        let mut schema = outer;
-        while let (None, Kind::Array { items, .. }) = (name, &schema.kind) {
-            around.push_str("array of ");
-            schema = items;
-            name = items.name.as_deref();
-        }
-        Self { around, schema: name, word: schema.kind.name(), nullable: outer.nullable }
-    }
-}
 
 /// Every constraint of a schema except its type, each as a phrase.
 pub(super) fn limits(contract: &Contract, schema: &Schema) -> Vec<String> {
@@ -76,9 +41,6 @@ pub(super) fn limits(contract: &Contract, schema: &Schema) -> Vec<String> {
             limits.push(format!("one of {}", values.join(", ")));
         }
     }
-    limits.extend(
-        schema.deprecated_values.iter().map(|(value, deprecation)| format!("`{value}` {deprecation}")),
-    );
     limits
 }
 
