@@ -87,7 +87,7 @@
 //! while, then replace the file by renaming another one over it. With the reference server, for token number 1:
 //!
 //! ```text
-//! server token rotate --db sandbox.db 1 --overlap 1h --json | jq -r .token > next
+//! server token rotate --db sandbox.db 1 --overlap 1h --output json | jq -r .token > next
 //! mv next /run/secrets/sallyport
 //! ```
 //!

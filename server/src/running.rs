@@ -140,28 +140,7 @@ pub struct RunningServer {
 /// If called outside a Tokio runtime.
 pub fn start(config: Config) -> Result<RunningServer, StartError> {
     let api = handlers::api().map_err(StartError::Api)?;
-    start_api(ServedApi { api, operations: OPERATIONS, success_statuses: SUCCESS_STATUSES }, config)
-}
-
-/// An API to serve.
-pub struct ServedApi {
-    /// Its endpoints, made of handlers of the edge.
-    pub api: ApiDescription<Context>,
-    /// The `operationId` of each operation.
-    pub operations: &'static [&'static str],
-    /// The HTTP status of a success of each.
-    pub success_statuses: &'static [u16],
-}
-
-/// Starts a server of another API on the same edge, as the tests of the generators do.
-///
-/// # Errors
-/// As [`start`].
-///
-/// # Panics
-/// As [`start`].
-pub fn start_api(served: ServedApi, config: Config) -> Result<RunningServer, StartError> {
-    serve_api(served, config, Clock::system())
+    serve_api(api, config, Clock::system())
 }
 
 /// Starts a sandbox on its own database, whatever store `config` has.
@@ -169,11 +148,14 @@ pub(crate) fn start_sandbox(parts: Parts, config: Config) -> Result<RunningServe
     let (config, clock) = (Config { store: parts.store(), ..config }, parts.clock());
     let mut api = handlers::api().map_err(StartError::Api)?;
     parts.add_pages(&mut api).map_err(StartError::Api)?;
-    serve_api(ServedApi { api, operations: OPERATIONS, success_statuses: SUCCESS_STATUSES }, config, clock)
+    serve_api(api, config, clock)
 }
 
-fn serve_api(served: ServedApi, config: Config, clock: Clock) -> Result<RunningServer, StartError> {
-    let ServedApi { api, operations, success_statuses } = served;
+fn serve_api(
+    api: ApiDescription<Context>,
+    config: Config,
+    clock: Clock,
+) -> Result<RunningServer, StartError> {
     let Config {
         listen,
         store,
@@ -186,8 +168,8 @@ fn serve_api(served: ServedApi, config: Config, clock: Clock) -> Result<RunningS
         admin,
         request_id_retention,
     } = config;
-    check(&rates, operations)?;
-    let metrics = Arc::new(Metrics::new(operations, success_statuses));
+    check_rates(&rates)?;
+    let metrics = Arc::new(Metrics::new(OPERATIONS, SUCCESS_STATUSES));
     let draining = Arc::new(AtomicBool::new(false));
     let limit = |each: usize| {
         let total = max_in_flight.saturating_mul(each);
@@ -226,7 +208,8 @@ fn serve_api(served: ServedApi, config: Config, clock: Clock) -> Result<RunningS
     if let Err(error) = connections::limit_receive_buffers(plain) {
         tracing::warn!(%error, "cannot limit the receive buffers of connections");
     }
-    let stall_monitor = StallMonitor::start(connections, ports, connection_timeout, metrics);
+    let report = move |open, closed| metrics.connections_checked(open, closed);
+    let stall_monitor = StallMonitor::start(connections, ports, connection_timeout, report);
     Ok(RunningServer { server, admin, stall_monitor, draining, retention })
 }
 
@@ -301,23 +284,13 @@ fn serve<C: ServerContext>(
 /// # Errors
 /// [`StartError::UnknownOperation`]
 pub fn check_rates(rates: &[RateRule]) -> Result<(), StartError> {
-    check(rates, OPERATIONS)
-}
-
-fn check(rates: &[RateRule], operations: &[&str]) -> Result<(), StartError> {
     let mut named = rates.iter().filter_map(|rule| rule.operation.as_deref());
-    match named.find(|name| !operations.contains(name)) {
+    match named.find(|name| !OPERATIONS.contains(name)) {
         None => Ok(()),
         Some(operation) => {
-            let (operation, known) = (operation.to_owned(), operations.join(", "));
+            let (operation, known) = (operation.to_owned(), OPERATIONS.join(", "));
             Err(StartError::UnknownOperation { operation, known })
         }
-    }
-}
-
-impl std::fmt::Debug for ServedApi {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ServedApi").field("operations", &self.operations).finish_non_exhaustive()
     }
 }
 

@@ -85,7 +85,7 @@ fn every_command_rejects_a_bad_database_in_one_line() {
     fs::write(&data, ACCOUNT).unwrap();
     let rejected = |path: &Path, reason: &str| {
         for arguments in [
-            ["token", "list", "--db", text(path)].as_slice(),
+            ["list", "token", "--db", text(path)].as_slice(),
             &["token", "revoke", "--yes", "--db", text(path), "1"],
             &["token", "issue", "--db", text(path), "--account", "acme"],
             &["import", "--db", text(path), text(&data)],
@@ -130,7 +130,7 @@ fn a_missing_database_says_how_to_make_one() {
     let folder = Folder::new();
     let path = folder.path("missing.db");
     for arguments in [
-        ["token", "list", "--db", text(&path)].as_slice(),
+        ["list", "token", "--db", text(&path)].as_slice(),
         &["token", "revoke", "--yes", "--db", text(&path), "1"],
         &["token", "issue", "--db", text(&path), "--account", "acme"],
     ] {
@@ -147,7 +147,7 @@ fn a_failed_import_leaves_no_new_database_and_an_old_one_as_it_was() {
     fs::write(&data, format!("{ACCOUNT}\n{{\"acount\":1}}\n\nnonsense\n")).unwrap();
     let error = failed(&server(&["import", "--db", text(&new), text(&data)]), 1);
     let lines: Vec<_> = error.lines().collect();
-    assert!(lines[0].ends_with("2 bad lines; nothing was imported"), "{error}");
+    assert!(lines[0].ends_with("2 invalid lines; nothing was imported"), "{error}");
     assert!(lines[1].contains("line 2: column") && lines[1].contains("unknown variant `acount`"), "{error}");
     assert!(lines[2].contains("line 4: column"), "{error}");
     assert_eq!(folder.names(), ["bad.jsonl"]);
@@ -331,7 +331,7 @@ fn the_password_of_a_database_is_never_shown() {
         ("postgres://acme:very-secret@127.0.0.1:very-secret/x", "a part that cannot be read"),
         ("postgres://acme:very-secret@127.0.0.1", "without database name"),
     ] {
-        for arguments in [["run"].as_slice(), &["seed"], &["export", "-"], &["token", "list"]] {
+        for arguments in [["run"].as_slice(), &["seed"], &["export", "-"], &["list", "token"]] {
             let said = shown(arguments, url);
             assert!(said.contains(reason) && !said.contains("very-secret"), "{said}");
             let last = said.lines().last().unwrap();

@@ -38,7 +38,7 @@ pub(crate) fn edited_text(document: &str, edit: &str) -> String {
     document.replacen(&from, &to, 1)
 }
 
-/// A second document, of an API that reads and writes.
+/// A document with what the generators support and the contract has no use for.
 pub(crate) const LIBRARY: &str = include_str!("../fixtures/library.yaml");
 
 /// The pointers of all values inside of `value`, which is at `at`; children first.
@@ -131,19 +131,15 @@ fn change_keyword(root: &mut Value, constraint: &Constraint) {
     }
 }
 
-/// The code without what only documents: comments and the schemas that Dropshot shows.
+/// The code without comments.
 pub(crate) fn bare(tokens: TokenStream) -> String {
     let mut bare = String::new();
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
-        let next = tokens.peek().map(ToString::to_string).unwrap_or_default();
+        let is_doc = |next: &TokenTree| next.to_string().starts_with("[doc");
         match &token {
-            TokenTree::Punct(hash) if hash.as_char() == '#' && next.starts_with("[doc") => {
-                drop(tokens.next())
-            }
-            // The bang and the arguments.
-            TokenTree::Ident(name) if name == "described" && next == "!" => {
-                drop((tokens.next(), tokens.next()))
+            TokenTree::Punct(hash) if hash.as_char() == '#' && tokens.peek().is_some_and(is_doc) => {
+                drop(tokens.next());
             }
             TokenTree::Group(group) => bare.push_str(&self::bare(group.stream())),
             token => bare.push_str(&format!("{token} ")),

@@ -241,10 +241,7 @@ fn run_mutant(mutation: Mutation, original: &Document, pointers: &[String]) -> R
     let Ok(artifacts) = emit::code(&document) else { return Ok(MutantOutcome::Rejected) };
     match artifacts.iter().find_map(|artifact| fault(artifact.path, &artifact.contents)) {
         Some(fault) => Err(fault),
-        None => {
-            let _ = emit::pages(&document, &[]);
-            Ok(MutantOutcome::Generated)
-        }
+        None => Ok(MutantOutcome::Generated),
     }
 }
 

@@ -1,7 +1,8 @@
 //! `cargo xtask`: generates code and reference pages from the document, and checks that they are up to date.
 
 mod artifact;
-mod compare;
+#[cfg(test)]
+mod compilation;
 mod diff;
 mod document;
 mod emit;
@@ -10,8 +11,6 @@ mod fixture;
 #[cfg(test)]
 mod fuzz;
 mod ledger;
-#[cfg(test)]
-mod library;
 mod lint;
 mod lower;
 mod model;
@@ -19,11 +18,10 @@ mod model;
 mod mutation;
 mod names;
 mod problem;
-mod project;
 mod scaffold;
 mod task;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
@@ -41,24 +39,14 @@ const EXIT_CODES: &str = "Exit codes: 0 success, 1 problems or outdated files, 2
 enum Task {
     /// Write every generated file that is out of date.
     ///
-    /// Files that are up to date are not touched. Code is written first; the ledger and the list of checks
-    /// follow when the code builds, because they are made from the output of the built programs.
+    /// Files that are up to date are not touched.
     #[command(after_help = "Example: edit openapi/openapi.yaml, then\n  cargo xtask generate")]
     Generate,
     /// Verify that every generated file is up to date; write nothing.
     ///
-    /// Lints the document, prints a diff for each file that differs, and compares the document with the one that the server
-    /// emits.
+    /// Lints the document, and prints a diff for each file that differs.
     #[command(after_help = "Example, as CI runs it:\n  cargo xtask check && cargo test --workspace")]
     Check,
-    /// Write the contract and the server's error catalogue as one HTML page that needs no network.
-    ///
-    /// It is the page under /docs of the server's admin address.
-    #[command(after_help = "Example, for an integrator:\n  cargo xtask docs contract.html")]
-    Docs {
-        /// Write to this file, which is replaced when it exists [default: target/contract.html of the workspace].
-        file: Option<PathBuf>,
-    },
     /// Say what a change of the document breaks, for callers and for services that conformed.
     ///
     /// Every change has a verdict (breaking, needs a decision, compatible, documentation), the lines of both documents, the
@@ -115,7 +103,6 @@ fn execute(task: Task) -> Result<(String, ExitCode), String> {
     match task {
         Task::Generate => task::generate::run(&root).map(done),
         Task::Check => task::check::run(&root).map(done),
-        Task::Docs { file } => task::docs::run(&root, file).map(done),
         Task::New(new) => task::new::run(&root, &new).map(done),
         Task::Dist(arguments) => task::dist::run(&root, &arguments).map(done),
         Task::Diff(arguments) => task::diff::run(&root, &arguments).map(|report| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use super::{ObservedExchange, PassiveFinding, Probe};
-use crate::contract::{Clause, Contract, OperationId, OtherOperation};
+use crate::contract::{Clause, Contract, OperationId};
 use crate::target::{Fact, Facts};
 use crate::wire::{BudgetError, WireError};
 
@@ -37,8 +37,6 @@ pub enum Run {
     Cases(fn(&Scope<'_>) -> Vec<Case>),
     /// Active, and run to its end before any other check begins: its requests must be the first of their kind.
     FirstCases(fn(&Scope<'_>) -> Vec<Case>),
-    /// Active, for one operation of the document that has no checks of its own.
-    OtherCases(fn(&Scope<'_>, &OtherOperation) -> Vec<Case>),
     /// Passive: judges the exchanges of other checks. None means that the check does not apply to the exchange.
     Passive(fn(&ObservedExchange<'_>) -> Option<Vec<PassiveFinding>>),
 }
@@ -152,10 +150,6 @@ impl Check {
     pub fn cases(&self, scope: &Scope<'_>) -> Vec<Case> {
         match self.run {
             Run::Cases(cases) | Run::FirstCases(cases) => cases(scope),
-            Run::OtherCases(cases) => match self.operation {
-                Some(OperationId::Other(id)) => cases(scope, scope.contract.other(id)),
-                _ => Vec::new(),
-            },
             Run::Passive(_) => Vec::new(),
         }
     }

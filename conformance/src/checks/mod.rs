@@ -3,7 +3,6 @@
 mod all;
 mod boundary;
 mod extract;
-mod generic;
 mod groups;
 pub(crate) mod quota;
 mod registry;
@@ -14,10 +13,9 @@ mod search;
 mod state;
 mod token;
 
-pub use registry::{UNCOVERED, registry, registry_of};
+pub use registry::{UNCOVERED, registry};
 pub use requests::{Requests, UNKNOWN_ADDRESS};
 
-pub(crate) use generic::valid_request;
 pub(crate) use requests::first_requests;
 pub(crate) use state::State;
 

@@ -1,8 +1,6 @@
-use std::sync::LazyLock;
-
-use super::{ALL, generic};
+use super::ALL;
 use crate::check::Check;
-use crate::contract::{Clause, Contract};
+use crate::contract::Clause;
 
 /// Observable clauses that no check cites yet. The list may only shrink, and a test keeps it exact. The document marks the
 /// clauses that can't be observed, with a reason.
@@ -11,21 +9,7 @@ pub static UNCOVERED: &[Clause] = &[];
 /// Every check, sorted by id.
 #[must_use]
 pub fn registry() -> Vec<&'static Check> {
-    static GENERIC: LazyLock<Vec<&'static Check>> =
-        LazyLock::new(|| Contract::embedded().map(generic::checks).unwrap_or_default());
-    with(&GENERIC)
-}
-
-/// Every check for another contract than the embedded one. Each call creates the checks of its further operations, which live
-/// as long as the program.
-#[must_use]
-pub fn registry_of(contract: &Contract) -> Vec<&'static Check> {
-    with(&generic::checks(contract))
-}
-
-fn with(generic: &[&'static Check]) -> Vec<&'static Check> {
     let mut checks: Vec<&'static Check> = ALL.iter().flat_map(|checks| checks.iter().copied()).collect();
-    checks.extend(generic);
     checks.sort_by_key(|check| check.id);
     checks
 }
@@ -36,6 +20,7 @@ mod tests {
 
     use super::*;
     use crate::check::{Case, Scope};
+    use crate::contract::{Contract, OperationId};
     use crate::target::Facts;
 
     #[test]
@@ -48,15 +33,10 @@ mod tests {
 
     #[test]
     fn an_id_says_operation_rule_and_aspect() {
-        let others = &Contract::embedded().expect("contract").others;
-        let others: Vec<_> = others.iter().map(|other| other.operation.id.prefix()).collect();
         for check in registry() {
             let parts: Vec<_> = check.id.split('.').collect();
-            let is_right = |prefix: &str| match check.operation {
-                Some(operation) => prefix == operation.prefix(),
-                None => prefix == "all" || others.contains(&prefix),
-            };
-            assert!(parts.len() == 3 && is_right(parts[0]), "{}: expected operation.rule.aspect", check.id);
+            let prefix = check.operation.map_or("all", OperationId::prefix);
+            assert!(parts.len() == 3 && parts[0] == prefix, "{}: expected operation.rule.aspect", check.id);
             let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
             assert!(parts.iter().all(|part| !part.is_empty() && part.chars().all(allowed)), "{}", check.id);
         }

@@ -18,10 +18,7 @@ pub(super) fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFindin
     if !successful || observed.form != Form::Json {
         return None;
     }
-    let body = match operation.success.has_body {
-        true => observed.response.json()?,
-        false => &serde_json::Value::Null,
-    };
+    let body = observed.response.json()?;
     let violations = operation.success.violations(body, |name| observed.response.header_values(name));
     let mut findings: Vec<_> = violations
         .into_iter()
@@ -53,7 +50,6 @@ fn malformed_json(observed: &ObservedExchange<'_>) -> Option<PassiveFinding> {
         kind == "application/json"
     });
     let is_broken = response.status == success.status
-        && success.has_body
         && says_json
         && !response.body().is_empty()
         && !is_json(response.body());

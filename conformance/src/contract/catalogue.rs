@@ -50,9 +50,11 @@ impl ClauseEntry {
 
 impl Catalogue {
     pub(super) fn read(root: &Node<'_>) -> Result<Self, ContractError> {
-        let clauses = root.get("clauses")?.items()?.iter().map(clause).collect::<Result<Vec<_>, _>>()?;
-        let unspecified =
-            root.get("unspecified")?.items()?.iter().map(unspecified).collect::<Result<Vec<_>, _>>()?;
+        let document = root.document()?;
+        let clauses = document.get("x-clauses")?.items()?;
+        let clauses = clauses.iter().map(clause).collect::<Result<Vec<_>, _>>()?;
+        let unspecified = document.get("x-unspecified")?.items()?;
+        let unspecified = unspecified.iter().map(self::unspecified).collect::<Result<Vec<_>, _>>()?;
         let is_complete = clauses.iter().map(|entry| entry.id).eq(Clause::ALL.iter().copied())
             && unspecified.iter().map(|entry| entry.id).eq(Unspecified::ALL.iter().copied());
         if !is_complete {
@@ -93,7 +95,7 @@ fn clause(node: &Node<'_>) -> Result<ClauseEntry, ContractError> {
         reason: node.optional("reason", Node::text)?,
         inferred: node.optional("inferred", Node::text)?,
         inferred_null: node.optional("inferred-null", Node::text)?,
-        line: u64::try_from(node.get("line")?.integer()?)
+        line: u64::try_from(node.root().get("lines")?.get(id.string()?)?.integer()?)
             .map_err(|_| node.wrong("expected a line from 1"))?,
     })
 }

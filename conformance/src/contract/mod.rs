@@ -1,15 +1,14 @@
-//! Operations, limits, schemas and clauses of the contract, read from the generated `contract.json`. No path, limit or enum is
+//! Operations, limits, schemas and clauses of the contract, read from the JSON of `sallyport-contract`. No path, limit or enum is
 //! written in this crate a second time.
 
 mod boundary;
 mod catalogue;
 #[path = "generated/clause.rs"]
 mod clause;
-mod deprecation;
 mod extract;
 mod ids;
+mod json_schema;
 mod operation;
-mod other;
 mod parameter;
 mod schema;
 mod search;
@@ -21,10 +20,8 @@ use std::sync::LazyLock;
 pub use boundary::{Boundary, boundaries};
 pub use catalogue::{Catalogue, ClauseEntry, UnspecifiedEntry};
 pub use clause::{Clause, Unspecified};
-pub use deprecation::{DeprecatedPart, Deprecation};
 pub use extract::{Extract, Separator};
-pub use operation::{Operation, OperationId, OtherId, Success};
-pub use other::{Credential, OtherOperation};
+pub use operation::{Operation, OperationId, Success};
 pub use parameter::{Parameter, Place};
 pub use schema::{Citations, Kind, Property, Schema};
 pub use search::Search;
@@ -66,8 +63,6 @@ pub struct Contract {
     pub groups: Groups,
     /// `POST …/static/instances/search`.
     pub search: Search,
-    /// Every other operation, which the generic checks judge.
-    pub others: Vec<OtherOperation>,
 }
 
 impl Contract {
@@ -77,11 +72,11 @@ impl Contract {
     /// The generated file lacks something that a check needs, which the tests of this crate rule out.
     pub fn embedded() -> Result<&'static Self, &'static ContractError> {
         static CONTRACT: LazyLock<Result<Contract, ContractError>> =
-            LazyLock::new(|| Contract::from_json(include_str!("generated/contract.json")));
+            LazyLock::new(|| Contract::from_json(sallyport_contract::JSON));
         CONTRACT.as_ref()
     }
 
-    /// Parses a contract in the format of `generated/contract.json`.
+    /// Parses a contract in the format of [`sallyport_contract::JSON`].
     ///
     /// # Errors
     /// Names the JSON pointer that is missing, of the wrong type, or unknown to the suite.
@@ -89,6 +84,7 @@ impl Contract {
         let file = serde_json::from_str(text)
             .map_err(|error| ContractError::new("", format!("expected JSON: {error}")))?;
         let root = Node::new(&file);
+        operation::reject_unknown(&root)?;
         Ok(Self {
             version: root.document()?.get("info")?.get("version")?.text()?,
             sha256: root.get("sha256")?.text()?,
@@ -96,7 +92,6 @@ impl Contract {
             extract: Extract::read(&root)?,
             groups: Groups::read(&root)?,
             search: Search::read(&root)?,
-            others: OtherOperation::read_all(&root)?,
         })
     }
 
@@ -106,19 +101,12 @@ impl Contract {
             OperationId::Extract => &self.extract.operation,
             OperationId::Groups => &self.groups.operation,
             OperationId::Search => &self.search.operation,
-            OperationId::Other(id) => &self.other(id).operation,
         }
     }
 
-    /// The other operation with that id, which must be one of this contract.
-    pub fn other(&self, id: OtherId) -> &OtherOperation {
-        &self.others[id.index()]
-    }
-
-    /// Every operation, those with checks of their own first.
+    /// Every operation, in the order of the document.
     pub fn operations(&self) -> impl Iterator<Item = &Operation> {
-        let known = OperationId::ALL.into_iter().map(|id| self.operation(id));
-        known.chain(self.others.iter().map(|other| &other.operation))
+        OperationId::ALL.into_iter().map(|id| self.operation(id))
     }
 }
 
@@ -130,7 +118,7 @@ mod tests {
 
     /// The embedded contract with a changed value below the paths of the document.
     fn changed(pointer: &str, change: impl FnOnce(&mut Value)) -> Result<Contract, ContractError> {
-        let mut file: Value = serde_json::from_str(include_str!("generated/contract.json")).expect("JSON");
+        let mut file: Value = serde_json::from_str(sallyport_contract::JSON).expect("JSON");
         change(file.pointer_mut(&format!("/document/paths/{pointer}")).expect("a value"));
         Contract::from_json(&file.to_string())
     }
@@ -140,6 +128,13 @@ mod tests {
         let pointer = "~1openapi~1v1~1proxy~1extract/get/parameters/0/schema/maximum";
         let contract = changed(pointer, |maximum| *maximum = 50.into()).expect("a valid contract");
         assert_eq!(contract.extract.num_range, 1..=50);
+    }
+
+    #[test]
+    fn an_operation_without_checks_is_an_error() {
+        let error = changed("~1openapi~1v1~1static~1groups/get/operationId", |id| *id = "listTags".into());
+        let error = error.expect_err("listTags is unknown").to_string();
+        assert!(error.contains("`listTags`") && error.contains("OperationId"), "{error}");
     }
 
     #[test]
@@ -153,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_missing_limit_is_named_by_its_pointer() {
-        let text = include_str!("generated/contract.json").replace("\"x-max-distinct\"", "\"x-max-distant\"");
+        let text = sallyport_contract::JSON.replace("\"x-max-distinct\"", "\"x-max-distant\"");
         let error = Contract::from_json(&text).expect_err("no distinct limit");
         assert!(error.to_string().contains("x-max-distinct"), "{error}");
     }

@@ -3,13 +3,12 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::deprecation::Deprecation;
 use super::parameter::Parameters;
 use super::schema::{Citations, Property, Schema};
 use super::source::{ContractError, Node};
 use super::validate::ResponseSchema;
 
-/// The id of an operation. Each one with checks of its own has a variant.
+/// The id of an operation of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OperationId {
     /// Extract gateways.
@@ -18,16 +17,6 @@ pub enum OperationId {
     Groups,
     /// Search the account's instances.
     Search,
-    /// Another operation, which the generic checks judge.
-    Other(OtherId),
-}
-
-/// The id of one of [`Contract::others`](super::Contract::others).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct OtherId {
-    index: usize,
-    document_id: &'static str,
-    prefix: &'static str,
 }
 
 /// One operation of the document.
@@ -41,8 +30,6 @@ pub struct Operation {
     pub path: String,
     /// Status and code of a success.
     pub success: Success,
-    /// Its deprecated parts.
-    pub deprecations: Vec<Deprecation>,
 }
 
 /// The successful response: HTTP status, business code and schema.
@@ -50,30 +37,13 @@ pub struct Operation {
 pub struct Success {
     /// HTTP status.
     pub status: u16,
-    /// Business code; meaningless if a success has no body.
+    /// Business code.
     pub code: i64,
-    /// Whether a success has a body.
-    pub has_body: bool,
     pub(super) schema: ResponseSchema,
 }
 
-impl Success {
-    /// Whether a JSON body has the schema of a success with one entry, whatever its code is.
-    pub(crate) fn is_entry(&self, body: &Value) -> bool {
-        let mut body = body.clone();
-        let data = body.get("data").and_then(Value::as_object);
-        if data.is_none_or(|data| data.is_empty() || data.contains_key("items")) {
-            return false;
-        }
-        if let Some(members) = body.as_object_mut() {
-            members.insert("code".to_owned(), self.code.into());
-        }
-        self.schema.body_violations(&body).is_empty()
-    }
-}
-
 impl OperationId {
-    /// The operations with checks of their own, in the order of the document.
+    /// All of them, in the order of the document.
     pub const ALL: [Self; 3] = [Self::Extract, Self::Groups, Self::Search];
 
     /// The `operationId` of the document.
@@ -82,7 +52,6 @@ impl OperationId {
             Self::Extract => "extractProxies",
             Self::Groups => "listStaticGroups",
             Self::Search => "searchStaticInstances",
-            Self::Other(id) => id.document_id,
         }
     }
 
@@ -92,26 +61,7 @@ impl OperationId {
             Self::Extract => "extract",
             Self::Groups => "groups",
             Self::Search => "search",
-            Self::Other(id) => id.prefix,
         }
-    }
-}
-
-impl OtherId {
-    /// Its texts are leaked, because ids are `Copy` as those of checks; only tests read the contract more than once.
-    pub(super) fn new(index: usize, document_id: &str) -> Self {
-        let mut prefix = String::new();
-        for letter in document_id.chars() {
-            if letter.is_ascii_uppercase() && !prefix.is_empty() {
-                prefix.push('-');
-            }
-            prefix.push(letter.to_ascii_lowercase());
-        }
-        Self { index, document_id: document_id.to_owned().leak(), prefix: prefix.leak() }
-    }
-
-    pub(super) const fn index(self) -> usize {
-        self.index
     }
 }
 
@@ -128,10 +78,7 @@ impl schemars::JsonSchema for OperationId {
 
     fn json_schema(generator: &mut schemars::r#gen::SchemaGenerator) -> schemars::schema::Schema {
         let mut schema = String::json_schema(generator).into_object();
-        schema.metadata().description = Some(
-            "An operation: `extract`, `groups`, `search`, or the id of a further one in kebab case."
-                .to_owned(),
-        );
+        schema.metadata().description = Some("An operation: `extract`, `groups` or `search`.".to_owned());
         schema.into()
     }
 }
@@ -159,15 +106,12 @@ impl Operation {
         node: &Node<'_>,
     ) -> Result<Self, ContractError> {
         let success = Success::read(node)?;
-        let deprecations = Deprecation::read_all(node)?;
-        Ok(Self { id, method: method.to_uppercase(), path: path.to_owned(), success, deprecations })
+        Ok(Self { id, method: method.to_uppercase(), path: path.to_owned(), success })
     }
 
-    /// Whether a path is that of the operation, with any text in place of a parameter.
+    /// Whether a path is that of the operation.
     pub fn serves(&self, path: &str) -> bool {
-        let (own, requested): (Vec<_>, Vec<_>) = (self.path.split('/').collect(), path.split('/').collect());
-        let fits = |(own, text): (&&str, &&str)| own == text || own.starts_with('{') && !text.is_empty();
-        own.len() == requested.len() && own.iter().zip(&requested).all(fits)
+        self.path == path
     }
 }
 
@@ -181,13 +125,10 @@ impl Success {
             .ok_or_else(|| responses.wrong("expected a 2xx response"))?;
         let status = status.parse().map_err(|_| responses.wrong("expected a status of three digits"))?;
         let schema = ResponseSchema::read(&response)?;
-        if response.find("content").is_none() {
-            return Ok(Self { status, code: 0, has_body: false, schema });
-        }
         let media = response.get("content")?.get("application/json")?;
         let code = media.get("schema")?.get("properties")?.get("code")?.get("enum")?;
         let code = code.items()?.first().ok_or_else(|| code.wrong("expected one code"))?.integer()?;
-        Ok(Self { status, code, has_body: true, schema })
+        Ok(Self { status, code, schema })
     }
 }
 
@@ -205,6 +146,21 @@ pub(super) fn body_properties(operation: &Node<'_>) -> Result<Vec<Property>, Con
         })
     };
     schema.get("properties")?.members()?.into_iter().map(property).collect()
+}
+
+/// Rejects an operation that the suite would not judge.
+pub(super) fn reject_unknown(root: &Node<'_>) -> Result<(), ContractError> {
+    for (_, item) in root.document()?.get("paths")?.members()? {
+        for (_, operation) in item.members()? {
+            let Some(id) = operation.find("operationId") else { continue };
+            if !OperationId::ALL.iter().any(|known| id.value == known.document_id()) {
+                let message =
+                    format!("unknown operation `{}`: add it to OperationId, and its checks", id.string()?);
+                return Err(operation.wrong(&message));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn find<'a>(root: &Node<'a>, id: OperationId) -> Result<(&'a str, &'a str, Node<'a>), ContractError> {

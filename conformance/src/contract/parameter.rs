@@ -25,8 +25,6 @@ pub enum Place {
     Query,
     /// In a header.
     Header,
-    /// In the path.
-    Path,
 }
 
 /// Why the suite cannot read an operation whose token is not sent in the query.
@@ -43,7 +41,6 @@ pub(super) struct Parameters<'a> {
 impl Parameter {
     pub(super) fn read(node: &Node<'_>) -> Result<Self, ContractError> {
         let place = match node.get("in")?.string()? {
-            "path" => Place::Path,
             "query" => Place::Query,
             "header" => Place::Header,
             other => {

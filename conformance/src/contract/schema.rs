@@ -159,14 +159,6 @@ impl Citations {
         self.any.iter().copied().chain(self.by_keyword.iter().filter_map(|(_, clause)| *clause))
     }
 
-    /// Adds the general clauses of the enclosing part if there are none.
-    pub(super) fn or_any(mut self, outer: &Self) -> Self {
-        if self.any.is_empty() {
-            self.any.clone_from(&outer.any);
-        }
-        self
-    }
-
     pub(super) fn or(self, fallback: Self) -> Self {
         if self.any.is_empty() && self.by_keyword.is_empty() { fallback } else { self }
     }

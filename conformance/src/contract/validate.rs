@@ -4,6 +4,7 @@ use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
 use super::Clause;
+use super::json_schema;
 use super::source::{ContractError, Node};
 
 /// A violation of the document's schema by a response.
@@ -36,8 +37,7 @@ impl Violation {
 #[derive(Debug)]
 pub(super) struct ResponseSchema {
     root: Value,
-    /// None for a success without a body.
-    validator: Option<Validator>,
+    validator: Validator,
     headers: Vec<HeaderSchema>,
     fallback: Clause,
 }
@@ -62,10 +62,7 @@ impl ResponseSchema {
             .into_iter()
             .filter_map(|(name, header)| HeaderSchema::read(name, &header, clause).transpose())
             .collect::<Result<_, _>>()?;
-        let Some(content) = response.find("content") else {
-            return Ok(Self { root: Value::Null, validator: None, headers, fallback });
-        };
-        let media = content.get("application/json")?;
+        let media = response.get("content")?.get("application/json")?;
         // Not resolved here, because the validator resolves the reference among the lowered schemas.
         let target = media.value.pointer("/schema/$ref").and_then(Value::as_str);
         let name = target
@@ -74,23 +71,23 @@ impl ResponseSchema {
         let root = json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "$ref": format!("#/$defs/{name}"),
-            "$defs": response.root().get("schemas")?.value,
+            "$defs": json_schema::definitions(response.document()?.get("components")?.get("schemas")?.value),
         });
         let validator = jsonschema::options()
             .should_validate_formats(true)
             .should_ignore_unknown_formats(false)
             .build(&root)
             .map_err(|error| media.wrong(&format!("the lowered schema does not compile: {error}")))?;
-        Ok(Self { root, validator: Some(validator), headers, fallback })
+        Ok(Self { root, validator, headers, fallback })
     }
 
     pub(super) fn body_violations(&self, body: &Value) -> Vec<Violation> {
         // Nearly every response is valid, and `is_valid` takes a fraction of the time of collecting errors.
-        let Some(validator) = self.validator.as_ref().filter(|validator| !validator.is_valid(body)) else {
+        if self.validator.is_valid(body) {
             return Vec::new();
-        };
+        }
         let mut of_path: BTreeMap<String, usize> = BTreeMap::new();
-        validator
+        self.validator
             .iter_errors(body)
             .filter_map(|error| {
                 let schema_path = error.schema_path().to_string();

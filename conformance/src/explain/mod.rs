@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use crate::check::Check;
-use crate::checks::{UNKNOWN_ADDRESS, registry, valid_request};
+use crate::checks::{UNKNOWN_ADDRESS, registry};
 use crate::contract::{
-    Clause, ClauseEntry, Contract, Extract, OperationId, OtherOperation, Parameter, Place, Schema, Search,
+    Clause, ClauseEntry, Contract, Extract, OperationId, Parameter, Place, Schema, Search,
 };
 use crate::report::curl;
 use crate::target::Secret;
@@ -40,13 +40,7 @@ fn sample(contract: &Contract, clause: Clause) -> String {
     let prefix = clause.id().split('.').next().unwrap_or_default();
     let is_of_known = |operation: &OperationId| operation.prefix() == prefix;
     let known = OperationId::ALL.into_iter().find(is_of_known);
-    let operation = known.or_else(|| {
-        let cites = |other: &&OtherOperation| {
-            other.limit_clauses().contains(&clause) || other.response_clauses.contains(&clause)
-        };
-        contract.others.iter().find(cites).map(|other| other.operation.id)
-    });
-    let operation = operation.unwrap_or(OperationId::Groups);
+    let operation = known.unwrap_or(OperationId::Groups);
     let request = Request::to(contract.operation(operation));
     let (extract, groups, search) = (&contract.extract, &contract.groups, &contract.search);
     let request = match operation {
@@ -55,7 +49,6 @@ fn sample(contract: &Contract, clause: Clause) -> String {
         }
         OperationId::Groups => request.query(&groups.api_key.name, token.expose()),
         OperationId::Search => searching(search, clause, request.query(&search.api_key.name, token.expose())),
-        OperationId::Other(id) => valid_request(contract.other(id), &token),
     };
     let unsent = WireFailure { kind: FailureKind::Request, detail: String::new() };
     let exchange = Exchange { index: 0, request, result: Err(unsent), elapsed: std::time::Duration::ZERO };
@@ -75,7 +68,6 @@ fn extraction(extract: &Extract, clause: Clause, request: Request) -> Request {
     let request = cited.fold(request, |request, parameter| match parameter.place {
         Place::Query => request.query(&parameter.name, shown(parameter)),
         Place::Header => request.header(&parameter.name, shown(parameter)),
-        Place::Path => request.path_parameter(&parameter.name, shown(parameter)),
     });
     let cites = |parameter: &Parameter| parameter.citations.cites(clause);
     // A text of one's own needs the separator that stands for it, and separators stand in text only.

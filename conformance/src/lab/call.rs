@@ -57,18 +57,16 @@ impl<'a> Call<'a> {
         let success = &self.contract.operation(id).success;
         let body = reply.json();
         let code = body.get("code").and_then(Value::as_i64);
-        let has_list = list_pointer(id).is_none_or(|list| {
-            let list = body.pointer(list).and_then(Value::as_array);
-            list.is_some_and(|entries| entries.iter().all(Value::is_object))
-        });
+        let list = body.pointer(list_pointer(id)).and_then(Value::as_array);
+        let has_list = list.is_some_and(|entries| entries.iter().all(Value::is_object));
         let text = id == OperationId::Extract && self.wants_text();
         reply.status.as_u16() == success.status
-            && (!success.has_body || (code == Some(success.code) && has_list) || (text && code.is_none()))
+            && ((code == Some(success.code) && has_list) || (text && code.is_none()))
     }
 
     /// The gateways, groups or instances of a response.
     pub(super) fn list<'b>(&self, body: &'b mut Value) -> Option<&'b mut Vec<Value>> {
-        body.pointer_mut(list_pointer(self.operation()?)?)?.as_array_mut()
+        body.pointer_mut(list_pointer(self.operation()?))?.as_array_mut()
     }
 
     /// Whether an extraction asks for plain text.
@@ -108,11 +106,10 @@ impl<'a> Call<'a> {
     }
 }
 
-fn list_pointer(operation: OperationId) -> Option<&'static str> {
+fn list_pointer(operation: OperationId) -> &'static str {
     match operation {
-        OperationId::Extract => Some("/data"),
-        OperationId::Groups | OperationId::Search => Some("/data/items"),
-        OperationId::Other(_) => None,
+        OperationId::Extract => "/data",
+        OperationId::Groups | OperationId::Search => "/data/items",
     }
 }
 

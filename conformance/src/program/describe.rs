@@ -18,7 +18,7 @@ pub(crate) fn list(format: ListFormat) -> Result<Verdict, UsageError> {
             "title": check.title,
             "clauses": check.clauses,
             "operation": check.operation,
-            "operationId": operation_of(check),
+            "operationId": check.operation.map(OperationId::document_id),
         })
     };
     let line = |check: &&Check| {
@@ -39,15 +39,6 @@ pub(crate) fn docs() -> Result<Verdict, UsageError> {
 #[cfg(not(feature = "embedded"))]
 pub(crate) fn docs() -> Result<Verdict, UsageError> {
     Err(super::run::NO_EMBEDDED_SERVER.into())
-}
-
-/// The `operationId` of the operation whose requests a check sends or judges; none when it takes those of all. A check that was
-/// written for an operation of the document without checks of its own has its prefix.
-fn operation_of(check: &Check) -> Option<&'static str> {
-    let prefix = check.id.split('.').next().unwrap_or_default();
-    let mut others = Contract::embedded().into_iter().flat_map(|contract| &contract.others);
-    let other = others.find(|other| other.operation.id.prefix() == prefix);
-    check.operation.or(other.map(|other| other.operation.id)).map(OperationId::document_id)
 }
 
 /// `conformance explain`.

@@ -104,14 +104,6 @@ impl Request {
         })
     }
 
-    /// Sets a parameter of the path, percent-encoded.
-    pub fn path_parameter(mut self, name: &str, value: impl fmt::Display) -> Self {
-        let value = value.to_string();
-        let encoded = utf8_percent_encode(&value, QUERY).to_string();
-        self.path = self.path.replace(&format!("{{{name}}}"), &encoded);
-        self
-    }
-
     /// Removes every header of that name.
     pub fn without_header(mut self, wanted: &str) -> Self {
         self.headers.retain(|(name, _)| !name.eq_ignore_ascii_case(wanted));

@@ -11,8 +11,7 @@ use crate::canned::only;
 
 /// The checks of searches that do not pass with one value of the document changed.
 async fn not_passed(pointer: &str, value: Value) -> BTreeSet<&'static str> {
-    let text = include_str!("../../src/contract/generated/contract.json");
-    let mut contract: Value = serde_json::from_str(text).expect("JSON");
+    let mut contract: Value = serde_json::from_str(sallyport_contract::JSON).expect("JSON");
     *contract.pointer_mut(pointer).expect("a limit of the document") = value;
     let contract = Contract::from_json(&contract.to_string()).expect("a contract that the suite can read");
     let reference = Reference::start().await.expect("a reference server");

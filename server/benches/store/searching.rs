@@ -16,7 +16,7 @@ use sallyport_server::{
         service::Service,
         token::Token,
     },
-    store::Location,
+    store::{Location, postgres, search_sql, sqlite},
 };
 
 use super::{Backend, figure, median, rounds};
@@ -135,8 +135,7 @@ impl BareStatement {
                 tokio::spawn(connection);
                 client.batch_execute("SET plan_cache_mode = force_generic_plan").await.unwrap();
                 // As for every search that has no filter.
-                let sql = include_str!("../../src/store/postgres/search.sql").split_inclusive('\n');
-                let sql: String = sql.filter(|line| !line.trim_end().ends_with("-- filter")).collect();
+                let sql = search_sql(&postgres::DIALECT, false);
                 let statement = client.prepare(&sql).await.unwrap();
                 Self::Postgres(client, statement)
             }
@@ -155,7 +154,8 @@ impl BareStatement {
                     octets.map(|it| Value::Blob([&it[..], b"0000065535"].concat())).collect();
                 let db = Arc::clone(db);
                 // On another thread, as every question that may block.
-                let search = move || rows(&db.lock().unwrap(), wanted, page_size);
+                let digest = token.digest();
+                let search = move || rows(&db.lock().unwrap(), digest.as_bytes(), wanted, page_size);
                 tokio::task::spawn_blocking(search).await.unwrap()
             }
             Self::Postgres(client, statement) => {
@@ -165,7 +165,7 @@ impl BareStatement {
                 let rows = client
                     .query(
                         &*statement,
-                        &[&digest, &1_i64, &ips, &lowest, &highest, &i64::from(page_size), &0_i64],
+                        &[&digest, &1_i64, &i64::from(page_size), &0_i64, &ips, &lowest, &highest],
                     )
                     .await
                     .unwrap();
@@ -175,20 +175,18 @@ impl BareStatement {
     }
 }
 
-fn rows(db: &rusqlite::Connection, wanted: Vec<Value>, page_size: u32) -> usize {
-    let wanted = Rc::new(wanted);
-    let mut statement = db.prepare_cached(include_str!("../../src/store/sqlite/search.sql")).unwrap();
-    // What is not bound is NULL, and so a filter that matches everything. The fourth is a flag, and the last two are the page's.
-    let parameters = statement.parameter_count();
-    statement.raw_bind_parameter(1, 1).unwrap();
-    statement.raw_bind_parameter(2, wanted).unwrap();
-    statement.raw_bind_parameter(4, false).unwrap();
-    statement.raw_bind_parameter(parameters - 1, page_size).unwrap();
-    statement.raw_bind_parameter(parameters, 0).unwrap();
+fn rows(db: &rusqlite::Connection, digest: &[u8], wanted: Vec<Value>, page_size: u32) -> usize {
+    let sql = search_sql(&sqlite::DIALECT, false).replace('$', "?");
+    let mut statement = db.prepare_cached(&sql).unwrap();
+    statement.raw_bind_parameter(1, digest).unwrap();
+    statement.raw_bind_parameter(2, 1).unwrap();
+    statement.raw_bind_parameter(3, page_size).unwrap();
+    statement.raw_bind_parameter(4, 0).unwrap();
+    statement.raw_bind_parameter(5, Rc::new(wanted)).unwrap();
     let mut rows = statement.raw_query();
     let mut count = 0;
     while let Some(row) = rows.next().unwrap() {
-        assert!((0..14).all(|column| row.get_ref(column).is_ok()));
+        assert!((0..18).all(|column| row.get_ref(column).is_ok()));
         count += 1;
     }
     count

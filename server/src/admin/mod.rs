@@ -1,8 +1,6 @@
 //! The operator's address: health, readiness, metrics and the contract as a page. It is separate from the callers' address and
 //! takes no tokens: the network decides who can reach it.
 
-pub(crate) mod docs;
-
 use std::{
     sync::{
         Arc,
@@ -19,6 +17,7 @@ use http::{
 
 use crate::{
     connections::{Connections, RequestUnderWay},
+    docs,
     domain::token::TokenDigest,
     metrics::Metrics,
     store::Store,
@@ -81,7 +80,7 @@ async fn metrics(rqctx: RequestContext<Admin>) -> Page {
 #[endpoint { method = GET, path = "/docs" }]
 async fn contract(rqctx: RequestContext<Admin>) -> Page {
     let _request = begin(&rqctx);
-    Ok(html(docs::page()))
+    Ok(html(docs::page().to_owned()))
 }
 
 /// An HTML page that loads nothing and cannot be framed.

@@ -87,7 +87,7 @@ pub(super) async fn create(arguments: &CreateArguments) -> Result<(), Failure> {
         Ok(_) => print_line(&format!("{location}: already exists; its tables are up to date")),
         Err(OpenError::Missing { .. }) => {
             fill(&location, async |_| Ok(())).await?;
-            print_line(&format!("{location}: created, without accounts; add one with `server account add`"))
+            print_line(&format!("{location}: created, without accounts; add one with `server put account`"))
         }
         Err(error) => Err(error.into()),
     }

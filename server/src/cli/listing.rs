@@ -4,7 +4,10 @@ use std::io::{self, BufWriter, Stdout, Write as _};
 
 use sallyport_server::{
     printable::{printable, write_json},
-    store::registry::{ListConsumer, ListEntry, Registry, RegistryError},
+    store::{
+        RecordKind,
+        registry::{Condition, Entry, ListConsumer, Registry, RegistryError},
+    },
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -15,112 +18,92 @@ use super::{
     terminal::{ignore_closed_pipe, print_error_line, print_line},
 };
 
-/// Output format of a list.
-#[derive(clap::Args)]
-pub(super) struct ListArguments {
-    /// Print JSON lines instead of a table, with the field names of an import.
-    #[arg(long)]
-    json: bool,
-    /// Maximum number of entries to print [default: 1000 in a table, all with --json]
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
-    limit: Option<u32>,
+/// Output format.
+#[derive(Clone, Copy, clap::Args)]
+pub(super) struct Output {
+    /// Print for people, or JSON with the field names of an import: one line for each record.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Table)]
+    output: Format,
 }
 
-/// Output format of a result.
-#[derive(clap::Args)]
-pub(super) struct ShowArguments {
-    /// Print one JSON object.
-    #[arg(long)]
-    pub(super) json: bool,
-}
-
-/// An entry of a table.
-pub(super) trait Line: Serialize {
-    /// Column headers.
-    const HEAD: &'static [&'static str];
-
-    /// Values of the columns.
-    fn cells(&self) -> Vec<String>;
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Table,
+    Json,
 }
 
 /// Default maximum number of lines in a table, and how many lines determine the widths of its columns.
 const TABLE_LINES: u32 = 1000;
 
-impl ListArguments {
-    /// Prints the matching entries as the database returns them.
-    pub(super) async fn print<T: ListEntry + Line>(
-        &self,
-        registry: &Registry,
-        filter: T::Filter,
-    ) -> Result<(), Failure> {
-        let output = BufWriter::new(io::stdout());
-        let (printer, limit) = if self.json {
-            (Printer::Json(output), self.limit)
-        } else {
-            (Printer::Table { output, table: Table::new(T::HEAD) }, Some(self.limit.unwrap_or(TABLE_LINES)))
-        };
-        let listed = match registry.list::<T, _>(filter, limit, printer).await {
-            Ok((printer, more)) => printer.end().map(|()| more),
-            Err(RegistryError::Output(error)) => Err(error),
-            Err(error) => return Err(error.into()),
-        };
-        match listed {
-            Ok(false) => Ok(()),
-            Ok(true) => {
-                let limit = limit.unwrap_or_default();
-                print_error_line(&format!(
-                    "the list ends after {limit} entries; set a higher --limit to see more"
-                ));
-                Ok(())
-            }
-            Err(error) => ignore_closed_pipe(error),
+/// Prints the matching records as the database returns them.
+pub(super) async fn print(
+    registry: &Registry,
+    kind: RecordKind,
+    conditions: Vec<Condition>,
+    output: Output,
+    limit: Option<u32>,
+) -> Result<(), Failure> {
+    let stdout = BufWriter::new(io::stdout());
+    let (printer, limit) = match output.output {
+        Format::Json => (Printer::Json(stdout), limit),
+        Format::Table => {
+            let columns = kind.table_columns();
+            let table = Table::new(&columns);
+            (Printer::Table { output: stdout, columns, table }, Some(limit.unwrap_or(TABLE_LINES)))
         }
+    };
+    let listed = match registry.list(kind, conditions, limit, printer).await {
+        Ok((printer, more)) => printer.end().map(|()| more),
+        Err(RegistryError::Output(error)) => Err(error),
+        Err(error) => return Err(error.into()),
+    };
+    match listed {
+        Ok(false) => Ok(()),
+        Ok(true) => {
+            let limit = limit.unwrap_or_default();
+            print_error_line(&format!(
+                "the list ends after {limit} entries; set a higher --limit to see more"
+            ));
+            Ok(())
+        }
+        Err(error) => ignore_closed_pipe(error),
     }
 }
 
-impl ShowArguments {
-    /// Prints one entry in full.
-    pub(super) fn print(&self, thing: &impl Serialize) -> Result<(), Failure> {
-        if self.json {
-            return write_json(io::stdout(), thing).or_else(ignore_closed_pipe);
-        }
-        let Value::Object(fields) = serde_json::to_value(thing)? else { return Ok(()) };
-        let width = fields.keys().map(|name| name.width()).max().unwrap_or(0);
-        fields.iter().try_for_each(|(name, value)| {
-            let value = match value {
-                Value::Null => "-".to_owned(),
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            print_line(&format!("{name:<width$}  {value}"))
-        })
-    }
-
+impl Output {
     /// Prints the result as JSON or as text.
-    pub(super) fn print_or(&self, thing: &impl Serialize, words: &str) -> Result<(), Failure> {
-        if self.json { self.print(thing) } else { print_line(words) }
+    pub(super) fn print_or(self, thing: &impl Serialize, words: &str) -> Result<(), Failure> {
+        match self.output {
+            Format::Json => write_json(io::stdout(), thing).or_else(ignore_closed_pipe),
+            Format::Table => print_line(words),
+        }
     }
-}
-
-/// A value that may be missing, in a table.
-pub(super) fn or_dash(value: Option<impl ToString>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
 
 enum Printer {
     Json(BufWriter<Stdout>),
-    Table { output: BufWriter<Stdout>, table: Table },
+    Table { output: BufWriter<Stdout>, columns: Vec<&'static str>, table: Table },
 }
 
-impl<T: Line> ListConsumer<T> for Printer {
-    fn take(&mut self, item: T) -> io::Result<()> {
+impl ListConsumer for Printer {
+    fn take(&mut self, entry: Entry) -> io::Result<()> {
         match self {
-            Self::Json(output) => write_json(output, &item),
-            Self::Table { output, table } => match table.add(item.cells()) {
-                Some(text) => output.write_all(text.as_bytes()),
-                None => Ok(()),
-            },
+            Self::Json(output) => write_json(output, &entry),
+            Self::Table { output, columns, table } => {
+                match table.add(columns.iter().map(|name| cell(entry.get(*name))).collect()) {
+                    Some(text) => output.write_all(text.as_bytes()),
+                    None => Ok(()),
+                }
+            }
         }
+    }
+}
+
+fn cell(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => "-".to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
     }
 }
 
@@ -128,7 +111,7 @@ impl Printer {
     fn end(self) -> io::Result<()> {
         match self {
             Self::Json(mut output) => output.flush(),
-            Self::Table { mut output, mut table } => {
+            Self::Table { mut output, mut table, columns: _ } => {
                 output.write_all(table.waiting().as_bytes())?;
                 output.flush()
             }

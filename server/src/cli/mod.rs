@@ -1,20 +1,15 @@
 //! The program's commands. Results go to standard output, messages to standard error, all through `terminal`.
 
-mod account;
 mod argument;
 mod config;
 mod confirm;
 mod data;
-mod entitlement;
-mod gateway;
-mod group;
-mod instance;
 mod listing;
+mod records;
 mod run;
 mod settings;
 mod terminal;
 mod token;
-mod whitelist;
 
 use std::{
     env,
@@ -25,8 +20,9 @@ use std::{
 };
 
 use clap::{CommandFactory as _, Parser, Subcommand};
-use sallyport_server::store::{Location, OpenMode, Store};
+use sallyport_server::store::{Location, OpenMode, Store, registry::Registry};
 
+use records::{List, OfKind, Put, Remove};
 use terminal::{ignore_closed_pipe, print_error_line, print_line};
 
 /// Serve proxy extraction and static IP queries from a SQLite or PostgreSQL database.
@@ -49,7 +45,9 @@ Examples:
   server create --db real.db              create an empty database
   server import --db real.db data.jsonl   add your own data, all records or none
   server export --db real.db data.jsonl   write all data to a file, as a backup or for another database
-  server account add --db real.db acme    add an account
+  server put account --db real.db --name acme
+                                          add an account
+  server list account --db real.db
   server token issue --db real.db --account acme
   server config check --config sallyport.toml
 
@@ -72,28 +70,16 @@ enum Command {
     ///
     /// The file holds proxy passwords, and tokens as SHA-256 hashes.
     Export(data::ExportArguments),
-    /// Manage accounts and their real-name verification.
-    #[command(subcommand, after_help = account::EXAMPLES)]
-    Account(account::Command),
-    /// Issue, list, rotate and revoke tokens.
+    /// List the records of a kind, without secrets.
+    List(OfKind<List>),
+    /// Create records of a kind, or change those that are stored, all or none.
+    Put(OfKind<Put>),
+    /// Remove records of a kind, all or none.
+    Remove(OfKind<Remove>),
+    /// Issue, rotate and revoke tokens.
     #[command(subcommand, after_help = token::EXAMPLES)]
     Token(token::Command),
-    /// Manage the addresses from which accounts may extract.
-    #[command(subcommand, after_help = whitelist::EXAMPLES)]
-    Whitelist(whitelist::Command),
-    /// Manage the protocols for which accounts may extract gateways.
-    #[command(subcommand, after_help = entitlement::EXAMPLES)]
-    Entitlement(entitlement::Command),
-    /// Manage the pool of gateways.
-    #[command(subcommand, after_help = gateway::EXAMPLES)]
-    Gateway(gateway::Command),
-    /// Manage groups of static instances.
-    #[command(subcommand, after_help = group::EXAMPLES)]
-    Group(group::Command),
-    /// Manage static instances.
-    #[command(subcommand, after_help = instance::EXAMPLES)]
-    Instance(instance::Command),
-    /// Print the OpenAPI document of the served API.
+    /// Print the OpenAPI document of the contract, as JSON.
     Openapi,
     /// Print the contract and the error codes of this server as one HTML page.
     Docs,
@@ -124,6 +110,11 @@ impl Database {
     /// Opens the database, which must exist.
     async fn open(&self) -> Result<Arc<dyn Store>, Failure> {
         Ok(self.location()?.open(OpenMode::Existing).await?)
+    }
+
+    /// Opens the database, which must exist, for administration.
+    async fn registry(&self) -> Result<Registry, Failure> {
+        Ok(Registry::open(&self.location()?).await?)
     }
 
     fn location(&self) -> Result<Location, Failure> {
@@ -182,16 +173,11 @@ fn execute(command: Command, sources: &[String]) -> Result<(), Failure> {
         Command::Create(arguments) => runtime.block_on(data::create(&arguments)),
         Command::Import(arguments) => runtime.block_on(data::import(&arguments)),
         Command::Export(arguments) => runtime.block_on(data::export(&arguments)),
-        Command::Account(command) => runtime.block_on(account::execute(command)),
+        Command::List(arguments) => runtime.block_on(records::list(arguments)),
+        Command::Put(arguments) => runtime.block_on(records::put(arguments)),
+        Command::Remove(arguments) => runtime.block_on(records::remove(arguments)),
         Command::Token(command) => runtime.block_on(token::execute(command)),
-        Command::Whitelist(command) => runtime.block_on(whitelist::execute(command)),
-        Command::Entitlement(command) => runtime.block_on(entitlement::execute(command)),
-        Command::Gateway(command) => runtime.block_on(gateway::execute(command)),
-        Command::Group(command) => runtime.block_on(group::execute(command)),
-        Command::Instance(command) => runtime.block_on(instance::execute(command)),
-        Command::Openapi => {
-            print_own(&(serde_json::to_string_pretty(&sallyport_server::emitted_openapi())? + "\n"))
-        }
+        Command::Openapi => print_own(&(serde_json::to_string_pretty(&sallyport_server::openapi())? + "\n")),
         Command::Docs => print_own(&sallyport_server::contract_page()),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -56,7 +56,7 @@ pub(super) struct Arguments {
     /// Read the certificate's private key from this PEM file: PKCS#8, PKCS#1 or SEC1, not encrypted.
     #[arg(long, value_name = "FILE", env = "SALLYPORT_TLS_KEY")]
     tls_key: Option<PathBuf>,
-    /// Trust the X-Forwarded-For or Forwarded header of these proxies for the caller's address, for example 10.0.0.0/8.
+    /// Trust the X-Forwarded-For header of these proxies for the caller's address, for example 10.0.0.0/8.
     #[arg(long, value_name = "CIDR", env = "SALLYPORT_TRUSTED_PROXIES", value_delimiter = ',')]
     trusted_proxies: Vec<ProxyNet>,
     /// Limit the rate of requests of each token or address: `OPERATION:token|address:NUMBER/s|min|h[+BURST]`, for example

@@ -6,16 +6,17 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use sallyport_server::{
     data::tokens::{self, End, TokenRotation},
-    domain::{access::has_expired, instance::Id, token::TokenKind},
-    store::registry::{TokenEntry, TokenFilter},
+    domain::token::TokenKind,
+    printable::counted,
+    store::registry::TokenEntry,
 };
 use serde::Serialize;
 
 use super::{
-    Failure,
-    argument::{ConfirmedNumbers, WithDatabase, duration, future, id, in_words, is_or_are, named},
+    Database, Failure,
+    argument::{duration, future, id, named},
     confirm::Confirmation,
-    listing::{Line, ListArguments, ShowArguments},
+    listing::Output,
     print_line,
     terminal::print_error_line,
 };
@@ -23,7 +24,7 @@ use super::{
 pub(super) const EXAMPLES: &str = "\
 Examples:
   server token issue --account acme --expires 2027-01-01T00:00:00Z
-  server token list --account acme
+  server list token --where account=acme
   server token rotate 3 --overlap 7d     issue a new token; the old one stays valid for seven days
   server token revoke 3                  reject token 3 from the next call on";
 
@@ -31,13 +32,11 @@ Examples:
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Issue a token and print it once; only its hash is stored.
-    Issue(WithDatabase<Issue>),
-    /// List tokens by number, without their secrets.
-    List(WithDatabase<List>),
+    Issue(Issue),
     /// Issue a token that replaces another, of the same account and kind, and print it once.
-    Rotate(WithDatabase<Rotate>),
+    Rotate(Rotate),
     /// Revoke tokens by number, all or none; they are rejected from the next call on.
-    Revoke(WithDatabase<ConfirmedNumbers>),
+    Revoke(Revoke),
 }
 
 /// Arguments of `issue`.
@@ -53,23 +52,15 @@ pub(super) struct Issue {
     #[arg(long, value_name = "TIME", value_parser = future)]
     expires: Option<Timestamp>,
     #[command(flatten)]
-    show: ShowArguments,
-}
-
-/// Arguments of `list`.
-#[derive(Args)]
-pub(super) struct List {
-    /// Show only tokens of this account.
-    #[arg(long, value_name = "NAME")]
-    account: Option<String>,
+    database: Database,
     #[command(flatten)]
-    list: ListArguments,
+    output: Output,
 }
 
 /// Arguments of `rotate`.
 #[derive(Args)]
 pub(super) struct Rotate {
-    /// Number of the old token, as `list` shows it.
+    /// Number of the old token, as `server list token` shows it.
     // Not parsed by clap, whose error would quote a token that was passed here by mistake.
     number: String,
     /// Keep the old token valid for this time, unless it expires before; 0 revokes it at once.
@@ -79,24 +70,23 @@ pub(super) struct Rotate {
     #[arg(long, value_name = "TIME|never", value_parser = end)]
     expires: Option<End>,
     #[command(flatten)]
-    show: ShowArguments,
+    database: Database,
+    #[command(flatten)]
+    output: Output,
     #[command(flatten)]
     confirmation: Confirmation,
 }
 
-impl Line for TokenEntry {
-    const HEAD: &'static [&'static str] = &["number", "account", "kind", "created", "state"];
-
-    fn cells(&self) -> Vec<String> {
-        let Self { id, account, kind, created_at, expires_at, revoked_at } = self;
-        let state = match (revoked_at, expires_at) {
-            (Some(at), _) => format!("revoked {at}"),
-            (None, Some(at)) if has_expired(Some(*at), Timestamp::now()) => format!("expired {at}"),
-            (None, Some(at)) => format!("valid until {at}"),
-            (None, None) => "valid".to_owned(),
-        };
-        vec![id.get().to_string(), account.clone(), kind.to_string(), created_at.to_string(), state]
-    }
+/// Arguments of `revoke`.
+#[derive(Args)]
+pub(super) struct Revoke {
+    /// Numbers of the tokens, as `server list token` shows them.
+    #[arg(required = true, value_name = "NUMBER")]
+    numbers: Vec<String>,
+    #[command(flatten)]
+    database: Database,
+    #[command(flatten)]
+    confirmation: Confirmation,
 }
 
 /// A new token as JSON.
@@ -115,9 +105,8 @@ struct IssuedToken<'a> {
 
 pub(super) async fn execute(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Issue(on) => {
-            let (registry, Issue { account, kind, expires, show }) = on.open().await?;
-            let (id, token) = tokens::issue(&registry, &account, kind, expires).await?;
+        Command::Issue(Issue { account, kind, expires, database, output }) => {
+            let (id, token) = tokens::issue(&database.registry().await?, &account, kind, expires).await?;
             let issued = IssuedToken {
                 id: id.get(),
                 account: &account,
@@ -127,30 +116,32 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
                 old: None,
             };
             print_error_line(&format!("token {} of account {account}; it is shown only once:", id.get()));
-            show.print_or(&issued, token.expose())
+            output.print_or(&issued, token.expose())
         }
-        Command::List(on) => {
-            let (registry, List { account, list }) = on.open().await?;
-            list.print::<TokenEntry>(&registry, TokenFilter { account }).await
-        }
-        Command::Rotate(on) => rotate(on).await,
-        Command::Revoke(on) => {
-            let question = |ids: &[Id]| format!("Revoke {}?", in_words("token", ids));
-            let (registry, ids) = on.confirm("token", question).await?;
-            registry.revoke_tokens(ids.clone(), Timestamp::now()).await?;
-            print_line(&format!("{} {} revoked", in_words("token", &ids), is_or_are(&ids)))
+        Command::Rotate(arguments) => rotate(arguments).await,
+        Command::Revoke(Revoke { numbers, database, confirmation }) => {
+            let mut ids = numbers.iter().map(|text| id(text)).collect::<Result<Vec<_>, _>>()?;
+            ids.sort();
+            ids.dedup();
+            let shown: Vec<_> = ids.iter().map(|id| id.get().to_string()).collect();
+            let words = format!("{}: {}", counted(ids.len() as u64, "token"), shown.join(", "));
+            confirmation.check_terminal()?;
+            let registry = database.registry().await?;
+            confirmation.ask(&format!("Revoke {words}?"))?;
+            registry.revoke_tokens(ids, Timestamp::now()).await?;
+            print_line(&format!("revoked {words}"))
         }
     }
 }
 
-async fn rotate(on: WithDatabase<Rotate>) -> Result<(), Failure> {
-    let old = id("token", &on.arguments.number)?;
-    let at_once = on.arguments.overlap.is_zero();
-    if at_once {
-        on.arguments.confirmation.check_terminal()?;
+async fn rotate(arguments: Rotate) -> Result<(), Failure> {
+    let Rotate { number, overlap, expires, database, output, confirmation } = arguments;
+    let old = id(&number)?;
+    if overlap.is_zero() {
+        confirmation.check_terminal()?;
     }
-    let (registry, Rotate { number: _, overlap, expires, show, confirmation }) = on.open().await?;
-    if at_once {
+    let registry = database.registry().await?;
+    if overlap.is_zero() {
         confirmation.ask(&format!("Revoke token {} at once?", old.get()))?;
     }
     let expires = expires.unwrap_or(End::AsBefore);
@@ -174,7 +165,7 @@ async fn rotate(on: WithDatabase<Rotate>) -> Result<(), Failure> {
         token: token.expose(),
         old: Some(&old),
     };
-    show.print_or(&issued, token.expose())
+    output.print_or(&issued, token.expose())
 }
 
 /// A time in the future, or none.

@@ -10,8 +10,10 @@ use std::{
 
 use tokio::task::JoinHandle;
 
-use super::{Connections, sockets, sockets::Sockets};
-use crate::metrics::Metrics;
+use super::{
+    Connections,
+    sockets::{Identity, Sockets},
+};
 
 /// Interval at which the connections are checked.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -27,15 +29,15 @@ pub(crate) struct StallMonitor(JoinHandle<()>);
 
 impl StallMonitor {
     /// Monitors the connections to these local ports. A connection is closed when for longer than `timeout` it has no request in
-    /// flight, or has unread responses and reads none of them to its end.
+    /// flight, or has unread responses and reads none of them to its end. `report` gets the numbers of open and of closed connections.
     pub(crate) fn start(
         connections: Arc<Connections>,
         ports: Vec<u16>,
         timeout: Duration,
-        metrics: Arc<Metrics>,
+        report: impl Fn(usize, usize) + Send + 'static,
     ) -> Self {
         let sockets = Sockets::new();
-        let mut rounds = Rounds { connections, sockets, ports, timeout, metrics, first_seen: HashMap::new() };
+        let mut rounds = Rounds { connections, sockets, ports, timeout, first_seen: HashMap::new() };
         let started = Instant::now();
         rounds.connections.set_clock(INTERVAL);
         Self(tokio::spawn(async move {
@@ -46,15 +48,19 @@ impl StallMonitor {
                 // A round makes system calls for each connection, which would block a thread that serves requests.
                 let round = tokio::task::spawn_blocking(move || {
                     let now = started.elapsed();
-                    let failed = rounds.check(now).err();
-                    (rounds, failed, started.elapsed() - now)
+                    let checked = rounds.check(now);
+                    (rounds, checked, started.elapsed() - now)
                 });
                 // It fails when the runtime shuts down.
-                let Ok((returned, failed, elapsed)) = round.await else { return };
+                let Ok((returned, checked, elapsed)) = round.await else { return };
                 rounds = returned;
-                if let Some(error) = failed.filter(|_| !warned) {
-                    warned = true;
-                    tracing::warn!(%error, "cannot enforce connection timeouts: the process cannot list its sockets");
+                match checked {
+                    Ok((open, closed)) => report(open, closed),
+                    Err(error) if !warned => {
+                        warned = true;
+                        tracing::warn!(%error, "cannot enforce connection timeouts: the process cannot list its sockets");
+                    }
+                    Err(_) => {}
                 }
                 pause = (elapsed * PAUSE_FACTOR).clamp(INTERVAL, MAX_PAUSE);
                 // Events until the next round get its time, so that nothing is closed too early.
@@ -75,42 +81,42 @@ struct Rounds {
     sockets: io::Result<Sockets>,
     ports: Vec<u16>,
     timeout: Duration,
-    metrics: Arc<Metrics>,
-    /// When a round first found each open connection.
-    first_seen: HashMap<SocketAddr, Duration>,
+    /// The open connection of each peer, and when a round first found it.
+    first_seen: HashMap<SocketAddr, (Identity, Duration)>,
 }
 
 impl Rounds {
-    fn check(&mut self, now: Duration) -> io::Result<()> {
-        let open = match &mut self.sockets {
-            Ok(sockets) => sockets.open(&self.ports),
-            Err(error) => Err(error.kind().into()),
-        };
-        let open = match open {
-            Ok(open) => open,
+    /// Closes the connections that are stalled. Returns the numbers of open and of closed connections.
+    fn check(&mut self, now: Duration) -> io::Result<(usize, usize)> {
+        let sockets = self.sockets.as_mut().map_err(|error| error.kind().into());
+        let listed = sockets.and_then(|sockets| Ok((sockets.open(&self.ports)?, sockets)));
+        let (open, sockets) = match listed {
+            Ok(listed) => listed,
             Err(error) => {
                 let timeout = self.timeout;
                 self.connections.retain(|_, connection| connection.stalled_for() <= timeout);
                 return Err(error);
             }
         };
-        self.metrics.connections_open(open.len());
+        let (count, mut closed) = (open.len(), 0);
         let seen_before = std::mem::take(&mut self.first_seen);
-        for (number, address) in open {
-            let first_seen = seen_before.get(&address).copied().unwrap_or(now);
-            self.first_seen.insert(address, first_seen);
+        for (number, identity) in open {
+            let seen = seen_before.get(&identity.peer).filter(|(seen, _)| *seen == identity);
+            let first_seen = seen.map_or(now, |(_, first_seen)| *first_seen);
             // An older connection may have had the same address, so no time before this connection counts.
             let age = now.saturating_sub(first_seen);
-            let stalled_for = self.connections.stalled_for(&address).map_or(age, |stalled| stalled.min(age));
-            if stalled_for > self.timeout {
-                sockets::close(number, address);
-                // It may take a moment until the task that serves it ends; until then it counts as a new connection.
-                self.first_seen.remove(&address);
-                self.metrics.connection_timed_out();
-                tracing::debug!(peer = %address, "connection closed: idle or stalled for {stalled_for:?}");
+            let stalled_for =
+                self.connections.stalled_for(&identity.peer).map_or(age, |stalled| stalled.min(age));
+            // It may take a moment until the task that serves a closed connection ends; until then it counts as a new one. One
+            // that ended by itself, or could not be closed for want of a descriptor, is looked at in the next round.
+            if stalled_for > self.timeout && sockets.close(number, identity).unwrap_or(false) {
+                closed += 1;
+                tracing::debug!(peer = %identity.peer, "connection closed: idle or stalled for {stalled_for:?}");
+                continue;
             }
+            self.first_seen.insert(identity.peer, (identity, first_seen));
         }
         self.connections.retain(|address, _| self.first_seen.contains_key(address));
-        Ok(())
+        Ok((count, closed))
     }
 }

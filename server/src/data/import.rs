@@ -7,7 +7,7 @@ use std::{
 
 use crate::store::{
     Archive, LoadError,
-    record::{Line, Record, RecordCounts},
+    record::{Line, Record, RecordCounts, reason},
 };
 
 /// Maximum length of a line in bytes, so that a file without line ends does not fill the memory.
@@ -99,18 +99,7 @@ fn parse(bytes: &[u8]) -> Result<Record, String> {
     };
     record.map_err(|error| {
         // The input of serde_json is a single line, so only the column is of use.
-        let text = error.to_string();
-        let reason = text.split(" at line ").next().unwrap_or(&text);
-        // serde names the type of the field, which says nothing to a person.
-        let reason = match reason.rsplit_once(", expected ") {
-            Some((found, "u16")) => format!("{found}, expected an integer from 0 to {}", u16::MAX),
-            Some((found, "u32")) => format!("{found}, expected an integer from 0 to {}", u32::MAX),
-            Some((found, "u64" | "NonZeroI64" | "i64")) => {
-                format!("{found}, expected an integer of at most 64 bits")
-            }
-            _ => reason.to_owned(),
-        };
-        format!("column {}: {reason}", error.column())
+        format!("column {}: {}", error.column(), reason(&error))
     })
 }
 

@@ -7,6 +7,9 @@ macro_rules! named {
             /// Every value.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$value),+];
 
+            /// The name of every value.
+            pub const NAMES: [&'static str; Self::ALL.len()] = [$($name),+];
+
             /// The value's name in storage, in imports and on the command line.
             #[must_use]
             pub const fn name(self) -> &'static str {

@@ -14,13 +14,9 @@ use super::{
 /// The result of a query for data of an account: protected by the token that it was read for, and `None` if the token is unknown.
 pub type Found<T, E = RepositoryError> = Result<Option<ProtectedData<T>>, E>;
 
-/// The queries of the service. Each reads one snapshot of the database.
+/// The queries of the service. Each reads one snapshot of the database, and a change that was reported as done is in force.
 #[async_trait]
 pub trait Repository: std::fmt::Debug + Send + Sync + 'static {
-    /// The data for an extraction without request id, if it is cached and fresh: unchanged since it was read (SQLite), or read
-    /// less than a lease ago (PostgreSQL). Never waits.
-    fn cached_extraction(&self, query: &ExtractionQuery) -> Option<ProtectedData<ExtractionData>>;
-
     /// The data for an extraction.
     async fn extraction(&self, query: &ExtractionQuery) -> Found<ExtractionData>;
 
@@ -34,7 +30,7 @@ pub trait Repository: std::fmt::Debug + Send + Sync + 'static {
         now: Timestamp,
     ) -> Result<StoredExtraction, RepositoryError>;
 
-    /// The stored token, on PostgreSQL up to one lease old.
+    /// The stored token; `None` when it is unknown.
     async fn credential(&self, digest: TokenDigest) -> Result<Option<Credential>, RepositoryError>;
 
     /// The groups of the token's account, ascending by id.

@@ -52,17 +52,6 @@ impl Service {
         let ExtractCommand { token, caller_ip, parameters, request_id } = command;
         let (digest, now) = (token.digest(), self.clock.now());
         let query = ExtractionQuery { digest, caller_ip, parameters, request_id, pivot: rand::random(), now };
-        if query.request_id.is_none()
-            && let Some(data) = self.repository.cached_extraction(&query)
-        {
-            let AuthorizedExtraction { caller_ip, data, .. } = authorize(&query, data)?;
-            return extraction(&query, caller_ip, data.candidates);
-        }
-        // Boxed to keep the future small, because most extractions are served from the cache.
-        Box::pin(self.extract_from_database(query)).await
-    }
-
-    async fn extract_from_database(&self, query: ExtractionQuery) -> Result<Extraction, Rejection> {
         let data = require_known_token(self.repository.extraction(&query).await)?;
         let AuthorizedExtraction { account, caller_ip, data } = authorize(&query, data)?;
         let ExtractionData { stored, candidates, .. } = data;

@@ -5,13 +5,11 @@
 //! [`responding`].
 
 pub mod admission;
-pub mod deprecation;
 pub mod operation;
 pub mod other_methods;
 pub mod raw_request;
 pub mod reading;
 pub mod responding;
-pub mod schema;
 pub mod serve;
 pub mod tls;
 pub mod types;

@@ -2,17 +2,14 @@
 
 use std::net::Ipv4Addr;
 
-use dropshot::{ApiEndpointBodyContentType, ExtractorMetadata};
 use http::HeaderMap;
 
 use super::{
-    deprecation::DeprecatedPart,
     reading::RequestParts,
     responding::{
         api_error::ApiError,
         response::{Responses, Success},
     },
-    schema::joined,
     types::request_error::{Input, RequestError},
 };
 use crate::domain::{access::Purpose, service::Service, token::Token};
@@ -25,18 +22,8 @@ pub trait Operation: Responses + Send + Sync + 'static {
     const PATH: &'static str;
     /// The body, for operations that have one.
     const BODY: Option<Input<'static>>;
-    /// Deprecated parts of its requests.
-    const DEPRECATED_PARTS: &'static [DeprecatedPart] = &[];
     /// A parsed request. It holds only valid values.
     type Request: Send + 'static;
-
-    /// Parameters and body, as Dropshot documents them.
-    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata;
-
-    /// The parameters of the path, to document the methods that the path does not have.
-    fn path_metadata(_: ApiEndpointBodyContentType) -> ExtractorMetadata {
-        joined([])
-    }
 
     /// The token that a request carries.
     fn token(request: &Self::Request) -> &Token;

@@ -7,12 +7,8 @@ use dropshot::{
 use super::{
     operation::Operation,
     raw_request::DiscardedRequest,
-    responding::{
-        api_error::ApiError,
-        error_code::ErrorCode,
-        response::{OperationResponse, Responses},
-    },
-    serve::Context,
+    responding::{api_error::ApiError, error_code::ErrorCode, response::OperationResponse},
+    serve::{Context, HandlerResult},
 };
 
 /// The standard methods. Dropshot itself rejects all others.
@@ -46,10 +42,7 @@ pub fn reject_other_methods_of<O: Operation>(
     Ok(())
 }
 
-async fn reject<O: Operation>(
-    rqctx: RequestContext<Context>,
-    _: DiscardedRequest<O>,
-) -> Result<OperationResponse<O>, <O as Responses>::Error> {
+async fn reject<O: Operation>(rqctx: RequestContext<Context>, _: DiscardedRequest<O>) -> HandlerResult<O> {
     let connection = rqctx.context().admission.connections.connection(rqctx.request.remote_addr());
     let _request = connection.begin_request();
     let mut error = ApiError::from(ErrorCode::MethodNotAllowed);

@@ -4,12 +4,16 @@ use std::{marker::PhantomData, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use dropshot::{
-    ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtractorMetadata, HttpError, RequestContext,
-    ServerContext,
+    ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtractorMetadata, HttpError, Path, RequestContext,
+    ServerContext, SharedExtractor,
 };
+use schemars::{
+    JsonSchema,
+    schema::{InstanceType, Schema, SchemaObject},
+};
+use serde::Deserialize;
 
 use super::{
-    deprecation::{self, Used},
     operation::Operation,
     reading::{
         RequestParts,
@@ -32,7 +36,7 @@ impl<O: Operation> RawRequest<O> {
         self.body.discard();
     }
 
-    /// Receives the body, parses the request, and adds the deprecated parts that the body uses to `used`.
+    /// Receives the body and parses the request.
     ///
     /// # Errors
     /// The body cannot be received, or the first request error: in the body, then in parameters, then a missing token.
@@ -41,7 +45,6 @@ impl<O: Operation> RawRequest<O> {
         rqctx: &RequestContext<C>,
         body_timeout: Duration,
         connection: &Arc<Connection>,
-        used: &mut Used,
     ) -> Result<O::Request, ApiError> {
         let headers = rqctx.request.headers();
         let body;
@@ -49,9 +52,7 @@ impl<O: Operation> RawRequest<O> {
             Some(input) => {
                 // Boxed to keep the futures of operations without a body small.
                 body = Box::pin(body::read(self.body, headers, body_timeout, connection, input)).await?;
-                let json = body::parse(&body.0, input)?;
-                deprecation::add_body(O::DEPRECATED_PARTS, &json, used);
-                Some(json)
+                Some(body::parse(&body.0, input)?)
             }
             None => {
                 self.body.discard();
@@ -73,7 +74,7 @@ impl<O: Operation> ExclusiveExtractor for RawRequest<O> {
     }
 
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
-        O::metadata(content_type)
+        path_parameters::<O>(content_type)
     }
 }
 
@@ -92,6 +93,33 @@ impl<O: Operation> ExclusiveExtractor for DiscardedRequest<O> {
     }
 
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
-        O::path_metadata(content_type)
+        path_parameters::<O>(content_type)
+    }
+}
+
+/// The parameters of the path, which Dropshot compares with the path that it routes. It need not know any others, because the
+/// document describes the API.
+fn path_parameters<O: Operation>(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
+    <Path<PathParameters<O>> as SharedExtractor>::metadata(content_type)
+}
+
+/// Describes the parameters of an operation's path. It is never made, since `reading::path` reads them.
+#[derive(Deserialize)]
+struct PathParameters<O>(#[serde(skip)] PhantomData<fn() -> O>);
+
+impl<O: Operation> JsonSchema for PathParameters<O> {
+    fn schema_name() -> String {
+        format!("PathParametersOf{}", O::ID)
+    }
+
+    fn json_schema(generator: &mut schemars::r#gen::SchemaGenerator) -> Schema {
+        let mut object =
+            SchemaObject { instance_type: Some(InstanceType::Object.into()), ..SchemaObject::default() };
+        let names = O::PATH.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
+        for name in names {
+            object.object().properties.insert(name.to_owned(), generator.subschema_for::<String>());
+            object.object().required.insert(name.to_owned());
+        }
+        object.into()
     }
 }

@@ -7,19 +7,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use dropshot::{HttpResponse as _, RequestContext};
+use dropshot::{HttpError, HttpResponse as _, RequestContext};
 use futures::FutureExt;
 use tracing::{Instrument as _, Span, field::Empty};
 
 use super::{
     admission::control::AdmissionControl,
-    deprecation::{self, Used},
     operation::{Call, Handler},
     raw_request::RawRequest,
     responding::{
         api_error::ApiError,
         error_code::ErrorCode,
-        response::{OperationResponse, Responses, Success},
+        response::{OperationResponse, Success},
     },
 };
 use crate::{connections::Connection, domain::service::Service, metrics, proxies::ipv4};
@@ -33,8 +32,8 @@ pub struct Context {
     pub admission: Arc<AdmissionControl>,
 }
 
-/// The result of an endpoint for Dropshot. It is never an error, because API errors are responses.
-pub type HandlerResult<O> = Result<OperationResponse<O>, <O as Responses>::Error>;
+/// The result of an endpoint for Dropshot. It is never an error, because extractors cannot fail and API errors are responses.
+pub type HandlerResult<O> = Result<OperationResponse<O>, HttpError>;
 
 /// Parses the request, calls the handler, and puts the result into its envelope. Each response is counted and logged in one line. A
 /// panic becomes an internal error, because a closed connection would not tell the caller what happened.
@@ -61,23 +60,12 @@ async fn respond<O: Handler>(
     let mut unfinished = UnfinishedCall(Some(in_flight.started()));
     let connection = admission.connections.connection(rqctx.request.remote_addr());
     let _request = connection.begin_request();
-    let mut used = Used::new();
-    deprecation::add_head(
-        O::DEPRECATED_PARTS,
-        rqctx.request.uri().query(),
-        rqctx.request.headers(),
-        &mut used,
-    );
-    let outcome = AssertUnwindSafe(call(rqctx, &connection, request, &mut used)).catch_unwind().await;
+    let outcome = AssertUnwindSafe(call(rqctx, &connection, request)).catch_unwind().await;
     let outcome = outcome.unwrap_or_else(|_| {
         tracing::error!("a handler panicked");
         Err(ErrorCode::Internal.into())
     });
-    let mut response = OperationResponse::new(outcome, &rqctx.request_id, &connection);
-    // The headers of a deprecated operation cover all of its parts.
-    if O::DEPRECATION.is_empty() {
-        deprecation::announce(&used, response.headers_mut());
-    }
+    let response = OperationResponse::new(outcome, &rqctx.request_id, &connection);
     let error_code = response.error_code();
     let micros = micros(in_flight.finish(error_code));
     unfinished.0 = None;
@@ -116,7 +104,6 @@ async fn call<O: Handler>(
     rqctx: &RequestContext<Context>,
     connection: &Arc<Connection>,
     request: RawRequest<O>,
-    used: &mut Used,
 ) -> Result<Success<O>, ApiError> {
     let Context { service, admission } = rqctx.context();
     let caller = admission.caller(rqctx.request.remote_addr().ip(), rqctx.request.headers());
@@ -137,7 +124,7 @@ async fn call<O: Handler>(
             return Err(error);
         }
     };
-    let request = request.read(rqctx, admission.body_timeout, connection, used).await?;
+    let request = request.read(rqctx, admission.body_timeout, connection).await?;
     if O::BODY.is_none() {
         admission.rate_limits.token(O::ID, O::token(&request), ip)?;
     }

@@ -1,19 +1,9 @@
 //! The server's metrics for Prometheus. No label holds a value that a caller can choose.
-//!
-//! Without the feature `admin` nothing is counted, because there is no page to read it from.
 
-#[cfg(not(feature = "admin"))]
-mod none;
-#[cfg(feature = "admin")]
 mod prometheus;
-#[cfg(feature = "admin")]
 mod store;
-#[cfg(feature = "admin")]
 mod supply;
 
-#[cfg(not(feature = "admin"))]
-pub(crate) use self::none::{Metrics, measured};
-#[cfg(feature = "admin")]
 pub(crate) use self::{prometheus::Metrics, store::measured};
 use crate::edge::responding::error_code::ErrorCode;
 

@@ -3,7 +3,7 @@
 use std::{
     fmt::{self, Debug},
     hash::Hash,
-    sync::atomic::AtomicI64,
+    sync::atomic::{AtomicI64, Ordering},
     time::{Duration, Instant},
 };
 
@@ -177,6 +177,7 @@ impl Metrics {
         for (gauge, number) in self.pool.iter().zip([connections, busy, waiting]) {
             gauge.set(i64::try_from(number).unwrap_or(i64::MAX));
         }
+        self.cached.inner().store(store.cache_hits(), Ordering::Relaxed);
         self.supplies.refresh(store).await;
         self.text()
     }
@@ -194,19 +195,10 @@ impl Metrics {
         CallInFlight { metrics: self, counts, started: Instant::now(), finished: None }
     }
 
-    /// Sets the number of open connections.
-    pub(crate) fn connections_open(&self, count: usize) {
-        self.connections.set(i64::try_from(count).unwrap_or(i64::MAX));
-    }
-
-    /// Counts a connection that was closed because it was idle or stalled.
-    pub(crate) fn connection_timed_out(&self) {
-        self.connections_timed_out.inc();
-    }
-
-    /// Counts an extraction that was served from the cache.
-    pub(super) fn count_cache_hit(&self) {
-        self.cached.inc();
+    /// Sets the number of open connections, and counts those that were closed because they were idle or stalled.
+    pub(crate) fn connections_checked(&self, open: usize, closed: usize) {
+        self.connections.set(i64::try_from(open).unwrap_or(i64::MAX));
+        self.connections_timed_out.inc_by(closed as u64);
     }
 
     /// Counts a query to the repository that has returned.

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::prometheus::{Metrics, Query};
 use crate::domain::{
-    access::{AccountId, Credential, ProtectedData},
+    access::{AccountId, Credential},
     extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
     instance::Group,
     ports::{Found, Repository, RepositoryError},
@@ -41,13 +41,6 @@ impl MeasuredRepository {
 
 #[async_trait]
 impl Repository for MeasuredRepository {
-    fn cached_extraction(&self, query: &ExtractionQuery) -> Option<ProtectedData<ExtractionData>> {
-        let data = self.repository.cached_extraction(query)?;
-        // Not timed, because reading the clock twice would take a large part of that time.
-        self.metrics.count_cache_hit();
-        Some(data)
-    }
-
     async fn extraction(&self, query: &ExtractionQuery) -> Found<ExtractionData> {
         self.timed(Query::Extraction, self.repository.extraction(query)).await
     }

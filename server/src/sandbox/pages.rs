@@ -16,11 +16,9 @@ use super::{
     description::{CLOCK, DOCS, Examples},
 };
 use crate::{
-    admin::{
-        self,
-        docs::{self, EscapedText},
-    },
+    admin,
     connections::RequestUnderWay,
+    docs::{self, escaped},
     edge::serve::Context,
 };
 
@@ -102,7 +100,7 @@ fn start_page(rqctx: &Request, site: &Site) -> Page {
     let mut commands = String::new();
     for (what, command) in site.examples.commands(&base_url, "$SALLYPORT_API_KEY") {
         // Writing to a String does not fail.
-        let _ = write!(commands, "<h3>{}</h3>\n<pre>{}</pre>\n", EscapedText(what), EscapedText(&command));
+        let _ = write!(commands, "<h3>{}</h3>\n<pre>{}</pre>\n", escaped(what), escaped(&command));
     }
     let page = include_str!("start.html").replace("{base-url}", &base_url).replace("{commands}", &commands);
     Ok(admin::html(page))

@@ -1,357 +1,320 @@
-//! The cache of both databases for accounts, tokens and gateways. Each database's [`Freshness`] decides how long a value may be
-//! used. When the cache is full, quick_cache evicts the values that are used least.
+//! What extractions and authentication need again and again, kept in memory: tokens, accounts and gateways. When the cache is full,
+//! quick_cache evicts what is used least.
 
 use std::{
-    fmt::Debug,
+    net::Ipv4Addr,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
 };
 
-use quick_cache::{DefaultHashBuilder, Equivalent, OptionsBuilder, Weighter, sync::DefaultLifecycle};
+use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter, sync::DefaultLifecycle};
 
 use crate::domain::{
-    access::{Account, Credential, ProtectedData},
+    access::{Account, AccountId, Credential, ProtectedData},
     extraction::{Endpoint, ExtractionData, ExtractionQuery, Parameters, Region},
     protocol::Protocol,
     token::TokenDigest,
 };
 
-/// Maximum weight of one cache, in entries: whitelist entries and tokens together, or gateways.
-const MAX_WEIGHT: u64 = 1 << 18;
-
-/// Number of values for which a cache allocates memory at first.
-const ESTIMATED_VALUES: usize = 1 << 10;
-
-/// When, or from which revision of the database, a value was read, which decides how long the value may be used.
-pub(in crate::store) trait Freshness: Copy + Debug + Send + Sync + 'static {
-    /// Whether a value that was read at `self` may be used at `now`.
-    fn is_fresh(self, now: Self, content: Content) -> bool;
-
-    /// Whether a value that was too large for the cache at `self` is assumed to be too large at `now`.
-    fn is_size_known(self, now: Self, content: Content) -> bool {
-        self.is_fresh(now, content)
-    }
-}
-
-/// The content of a cached value.
+/// A state of the database, or a quarter of a second of it. A value that was read in an epoch, or as the database was before it ended,
+/// is used in that epoch only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::store) enum Content {
-    /// Tokens, and accounts with whitelist and entitlements.
-    Access,
-    /// Gateways of a protocol and region.
-    Gateways,
-}
+pub struct Epoch(pub(super) [i64; 2]);
+
+/// Maximum number of gateways of one protocol and region that are cached.
+pub(super) const MAX_CACHED_GATEWAYS: usize = 1 << 14;
+
+/// Maximum number of cached gateways, counted in each protocol and region.
+const MAX_GATEWAYS: u64 = 1 << 18;
+
+/// Maximum number of cached tokens, and of accounts by token and caller.
+const MAX_TOKENS: usize = 1 << 16;
+
+/// Maximum number of whitelist entries that cover the caller of a cached account.
+const MAX_ENTRIES: usize = 16;
+
+/// About as many gateways are read in the time of one extraction.
+const GATEWAYS_PER_QUERY: usize = 64;
 
 /// The cache of one store.
 #[derive(Debug)]
-pub(in crate::store) struct Cache<F: Freshness> {
-    accounts: Values<TokenDigest, CachedAccount<F>>,
-    /// Of tokens that are used for operations other than extraction.
-    credentials: Values<TokenDigest, CachedCredential<F>>,
-    gateways: Values<GatewaysKey, Arc<CachedGateways<F>>>,
+pub(super) struct Cache {
+    tokens: quick_cache::sync::Cache<TokenDigest, (Option<Epoch>, Credential)>,
+    accounts: quick_cache::sync::Cache<Caller, (Epoch, ProtectedData<Arc<Account>>)>,
+    /// By protocol.
+    gateways: [Regions; Protocol::ALL.len()],
+    hits: AtomicU64,
 }
 
-type Values<K, V> = quick_cache::sync::Cache<K, V, Weight, DefaultHashBuilder, DefaultLifecycle<K, V>>;
+/// Who extracts. An account is cached with the whitelist entries that cover one address.
+type Caller = (TokenDigest, Option<Ipv4Addr>);
 
-#[derive(Clone, Debug)]
-struct CachedAccount<F> {
-    read_at: F,
-    /// `None` for an account with too many whitelist entries.
-    account: Option<ProtectedData<Arc<Account>>>,
-}
+type Regions = quick_cache::sync::Cache<
+    Region,
+    Arc<Gateways>,
+    Weight,
+    DefaultHashBuilder,
+    DefaultLifecycle<Region, Arc<Gateways>>,
+>;
 
-#[derive(Clone, Debug)]
-struct CachedCredential<F> {
-    read_at: F,
-    credential: Credential,
-}
-
+/// The gateways of a protocol and region.
 #[derive(Debug)]
-struct CachedGateways<F> {
-    read_at: F,
-    /// `None` for too many gateways.
-    gateways: Option<Gateways>,
-    /// Number of extractions served since [`Cache::take_uses`].
-    uses: AtomicUsize,
+struct Gateways {
+    /// `None` for those that are not known: too many, or not read yet.
+    read_at: Option<Epoch>,
+    /// Ascending by `spin`.
+    all: Vec<(i64, Endpoint)>,
+    /// Extractions that the database answered since these were read.
+    misses: AtomicUsize,
+    /// Number of these after which it costs less to read all gateways again.
+    reread_after: usize,
 }
-
-/// The gateways of one protocol and region, ascending by `spin`.
-#[derive(Debug)]
-pub(in crate::store) struct Gateways(pub(in crate::store) Vec<(i64, Endpoint)>);
 
 impl Gateways {
     /// The gateways from `pivot` on, then those before it.
-    pub(in crate::store) fn choose(&self, pivot: i64, count: u32) -> Vec<Endpoint> {
-        let (before, after) = self.0.split_at(self.0.partition_point(|(spin, _)| *spin < pivot));
+    fn choose(&self, pivot: i64, count: u32) -> Vec<Endpoint> {
+        let (before, after) = self.all.split_at(self.all.partition_point(|(spin, _)| *spin < pivot));
         after.iter().chain(before).take(count as usize).map(|(_, gateway)| gateway.clone()).collect()
-    }
-
-    /// Number of gateways.
-    pub(in crate::store) fn len(&self) -> usize {
-        self.0.len()
     }
 }
 
-impl<F: Freshness> Cache<F> {
-    pub(in crate::store) fn new() -> Self {
-        Self { accounts: values(), credentials: values(), gateways: values() }
-    }
-
-    /// The data of an extraction without request id, if all of it is cached and fresh.
-    pub(in crate::store) fn extraction(
-        &self,
-        query: &ExtractionQuery,
-        now: F,
-    ) -> Option<ProtectedData<ExtractionData>> {
-        let account = self.accounts.get(&query.digest)?;
-        if !account.read_at.is_fresh(now, Content::Access) {
-            return None;
+impl Cache {
+    pub(super) fn new() -> Self {
+        Self {
+            tokens: quick_cache::sync::Cache::new(MAX_TOKENS),
+            accounts: quick_cache::sync::Cache::new(MAX_TOKENS),
+            gateways: Protocol::ALL.map(|_| regions()),
+            hits: AtomicU64::new(0),
         }
-        let account = account.account?;
-        let cached = self.gateways.get(&GatewaysKeyRef::from(&query.parameters))?;
-        let gateways =
-            cached.gateways.as_ref().filter(|_| cached.read_at.is_fresh(now, Content::Gateways))?;
-        let candidates = gateways.choose(query.pivot, query.parameters.count);
-        cached.uses.fetch_add(1, Ordering::Relaxed);
-        Some(account.map(|account| ExtractionData { account, stored: None, candidates }))
     }
 
-    /// The stored token, if it is cached and fresh.
-    pub(in crate::store) fn credential(&self, digest: TokenDigest, now: F) -> Option<Credential> {
-        let cached = self.credentials.get(&digest)?;
-        cached.read_at.is_fresh(now, Content::Access).then_some(cached.credential)
+    /// Number of extractions that were served from the cache.
+    pub(super) fn hits(&self) -> u64 {
+        self.hits.load(Ordering::Relaxed)
     }
 
-    pub(in crate::store) fn insert_credential(
+    /// The stored token, as it is in this epoch.
+    pub(super) fn credential(&self, digest: TokenDigest, now: Option<Epoch>) -> Option<Credential> {
+        let (read_at, credential) = self.tokens.get(&digest)?;
+        (now.is_some() && read_at == now).then_some(credential)
+    }
+
+    /// The account that owns the token, or owned it. A token never changes its account, but the database may be replaced.
+    pub(super) fn owner(&self, digest: TokenDigest) -> Option<AccountId> {
+        self.tokens.get(&digest).map(|(_, credential)| credential.account)
+    }
+
+    pub(super) fn insert_credential(
         &self,
         digest: TokenDigest,
         credential: Credential,
-        read_at: F,
+        read_at: Option<Epoch>,
     ) {
-        self.credentials.insert(digest, CachedCredential { read_at, credential });
+        self.tokens.insert(digest, (read_at, credential));
     }
 
-    /// Whether the account is known to have too many whitelist entries for the cache.
-    pub(in crate::store) fn is_account_too_large(&self, digest: TokenDigest, now: F) -> bool {
-        let cached = self.accounts.peek(&digest);
-        cached.is_some_and(|it| it.account.is_none() && it.read_at.is_size_known(now, Content::Access))
-    }
-
-    /// Caches an account with its whole whitelist; `None` for one with too many entries.
-    pub(in crate::store) fn insert_account(
+    /// The data of an extraction without request id, as it is in this epoch.
+    pub(super) fn extraction(
         &self,
-        digest: TokenDigest,
-        account: Option<ProtectedData<Arc<Account>>>,
-        read_at: F,
+        query: &ExtractionQuery,
+        now: Epoch,
+    ) -> Option<ProtectedData<ExtractionData>> {
+        if query.request_id.is_some() {
+            return None;
+        }
+        let (read_at, account) = self.accounts.get(&(query.digest, query.caller_ip))?;
+        let gateways = self.gateways(&query.parameters).get(&query.parameters.region)?;
+        if read_at != now || gateways.read_at != Some(now) {
+            return None;
+        }
+        self.hits.fetch_add(1, Ordering::Relaxed);
+        let candidates = gateways.choose(query.pivot, query.parameters.count);
+        Some(account.map(|account| ExtractionData { account, stored: None, candidates }))
+    }
+
+    /// Caches the account of an extraction.
+    pub(super) fn insert_account(
+        &self,
+        query: &ExtractionQuery,
+        data: &ProtectedData<ExtractionData>,
+        read_at: Epoch,
     ) {
-        self.accounts.insert(digest, CachedAccount { read_at, account });
+        if data.value().account.whitelist.len() <= MAX_ENTRIES {
+            let account = data.clone().map(|data| data.account);
+            self.accounts.insert((query.digest, query.caller_ip), (read_at, account));
+        }
     }
 
-    /// Whether the gateways are cached and fresh, or known to be too many.
-    pub(in crate::store) fn has_gateways(&self, parameters: &Parameters, now: F) -> bool {
-        let cached = self.gateways.peek(&GatewaysKeyRef::from(parameters));
-        cached.is_some_and(|it| match it.gateways {
-            Some(_) => it.read_at.is_fresh(now, Content::Gateways),
-            None => it.read_at.is_size_known(now, Content::Gateways),
-        })
+    /// Counts an extraction for which the database chose gateways. Returns whether it is time to read all of them: when so many
+    /// extractions have missed them that this costs less.
+    pub(super) fn should_read_gateways(&self, parameters: &Parameters) -> bool {
+        let Some(gateways) = self.gateways(parameters).get(&parameters.region) else {
+            // So that other extractions do not read them as well meanwhile.
+            self.insert(parameters, None, Vec::new(), GATEWAYS_PER_QUERY);
+            return true;
+        };
+        let misses = gateways.misses.fetch_add(1, Ordering::Relaxed) + 1;
+        misses.is_multiple_of(gateways.reread_after)
     }
 
-    /// Caches gateways; `None` for too many.
-    pub(in crate::store) fn insert_gateways(
+    /// Caches all gateways, ascending by spin, unless there are too many.
+    pub(super) fn insert_gateways(
         &self,
         parameters: &Parameters,
-        gateways: Option<Gateways>,
-        read_at: F,
+        gateways: Vec<(i64, Endpoint)>,
+        read_at: Epoch,
     ) {
-        let key = GatewaysKey { protocol: parameters.protocol, region: parameters.region.clone() };
-        self.gateways.insert(key, Arc::new(CachedGateways { read_at, gateways, uses: AtomicUsize::new(0) }));
+        if gateways.len() > MAX_CACHED_GATEWAYS {
+            self.insert(parameters, None, Vec::new(), MAX_CACHED_GATEWAYS);
+        } else {
+            let reread_after = 1 + gateways.len() / GATEWAYS_PER_QUERY;
+            self.insert(parameters, Some(read_at), gateways, reread_after);
+        }
     }
 
-    /// Returns and resets the number of extractions that the cached gateways have served.
-    #[cfg(any(feature = "postgres", test))]
-    pub(in crate::store) fn take_uses(&self, parameters: &Parameters) -> usize {
-        let cached = self.gateways.peek(&GatewaysKeyRef::from(parameters));
-        cached.map_or(0, |it| it.uses.swap(0, Ordering::Relaxed))
+    fn insert(
+        &self,
+        parameters: &Parameters,
+        read_at: Option<Epoch>,
+        all: Vec<(i64, Endpoint)>,
+        reread_after: usize,
+    ) {
+        let gateways = Gateways { read_at, all, misses: AtomicUsize::new(0), reread_after };
+        self.gateways(parameters).insert(parameters.region.clone(), Arc::new(gateways));
+    }
+
+    fn gateways(&self, parameters: &Parameters) -> &Regions {
+        &self.gateways[parameters.protocol as usize]
     }
 }
 
-fn values<K: Eq + std::hash::Hash, V: Clone>() -> Values<K, V>
-where
-    Weight: Weighter<K, V>,
-{
+fn regions() -> Regions {
     let options = OptionsBuilder::new()
-        .estimated_items_capacity(ESTIMATED_VALUES)
-        .weight_capacity(MAX_WEIGHT)
-        // The capacity is divided among the shards, and one value may weigh a quarter of it.
+        .estimated_items_capacity(1 << 8)
+        .weight_capacity(MAX_GATEWAYS)
+        // The capacity is divided among the shards, and one value may weigh a sixteenth of it.
         .shards(1)
         .build();
     #[expect(clippy::expect_used, reason = "every option that has no default is set above")]
     let options = options.expect("complete options");
-    Values::with_options(options, Weight, DefaultHashBuilder::default(), DefaultLifecycle::default())
+    Regions::with_options(options, Weight, DefaultHashBuilder::default(), DefaultLifecycle::default())
 }
 
-/// Weighs values by their number of entries.
+/// Weighs by the number of gateways.
 #[derive(Clone, Debug)]
 struct Weight;
 
-impl<F> Weighter<TokenDigest, CachedAccount<F>> for Weight {
-    fn weight(&self, _: &TokenDigest, cached: &CachedAccount<F>) -> u64 {
-        1 + cached.account.as_ref().map_or(0, |account| account.value().whitelist.len() as u64)
-    }
-}
-
-impl<F> Weighter<TokenDigest, CachedCredential<F>> for Weight {
-    fn weight(&self, _: &TokenDigest, _: &CachedCredential<F>) -> u64 {
-        1
-    }
-}
-
-impl<F> Weighter<GatewaysKey, Arc<CachedGateways<F>>> for Weight {
-    fn weight(&self, _: &GatewaysKey, cached: &Arc<CachedGateways<F>>) -> u64 {
-        1 + cached.gateways.as_ref().map_or(0, |gateways| gateways.len() as u64)
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct GatewaysKey {
-    protocol: Protocol,
-    region: Region,
-}
-
-/// A borrowed [`GatewaysKey`] with the same hash.
-#[derive(Hash)]
-struct GatewaysKeyRef<'a> {
-    protocol: Protocol,
-    region: &'a Region,
-}
-
-impl<'a> From<&'a Parameters> for GatewaysKeyRef<'a> {
-    fn from(parameters: &'a Parameters) -> Self {
-        Self { protocol: parameters.protocol, region: &parameters.region }
-    }
-}
-
-impl Equivalent<GatewaysKey> for GatewaysKeyRef<'_> {
-    fn equivalent(&self, key: &GatewaysKey) -> bool {
-        self.protocol == key.protocol && *self.region == key.region
+impl Weighter<Region, Arc<Gateways>> for Weight {
+    fn weight(&self, _: &Region, gateways: &Arc<Gateways>) -> u64 {
+        1 + gateways.all.len() as u64
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::net::Ipv4Addr;
-
     use jiff::Timestamp;
 
     use super::*;
-    use crate::domain::{
-        access::{AccountId, WhitelistEntry},
-        token::{Token, TokenKind},
-    };
+    use crate::domain::token::{Token, TokenKind};
 
-    /// Fresh until the number changes; sizes are known for ten numbers.
-    impl Freshness for u32 {
-        fn is_fresh(self, now: Self, _: Content) -> bool {
-            self == now
-        }
-
-        fn is_size_known(self, now: Self, _: Content) -> bool {
-            now < self + 10
-        }
-    }
+    const EPOCH: Epoch = Epoch([1, 1]);
+    const LATER: Epoch = Epoch([1, 2]);
 
     fn credential() -> Credential {
         Credential { account: AccountId(1), kind: TokenKind::Api, expires_at: None, revoked_at: None }
     }
 
-    /// An account with this many whitelist entries.
-    fn account(entries: usize) -> Option<ProtectedData<Arc<Account>>> {
-        let everyone = WhitelistEntry {
-            first: Ipv4Addr::UNSPECIFIED,
-            last: Ipv4Addr::BROADCAST,
-            is_enabled: true,
-            expires_at: None,
-        };
-        let account =
-            Account { is_verified: true, whitelist: vec![everyone; entries], entitlements: Vec::new() };
-        Some(ProtectedData::new(credential(), Arc::new(account)))
+    fn data() -> ProtectedData<ExtractionData> {
+        let account = Account { is_verified: true, whitelist: Vec::new(), entitlements: Vec::new() };
+        let (account, candidates) = (Arc::new(account), Vec::new());
+        ProtectedData::new(credential(), ExtractionData { account, stored: None, candidates })
     }
 
-    fn gateways(count: i64) -> Option<Gateways> {
-        let gateway = |spin| (spin, Endpoint { host: "gw.invalid".to_owned(), port: 1 });
-        Some(Gateways((0..count).map(gateway).collect()))
+    fn gateways(count: i64) -> Vec<(i64, Endpoint)> {
+        (0..count).map(|spin| (spin, Endpoint { host: format!("gw{spin}.invalid"), port: 1 })).collect()
     }
 
     fn query(token: &str) -> ExtractionQuery {
         ExtractionQuery {
             digest: Token::new(token).digest(),
             caller_ip: Some(Ipv4Addr::LOCALHOST),
-            parameters: Parameters { count: 1, region: Region::Everywhere, protocol: Protocol::Http },
+            parameters: Parameters { count: 2, region: Region::Everywhere, protocol: Protocol::Http },
             request_id: None,
-            pivot: 0,
+            pivot: 2,
             now: Timestamp::UNIX_EPOCH,
         }
     }
 
     #[test]
-    fn a_value_is_used_only_while_it_is_fresh() {
+    fn a_value_is_used_only_in_its_epoch() {
         let (cache, query) = (Cache::new(), query("t"));
-        cache.insert_account(query.digest, account(1), 1_u32);
-        assert!(cache.extraction(&query, 1).is_none(), "no gateways are cached");
-        cache.insert_gateways(&query.parameters, gateways(3), 1);
-        assert!(cache.extraction(&query, 1).is_some() && cache.has_gateways(&query.parameters, 1));
-        assert!(cache.extraction(&query, 2).is_none() && !cache.has_gateways(&query.parameters, 2));
-        cache.insert_credential(query.digest, credential(), 1);
-        assert_eq!(cache.credential(query.digest, 1), Some(credential()));
-        assert_eq!(cache.credential(query.digest, 2), None);
+        cache.insert_account(&query, &data(), EPOCH);
+        assert!(cache.extraction(&query, EPOCH).is_none(), "no gateways are cached");
+        cache.insert_gateways(&query.parameters, gateways(3), EPOCH);
+        let hosts: Vec<_> = cache.extraction(&query, EPOCH).unwrap().value().candidates.clone();
+        assert_eq!(
+            hosts.iter().map(|it| it.host.as_str()).collect::<Vec<_>>(),
+            ["gw2.invalid", "gw0.invalid"]
+        );
+        assert!(cache.extraction(&query, LATER).is_none());
+        assert_eq!(cache.hits(), 1);
+
+        cache.insert_credential(query.digest, credential(), Some(EPOCH));
+        assert_eq!(cache.credential(query.digest, Some(EPOCH)), Some(credential()));
+        assert_eq!([Some(LATER), None].map(|now| cache.credential(query.digest, now)), [None, None]);
+        assert_eq!(cache.owner(query.digest), Some(AccountId(1)), "for longer");
+        cache.insert_credential(query.digest, credential(), None);
+        assert_eq!(cache.credential(query.digest, None), None);
     }
 
     #[test]
-    fn gateways_are_cached_by_protocol_and_region() {
-        let (cache, mut query) = (Cache::new(), query("t"));
-        cache.insert_account(query.digest, account(1), 1_u32);
-        cache.insert_gateways(&query.parameters, gateways(3), 1);
-        query.parameters.protocol = Protocol::Socks5;
-        assert!(cache.extraction(&query, 1).is_none());
-        query.parameters.protocol = Protocol::Http;
-        query.parameters.region = Region::Only("USA".to_owned());
-        assert!(cache.extraction(&query, 1).is_none());
-        cache.insert_gateways(&query.parameters, gateways(1), 1);
-        assert!(cache.extraction(&query, 1).is_some());
+    fn what_is_cached_for_one_extraction_is_not_used_for_another() {
+        let (cache, query) = (Cache::new(), query("t"));
+        cache.insert_account(&query, &data(), EPOCH);
+        cache.insert_gateways(&query.parameters, gateways(3), EPOCH);
+        let other = |change: &dyn Fn(&mut ExtractionQuery)| {
+            let mut other = query.clone();
+            change(&mut other);
+            cache.extraction(&other, EPOCH).is_none()
+        };
+        assert!(other(&|it| it.digest = Token::new("u").digest()));
+        assert!(other(&|it| it.caller_ip = Some(Ipv4Addr::BROADCAST)));
+        assert!(other(&|it| it.caller_ip = None));
+        assert!(other(&|it| it.parameters.protocol = Protocol::Socks5));
+        assert!(other(&|it| it.parameters.region = Region::Only("USA".to_owned())));
+        assert!(other(&|it| it.request_id = Some("id".to_owned())));
+        assert!(!other(&|it| it.parameters.count = 1));
     }
 
     #[test]
-    fn sizes_that_are_too_large_are_remembered() {
-        let (cache, query) = (Cache::new(), query("t"));
-        cache.insert_account(query.digest, None, 1_u32);
-        cache.insert_gateways(&query.parameters, None, 1);
-        assert!(cache.extraction(&query, 1).is_none());
-        assert!(cache.is_account_too_large(query.digest, 10) && cache.has_gateways(&query.parameters, 10));
-        assert!(!cache.is_account_too_large(query.digest, 11) && !cache.has_gateways(&query.parameters, 11));
+    fn gateways_are_read_when_that_costs_less_than_the_misses() {
+        let (cache, parameters) = (Cache::new(), query("t").parameters);
+        assert!(cache.should_read_gateways(&parameters), "the first time");
+        assert!(!cache.should_read_gateways(&parameters), "another extraction reads them");
+        let misses_until_read = |count| {
+            cache.insert_gateways(&parameters, gateways(count), EPOCH);
+            (1..).find(|_| cache.should_read_gateways(&parameters)).unwrap()
+        };
+        assert_eq!(misses_until_read(1), 1);
+        assert_eq!(misses_until_read(3 * GATEWAYS_PER_QUERY as i64), 4);
+        assert_eq!(misses_until_read(MAX_CACHED_GATEWAYS as i64 + 1), MAX_CACHED_GATEWAYS, "too many");
+        let again = || (1..).find(|_| cache.should_read_gateways(&parameters)).unwrap();
+        assert_eq!(again(), MAX_CACHED_GATEWAYS, "and if the read failed");
     }
 
     #[test]
     fn memory_is_bounded_and_used_values_stay() {
-        let cache = Cache::new();
-        let used = query("used");
-        cache.insert_gateways(&used.parameters, gateways(1), 1_u32);
-        cache.insert_account(used.digest, account(1), 1);
-        for number in 0..1000 {
-            cache.insert_account(query(&number.to_string()).digest, account(MAX_WEIGHT as usize / 64), 1);
-            assert!(cache.extraction(&used, 1).is_some(), "evicted after {number} accounts");
+        let (cache, used) = (Cache::new(), query("used"));
+        cache.insert_gateways(&used.parameters, gateways(1), EPOCH);
+        cache.insert_account(&used, &data(), EPOCH);
+        for number in 0..100 {
+            let region = Region::Only(number.to_string());
+            let parameters = Parameters { region, ..used.parameters.clone() };
+            cache.insert_gateways(&parameters, gateways(MAX_CACHED_GATEWAYS as i64), EPOCH);
+            assert!(cache.extraction(&used, EPOCH).is_some(), "evicted after {number} regions");
         }
-        assert!(cache.accounts.weight() <= MAX_WEIGHT);
-        assert!(cache.accounts.len() > 32, "{} accounts are kept", cache.accounts.len());
-    }
-
-    #[test]
-    fn uses_are_counted_until_they_are_taken() {
-        let (cache, query) = (Cache::new(), query("t"));
-        cache.insert_account(query.digest, account(1), 1_u32);
-        cache.insert_gateways(&query.parameters, gateways(1), 1);
-        assert!((0..3).all(|_| cache.extraction(&query, 1).is_some()));
-        assert_eq!([cache.take_uses(&query.parameters), cache.take_uses(&query.parameters)], [3, 0]);
+        assert!(cache.gateways(&used.parameters).weight() <= MAX_GATEWAYS);
     }
 }

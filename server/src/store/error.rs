@@ -145,7 +145,7 @@ impl fmt::Display for BadLines {
         let count = self.lines.len();
         let (more, lines) =
             (if self.cut_short { "at least " } else { "" }, if count == 1 { "line" } else { "lines" });
-        write!(f, "{more}{count} bad {lines}; nothing was imported")?;
+        write!(f, "{more}{count} invalid {lines}; nothing was imported")?;
         self.lines.iter().try_for_each(|(number, reason)| write!(f, "\n  line {number}: {reason}"))
     }
 }

@@ -2,32 +2,33 @@
 
 mod archive;
 mod cache;
+mod database;
 mod error;
-mod load_progress;
+mod load;
 #[cfg(feature = "postgres")]
 mod location;
 mod packed;
 #[cfg(feature = "postgres")]
 pub mod postgres;
-mod prefetch;
+mod queries;
 pub mod record;
 mod record_kind;
 #[cfg(feature = "admin")]
 pub mod registry;
-#[cfg_attr(
-    not(feature = "admin"),
-    expect(unreachable_pub, reason = "a part of the registry's public trait, which such a build has not")
-)]
-mod row;
+mod session;
 pub mod sqlite;
 mod upkeep;
+mod value;
 
 use self::error::Result;
 #[cfg(feature = "postgres")]
 pub use self::location::{Location, LocationError};
+#[doc(hidden)]
+pub use self::queries::{extract_sql, gateways_sql, search_sql};
 pub use self::{
     archive::{Archive, Lines, Sink},
     error::{BadLines, LoadError, OpenError, StoreError, UnloadError},
+    record_kind::{Field, Form, RecordKind},
     upkeep::{Pool, Supply, Upkeep},
 };
 use crate::domain::ports::Repository;

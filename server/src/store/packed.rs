@@ -1,10 +1,8 @@
 //! Encodes values as bytes for columns of both databases. The bytes sort as the values do.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr};
 
 use jiff::Timestamp;
-
-use super::StoreError;
 
 /// An address in 16 bytes; IPv4 as IPv4-mapped IPv6, which no [`Address`](crate::domain::address::Address) is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,14 +13,6 @@ impl StoredIp {
         match self.0 {
             IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),
             IpAddr::V6(ip) => ip.octets(),
-        }
-    }
-
-    /// The address, from a column that holds only IPv4.
-    pub(super) fn v4(self) -> Result<Ipv4Addr, StoreError> {
-        match self.0 {
-            IpAddr::V4(ip) => Ok(ip),
-            IpAddr::V6(ip) => Err(StoreError::Corrupt(format!("expected an IPv4 address, found {ip}"))),
         }
     }
 
@@ -55,10 +45,6 @@ impl StoredTime {
         Timestamp::from_nanosecond(seconds * NANOS_PER_SECOND + nanos).map(Self)
     }
 }
-
-/// A list or object as JSON text.
-#[derive(Debug)]
-pub(super) struct Json<T>(pub(super) T);
 
 /// The position of the gateway with this number in the circular order from which extractions choose. Multiples of the
 /// golden ratio of 2⁶⁴ are distributed evenly, however many there are.

@@ -242,6 +242,21 @@ impl<'de> Deserialize<'de> for ProxyPassword {
     }
 }
 
+/// Why a record cannot be read, without its place.
+pub(crate) fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let reason = text.split(" at line ").next().unwrap_or(&text);
+    // serde names the type of the field, which says nothing to a person.
+    match reason.rsplit_once(", expected ") {
+        Some((found, "u16")) => format!("{found}, expected an integer from 0 to {}", u16::MAX),
+        Some((found, "u32")) => format!("{found}, expected an integer from 0 to {}", u32::MAX),
+        Some((found, "u64" | "NonZeroI64" | "i64")) => {
+            format!("{found}, expected an integer of at most 64 bits")
+        }
+        _ => reason.to_owned(),
+    }
+}
+
 fn read_ip<'de, D: Deserializer<'de>>(deserializer: D) -> Result<IpAddr, D::Error> {
     IpAddr::deserialize(deserializer).map(|ip| ip.to_canonical())
 }

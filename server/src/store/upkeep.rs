@@ -21,6 +21,9 @@ pub trait Upkeep: Send + Sync {
 
     /// The connections to the database at this moment.
     fn pool(&self) -> Pool;
+
+    /// Number of extractions that were served from memory, without a query.
+    fn cache_hits(&self) -> u64;
 }
 
 /// Maximum number of extractions that one transaction deletes, so that other writers do not wait long.

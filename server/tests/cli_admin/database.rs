@@ -33,7 +33,6 @@ impl TestDatabase {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_server"));
         command.args(arguments).env("SALLYPORT_DB", self.path("test.db")).stdin(Stdio::null());
-        command.env_remove("SALLYPORT_GATEWAY_PASSWORD");
         command
     }
 
@@ -63,7 +62,10 @@ impl TestDatabase {
     /// JSON lines of a command line that does what it should.
     #[track_caller]
     pub(crate) fn json(&self, command: &str) -> Vec<Value> {
-        self.succeed(command).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        self.succeed(&format!("{command} --output json"))
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 
     /// A command line that fails with this exit code and message, and changes nothing. Returns all that it says.

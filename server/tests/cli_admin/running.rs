@@ -42,18 +42,18 @@ fn a_change_is_seen_by_the_next_call() {
     };
 
     rejected(&token, &code(ErrorCode::NotWhitelisted));
-    database.succeed("whitelist add --account acme 127.0.0.0/8");
+    database.succeed("put whitelist --account acme --range 127.0.0.0/8");
     rejected(&token, &code(ErrorCode::NotEntitled));
-    database.succeed("entitlement grant --account acme --protocol http");
+    database.succeed("put entitlement --account acme --protocol http");
     assert_eq!(extract(&server, &token), Ok(()));
 
-    database.succeed("whitelist disable 1");
+    database.succeed("put whitelist --id 1 --enabled false");
     rejected(&token, &code(ErrorCode::NotWhitelisted));
-    database.succeed("whitelist enable 1");
+    database.succeed("put whitelist --id 1 --enabled");
     assert_eq!(extract(&server, &token), Ok(()));
-    database.succeed("account unverify acme");
+    database.succeed("put account --name acme --real-name-verified false");
     rejected(&token, &code(ErrorCode::NotVerified));
-    database.succeed("account verify acme");
+    database.succeed("put account --name acme --real-name-verified");
     assert_eq!(extract(&server, &token), Ok(()));
 
     // Both are good for a while; then the old one is not.
@@ -71,8 +71,8 @@ fn a_change_is_seen_by_the_next_call() {
     database.succeed("token rotate 1 --overlap 0 --yes --expires never");
     rejected(&token, &code(ErrorCode::TokenInvalid));
 
-    database.succeed("gateway remove gw1.invalid:20001 --yes");
+    database.succeed("remove gateway --where host=gw1.invalid --yes");
     assert!(extract(&server, &newer).is_err());
-    database.succeed("account remove acme --with-data --yes");
+    database.succeed("remove account acme --with-data --yes");
     assert!(extract(&server, &newer).unwrap_err().contains(&code(ErrorCode::TokenInvalid)));
 }

@@ -2,54 +2,64 @@
 
 use std::process::Output;
 
-use crate::database::TestDatabase;
+use crate::database::{TestDatabase, words};
 
 fn said(output: &Output) -> String {
     [&output.stdout, &output.stderr].map(|bytes| String::from_utf8(bytes.clone()).unwrap()).concat()
 }
 
 #[test]
-fn a_password_is_taken_from_a_file_a_pipe_or_the_environment_and_never_shown() {
+fn a_password_is_taken_from_a_file_or_a_pipe_and_never_shown() {
     let database = TestDatabase::open();
     let file = database.path("gw.secret");
     std::fs::write(&file, "very-secret-file\nnot this line\n").unwrap();
-    let add = |host: &'static str| {
-        ["gateway", "add", host, "--region", "USA", "--protocol", "http", "--username", "u"]
+    let put = |host: &str, file: &str| {
+        let fields = format!("put gateway --host {host} --port 1 --region USA --protocol http --username u");
+        format!("{fields} --password-file {file}")
     };
-    let mut shown = String::new();
-
-    let from_file = [&add("gw2.invalid:1")[..], &["--password-file", file.to_str().unwrap()]].concat();
-    shown += &said(&database.run(&from_file));
-    shown += &said(&database.run_with_input(
-        &[&add("gw3.invalid:1")[..], &["--password-file", "-"]].concat(),
-        "very-secret-pipe\n",
-    ));
-    let environment =
-        database.command(&add("gw4.invalid:1")).env("SALLYPORT_GATEWAY_PASSWORD", "very-secret-env").output();
-    shown += &said(&environment.unwrap());
-    shown += &said(&database.run(&from_file));
-    shown += &said(&database.run(&["gateway", "list"]));
-    shown += &said(&database.run(&["gateway", "list", "--json"]));
-    shown += &said(&database.run(&["gateway", "remove", "user:very-secret@gw2.invalid:1", "--yes"]));
-    shown += &said(&database.run(&["gateway", "remove", "gw2.invalid:1", "--yes"]));
-    for arguments in
-        [["instance", "list"].as_slice(), &["instance", "list", "--json"], &["instance", "show", "9001"]]
-    {
-        shown += &said(&database.run(arguments));
+    let from_file = put("gw2.invalid", file.to_str().unwrap());
+    let record = r#"{"host":"gw4.invalid","port":1,"region":"USA","protocol":"http","username":"u","password":"very-secret-json"}"#;
+    let mut shown = [
+        database.run(&words(&from_file)),
+        database.run(&words(&from_file)),
+        database.run_with_input(&words(&put("gw3.invalid", "-")), "very-secret-pipe\n"),
+        database.run_with_input(&["put", "gateway"], record),
+        database.run_with_input(&["put", "gateway", "--output", "json"], record),
+        database.run_with_input(&["put", "gateway"], &record.replace("\"very-secret-json\"", "7577577")),
+        database.run(&words(&put("user:very-secret@gw2.invalid", "-"))),
+    ]
+    .map(|output| said(&output))
+    .concat();
+    for command in [
+        "list gateway",
+        "list gateway --output json",
+        "list gateway --where password=very-secret",
+        "list gateway --where host=user:very-secret@gw2.invalid",
+        "remove gateway --where host=user:very-secret@gw2.invalid --yes",
+        "remove gateway --where host=gw2.invalid --yes",
+        "list instance",
+        "list instance --output json",
+        "put instance --instance-id 9001 --port 1 --output json",
+    ] {
+        shown += &said(&database.run(&words(command)));
     }
-    assert!(shown.contains("gateway gw2.invalid:1 in USA for http added"), "{shown}");
-    assert!(shown.contains("a http gateway gw2.invalid:1 already exists"), "{shown}");
-    assert!(!shown.contains("very-secret") && !shown.contains("not this line"), "{shown}");
+    for line in ["gw2.invalid\" 1 \"USA\" \"http\" created", "gw2.invalid\" 1 \"USA\" \"http\" changed"] {
+        assert!(shown.contains(line), "{shown}");
+    }
+    assert!(shown.contains("\"hasPassword\":true"), "{shown}");
+    for secret in ["very-secret", "not this line", "7577577"] {
+        assert!(!shown.contains(secret), "{shown}");
+    }
 
     let exported = database.succeed("export -");
-    for password in ["\"very-secret-pipe\"", "\"very-secret-env\""] {
+    for password in ["\"very-secret-pipe\"", "\"very-secret-json\""] {
         assert!(exported.contains(password), "it is stored: {exported}");
     }
     std::fs::write(&file, "\nvery-secret\n").unwrap();
-    let empty = database.fail(1, &from_file.join(" "), "the first line is empty");
+    let empty = database.fail(1, &from_file, "the first line is empty");
     assert!(!empty.contains("very-secret"), "{empty}");
     std::fs::write(&file, b"very-secret\xff").unwrap();
-    let bytes = database.fail(1, &from_file.join(" "), "not UTF-8");
+    let bytes = database.fail(1, &from_file, "not UTF-8");
     assert!(!bytes.contains("very-secret"), "{bytes}");
 }
 
@@ -64,9 +74,8 @@ fn a_token_is_shown_once_wherever_it_is_put_afterwards() {
     let stored = std::fs::read(database.path("test.db")).unwrap();
     assert!(!stored.windows(token.len()).any(|window| window == token.as_bytes()), "only its hash is stored");
     for arguments in [
-        ["token", "list"].as_slice(),
-        &["token", "list", "--json"],
-        &["account", "show", "acme"],
+        ["list", "token"].as_slice(),
+        &["list", "token", "--output", "json"],
         &["export", "-"],
         &["token", "revoke", token, "--yes"],
         &["token", "rotate", token],
@@ -74,22 +83,30 @@ fn a_token_is_shown_once_wherever_it_is_put_afterwards() {
         &["token", "issue", "--account", token],
         &["token", "issue", "--account", "acme", "--kind", token],
         &["token", "issue", "--account", "acme", "--expires", token],
-        &["token", "list", token],
-        &["account", "add", token],
-        &["account", "show", token],
-        &["account", "remove", token, "--yes"],
-        &["whitelist", "add", "--account", "acme", token],
-        &["whitelist", "add", "--account", token, "192.0.2.1"],
-        &["whitelist", "list", "--covers", token],
-        &["gateway", "add", token, "--region", "USA", "--protocol", "http"],
-        &["gateway", "list", "--protocol", token],
-        &["group", "remove", token, "--yes"],
-        &["group", "list", "--limit", token],
-        &["instance", "move", "9001", "--group", token],
-        &["instance", "set-status", token, "9001"],
-        &["instance", "list", "--ip", token],
+        &["list", "token", token],
+        &["list", "token", "--where", token],
+        &["list", "token", "--where", &format!("sha256={token}")],
+        &["list", "token", "--where", &format!("id={token}")],
+        &["list", "token", "--where", &format!("account={token}")],
+        &["put", "account", "--name", token],
+        &["put", "account", "--name", "acme", "--real-name-verified", token],
+        &["remove", "account", token, "--yes"],
+        &["put", "whitelist", "--account", "acme", "--range", token],
+        &["put", "whitelist", "--account", token, "--range", "192.0.2.1"],
+        &["put", "whitelist", "--id", token],
+        &["list", "whitelist", "--where", &format!("covers={token}")],
+        &["put", "gateway", "--host", "h", "--port", token, "--region", "USA", "--protocol", "http"],
+        &["list", "gateway", "--where", &format!("protocol={token}")],
+        &["remove", "group", token, "--yes"],
+        &["list", "group", "--limit", token],
+        &["put", "instance", "--instance-id", "9001", "--group-id", token],
+        &["put", "instance", "--instance-id", "9001", "--capabilities", token],
+        &["put", "instance", "--instance-id", "9001", "--expires-at", token],
+        &["put", "instance", "--instance-id", "9001", "--ip", token],
         &[token],
         &["token", token],
+        &["put", token],
+        &["put", "gateway", token],
     ] {
         let shown = said(&database.run(arguments));
         assert!(!shown.contains(token) && !shown.contains(&rotated), "{arguments:?}: {shown}");
@@ -106,12 +123,12 @@ fn a_password_of_the_database_is_never_shown() {
         "Postgres://sally:very-secret@127.0.0.1:1/sally",
         "host=127.0.0.1 port=1 user=sally password=very-secret dbname=sally",
     ] {
-        let given = ["account", "list", "--db", url];
-        let misplaced = ["account", "list", url];
+        let given = ["list", "account", "--db", url];
+        let misplaced = ["list", "account", url];
         for output in [
             database.run(&given),
             database.run(&misplaced),
-            database.command(&["account", "list"]).env("SALLYPORT_DB", url).output().unwrap(),
+            database.command(&["list", "account"]).env("SALLYPORT_DB", url).output().unwrap(),
             database.run(&["export", "--db", url, "-"]),
             database.run(&["run", "--db", url]),
         ] {
@@ -121,9 +138,9 @@ fn a_password_of_the_database_is_never_shown() {
         }
     }
     let unreachable =
-        said(&database.run(&["account", "list", "--db", "postgres://sally:x@127.0.0.1:1/sally"]));
+        said(&database.run(&["list", "account", "--db", "postgres://sally:x@127.0.0.1:1/sally"]));
     assert!(unreachable.contains("postgres://sally@127.0.0.1:1/sally: "), "{unreachable}");
     let ambiguous =
-        said(&database.run(&["account", "list", "--db", "postgres://sally:p@x@127.0.0.1:1/sally"]));
+        said(&database.run(&["list", "account", "--db", "postgres://sally:p@x@127.0.0.1:1/sally"]));
     assert!(ambiguous.contains("%40"), "{ambiguous}");
 }

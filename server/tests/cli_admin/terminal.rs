@@ -45,30 +45,30 @@ fn hostile() -> (TestDatabase, String) {
 #[test]
 fn listings_and_what_is_said_of_them() {
     let (database, _) = hostile();
+    let of_account = format!("account={STEERING}");
     for arguments in [
         ["token", "issue", "--account", STEERING].as_slice(),
         &["token", "rotate", "1"],
-        &["token", "rotate", "2", "--json"],
-        &["token", "list"],
-        &["account", "list"],
-        &["account", "show", STEERING],
-        &["account", "verify", STEERING],
-        &["entitlement", "grant", "--account", STEERING, "--protocol", "socks5"],
-        &["entitlement", "list"],
-        &["whitelist", "list"],
-        &["gateway", "list"],
-        &["group", "list"],
-        &["group", "rename", "77", "北京\u{202e}"],
-        &["instance", "list"],
-        &["instance", "show", "7"],
-        &["group", "remove", "77", "--ungroup", "--yes"],
-        &["entitlement", "revoke", "--account", STEERING, "--protocol", "http", "--yes"],
-        &["account", "remove", STEERING, "--with-data", "--yes"],
+        &["token", "rotate", "2", "--output", "json"],
+        &["list", "token"],
+        &["list", "account"],
+        &["put", "entitlement", "--account", STEERING, "--protocol", "socks5"],
+        &["list", "entitlement", "--where", &of_account],
+        &["list", "whitelist"],
+        &["put", "whitelist", "--account", STEERING, "--range", "192.0.2.9"],
+        &["list", "gateway"],
+        &["list", "group"],
+        &["put", "group", "--group-id", "77", "--name", "北京"],
+        &["list", "instance"],
+        &["put", "instance", "--instance-id", "7", "--city-code", STEERING],
+        &["remove", "group", "77", "--ungroup", "--yes"],
+        &["remove", "entitlement", "--where", &of_account, "--yes"],
+        &["remove", "account", STEERING, "--with-data", "--yes"],
     ] {
         let output = database.run(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", harmless(&output));
         let text = harmless(&output);
-        let whole = text.contains("北京") || arguments[0] != "account";
+        let whole = text.contains("北京") || arguments[1] != "account";
         assert!(whole && !text.is_empty(), "{arguments:?}: {text}");
     }
 }
@@ -77,21 +77,19 @@ fn listings_and_what_is_said_of_them() {
 fn json_loses_nothing() {
     let (database, _) = hostile();
     database.succeed(&format!("token issue --account {STEERING}"));
-    for (arguments, field) in [
-        (["account", "list"].as_slice(), "name"),
-        (&["account", "show", STEERING], "name"),
-        (&["token", "list"], "account"),
-        (&["entitlement", "list"], "account"),
-        (&["whitelist", "list"], "account"),
-        (&["gateway", "list"], "host"),
-        (&["group", "list"], "name"),
-        (&["instance", "list"], "cityCode"),
-        (&["instance", "show", "7"], "orderNo"),
+    for (kind, field) in [
+        ("account", "name"),
+        ("token", "account"),
+        ("entitlement", "account"),
+        ("whitelist", "account"),
+        ("gateway", "host"),
+        ("group", "name"),
+        ("instance", "cityCode"),
     ] {
-        let output = database.run(&[arguments, &["--json"]].concat());
+        let output = database.run(&["list", kind, "--output", "json"]);
         let text = harmless(&output);
         let found = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        assert!(found.into_iter().any(|value| value[field] == STEERING), "{arguments:?}: {text}");
+        assert!(found.into_iter().any(|value| value[field] == STEERING), "{kind}: {text}");
     }
     let output = database.run(&["export", "-"]);
     let exported: Vec<Value> =
@@ -106,29 +104,29 @@ fn failures() {
     let file = database.path(STEERING);
     std::fs::write(&file, "not json").unwrap();
     let nowhere = database.path(&format!("{STEERING}.missing"));
-    let gateway = format!("{}:1", STEERING.replace(char::is_control, ""));
+    let condition = format!("host={STEERING}x");
     for arguments in [
-        ["account", "add", STEERING].as_slice(),
-        &["account", "show", &STEERING[..STEERING.len() - 3]],
-        &["account", "remove", STEERING, "--yes"],
+        ["put", "account", "--name", STEERING, "--real-name-verified", STEERING].as_slice(),
+        &["remove", "account", &STEERING[..STEERING.len() - 3], "--yes"],
+        &["remove", "account", STEERING, "--yes"],
         &["token", "issue", "--account", &STEERING.repeat(2)],
-        &["instance", "move", "9001", "--group", "77"],
-        &["group", "remove", "77", "--yes"],
-        &["group", "add", "--account", STEERING, STEERING],
-        &["gateway", "remove", &gateway, "--yes"],
-        &["entitlement", "revoke", "--account", "acme", "--protocol", "http", "--yes"],
+        &["put", "instance", "--instance-id", "9001", "--group-id", "77"],
+        &["put", "instance", "--instance-id", "7", "--account", "acme"],
+        &["remove", "group", "77", "--yes"],
+        &["put", "group", "--account", STEERING, "--name", STEERING],
+        &["remove", "gateway", "--where", &condition, "--yes"],
+        &["list", "gateway", "--where", STEERING],
         &["import", file.to_str().unwrap()],
         &["import", nowhere.to_str().unwrap()],
-        &["account", "list", "--db", nowhere.to_str().unwrap()],
+        &["list", "account", "--db", nowhere.to_str().unwrap()],
         &["config", "check", "--config", nowhere.to_str().unwrap()],
-        &["instance", "list", "--status", STEERING],
-        &["instance", "list", "--ip", STEERING],
-        &["whitelist", "add", "--account", "acme", STEERING],
+        &["list", "instance", "--where", &format!("status={STEERING}")],
+        &["put", "whitelist", "--account", "acme", "--range", STEERING],
         &[STEERING],
     ] {
         let output = database.run(arguments);
         let text = harmless(&output);
-        assert!(output.status.code() != Some(0) || arguments[1] == "add", "{arguments:?}: {text}");
+        assert!(output.status.code() != Some(0), "{arguments:?}: {text}");
     }
 
     // Every line of the file is wrong, and each has one line.

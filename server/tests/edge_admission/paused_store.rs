@@ -43,10 +43,6 @@ impl PausedStore {
 
 #[async_trait]
 impl Repository for PausedStore {
-    fn cached_extraction(&self, _: &ExtractionQuery) -> Option<ProtectedData<ExtractionData>> {
-        None
-    }
-
     async fn extraction(&self, _: &ExtractionQuery) -> Found<ExtractionData> {
         self.permitted().await
     }
@@ -101,5 +97,9 @@ impl Upkeep for PausedStore {
 
     fn pool(&self) -> Pool {
         Pool::default()
+    }
+
+    fn cache_hits(&self) -> u64 {
+        0
     }
 }

@@ -25,7 +25,7 @@ async fn examples_carry_the_sandboxs_own_address_and_no_token() {
     let address = sandbox.server().address();
     // The name by which the caller reached it, unless that is no plain name.
     let named = call(address, "GET", "/", &[("host", "sandbox.test:8080")], "").await;
-    assert!(named.text.contains("http://sandbox.test:8080/openapi"));
+    assert!(named.text.contains("http:&#x2f;&#x2f;sandbox.test:8080&#x2f;openapi"));
     for host in ["a'b", "<script>", "a\"b", "$(id)"] {
         let odd = call(address, "GET", "/", &[("host", host)], "").await;
         assert!(!odd.text.contains(host) || odd.status == 400, "{host}: {}", odd.text);

@@ -9,11 +9,13 @@ use std::{
     },
 };
 
+use jiff::Timestamp;
 use sallyport_server::store::{
-    Location, OpenMode, Store,
+    Location, OpenMode, RecordKind, Store,
     postgres::LEASE,
-    registry::{ListEntry, Registry},
+    registry::{Condition, Dependents, Entry, Registry, RegistryError, Written},
 };
+use serde_json::Value;
 use tokio_postgres::NoTls;
 
 use crate::cluster::{Cluster, eventually};
@@ -103,11 +105,39 @@ impl Database {
     }
 }
 
-/// All entries that match.
-pub(crate) async fn all<T: ListEntry>(registry: &Registry, filter: T::Filter) -> Vec<T> {
-    let (all, more) = registry.list::<T, _>(filter, None, Vec::new()).await.unwrap();
+/// All records of a kind that meet the conditions.
+pub(crate) async fn all(registry: &Registry, kind: RecordKind, fields: &[&str]) -> Vec<Entry> {
+    let (all, more) = registry.list(kind, conditions(kind, fields), None, Vec::new()).await.unwrap();
     assert!(!more);
     all
+}
+
+pub(crate) fn conditions(kind: RecordKind, fields: &[&str]) -> Vec<Condition> {
+    fields.iter().map(|field| Condition::parse(kind, field).unwrap()).collect()
+}
+
+/// Puts a record, or a list of them.
+pub(crate) async fn put(
+    registry: &Registry,
+    kind: RecordKind,
+    records: Value,
+) -> Result<Vec<Written>, RegistryError> {
+    let records = match records {
+        Value::Array(records) => records,
+        record => vec![record],
+    };
+    let records = records.into_iter().map(|record| serde_json::from_value(record).unwrap()).collect();
+    registry.put(kind, records, Timestamp::now()).await
+}
+
+/// Removes the records with these keys.
+pub(crate) async fn remove(
+    registry: &Registry,
+    kind: RecordKind,
+    keys: &[&str],
+    dependents: Dependents,
+) -> Result<String, RegistryError> {
+    registry.remove(kind, keys.iter().map(|key| conditions(kind, &[key])).collect(), dependents).await
 }
 
 /// A connection that holds a lock and lets go of it when it is dropped.

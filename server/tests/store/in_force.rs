@@ -16,13 +16,14 @@ use sallyport_server::{
         service::Service,
         token::{Token, TokenKind},
     },
-    store::{Store, postgres::LEASE, record::EntitlementRecord},
+    store::{RecordKind, Store, postgres::LEASE, registry::Dependents},
 };
+use serde_json::json;
 
 use crate::{
-    backend::{Database, on_both},
+    backend::{Database, conditions, on_both, put, remove},
     cluster::eventually,
-    requests::{addresses, command, query},
+    requests::{command, query},
 };
 
 /// An address that the sample data does not whitelist.
@@ -64,18 +65,22 @@ impl Servers {
     async fn fill_caches(&self, command: &ExtractCommand) -> Result<u32, Rejection> {
         eventually(async || {
             let response = self.ask(command).await;
-            if self.stores.iter().all(|store| is_cached(store, command)) {
-                Ok(response)
-            } else {
-                Err("not cached")
+            for store in &self.stores {
+                if !is_cached(store, command).await {
+                    return Err("not cached");
+                }
             }
+            Ok(response)
         })
         .await
     }
 }
 
-fn is_cached(store: &Arc<dyn Store>, command: &ExtractCommand) -> bool {
-    store.cached_extraction(&query(command, Timestamp::now())).is_some()
+/// Whether an extraction is served from memory.
+async fn is_cached(store: &Arc<dyn Store>, command: &ExtractCommand) -> bool {
+    let before = store.cache_hits();
+    store.extraction(&query(command, Timestamp::now())).await.unwrap();
+    store.cache_hits() > before
 }
 
 async fn a_change_that_was_reported_as_done_is_in_force_everywhere(database: Database) {
@@ -86,28 +91,35 @@ async fn a_change_that_was_reported_as_done_is_in_force_everywhere(database: Dat
     let command = servers.command(&token, protocol);
     let elsewhere = ExtractCommand { caller_ip: Some(ELSEWHERE), ..command.clone() };
     assert_eq!(servers.fill_caches(&command).await, Ok(10));
-    registry.revoke_entitlement(account.clone(), protocol).await.unwrap();
+    let right = conditions(RecordKind::Entitlement, &["account=aurora", "protocol=http"]);
+    registry.remove(RecordKind::Entitlement, vec![right], Dependents::default()).await.unwrap();
     assert_eq!(servers.ask(&command).await, Err(Rejection::NotEntitled(protocol)));
     assert_eq!(servers.fill_caches(&command).await, Err(Rejection::NotEntitled(protocol)));
     let expired = Some(Timestamp::now() - SignedDuration::from_secs(1));
     for (expires_at, expected) in [(expired, Err(Rejection::NotEntitled(protocol))), (None, Ok(10))] {
-        registry.grant(EntitlementRecord { account: account.clone(), protocol, expires_at }).await.unwrap();
+        let right = json!({"account": account, "protocol": protocol, "expiresAt": expires_at});
+        let right = vec![serde_json::from_value(right).unwrap()];
+        // It has expired since.
+        registry.put(RecordKind::Entitlement, right, Timestamp::UNIX_EPOCH).await.unwrap();
         assert_eq!(servers.ask(&command).await, expected);
     }
     assert_eq!(servers.fill_caches(&command).await, Ok(10));
-    registry.verify_account(account.clone(), false).await.unwrap();
+    let verified = |is_verified: bool| json!({"name": account, "realNameVerified": is_verified});
+    put(&registry, RecordKind::Account, verified(false)).await.unwrap();
     assert_eq!(servers.ask(&command).await, Err(Rejection::AccountNotVerified));
-    registry.verify_account(account.clone(), true).await.unwrap();
+    put(&registry, RecordKind::Account, verified(true)).await.unwrap();
 
     assert_eq!(servers.fill_caches(&elsewhere).await, Err(Rejection::CallerNotWhitelisted));
-    let rows = registry.add_whitelist(vec![addresses(&account, ELSEWHERE, ELSEWHERE)]).await.unwrap();
+    let entry = |is_enabled: bool| json!({"account": account, "first": ELSEWHERE, "enabled": is_enabled});
+    let rows = put(&registry, RecordKind::Whitelist, entry(true)).await.unwrap();
     assert_eq!(servers.ask(&elsewhere).await, Ok(10));
     assert_eq!(servers.fill_caches(&elsewhere).await, Ok(10));
     for (is_enabled, expected) in [(false, Err(Rejection::CallerNotWhitelisted)), (true, Ok(10))] {
-        registry.enable_whitelist(vec![rows[0].id], is_enabled, Timestamp::now()).await.unwrap();
+        put(&registry, RecordKind::Whitelist, entry(is_enabled)).await.unwrap();
         assert_eq!(servers.ask(&elsewhere).await, expected);
     }
-    registry.remove_whitelist(vec![rows[0].id]).await.unwrap();
+    let key = format!("id={}", rows[0].entry["id"]);
+    remove(&registry, RecordKind::Whitelist, &[&key], Dependents::default()).await.unwrap();
     assert_eq!(servers.ask(&elsewhere).await, Err(Rejection::CallerNotWhitelisted));
 
     assert_eq!(servers.fill_caches(&command).await, Ok(10));
@@ -118,7 +130,8 @@ async fn a_change_that_was_reported_as_done_is_in_force_everywhere(database: Dat
 async fn an_import_that_was_reported_as_done_is_in_force_everywhere(database: Database) {
     let servers = Servers::on(&database).await;
     let registry = database.registry().await;
-    registry.revoke_entitlement("aurora".to_owned(), Protocol::Socks5).await.unwrap();
+    let right = conditions(RecordKind::Entitlement, &["account=aurora", "protocol=socks5"]);
+    registry.remove(RecordKind::Entitlement, vec![right], Dependents::default()).await.unwrap();
     let command = servers.command(&servers.sample.tokens.main, Protocol::Socks5);
     assert_eq!(servers.fill_caches(&command).await, Err(Rejection::NotEntitled(Protocol::Socks5)));
     let line = r#"{"entitlement":{"account":"aurora","protocol":"socks5"}}"#;
@@ -131,9 +144,9 @@ async fn a_whitelist_may_be_longer_than_the_cache_takes(database: Database) {
     let registry = database.registry().await;
     let command = servers.command(&servers.sample.tokens.main, Protocol::Http);
     let other = ExtractCommand { caller_ip: Some(ELSEWHERE), ..command.clone() };
-    let entry = |ip| addresses("aurora", ip, ip);
+    let entry = |ip: Ipv4Addr| json!({"account": "aurora", "first": ip});
     let many = (1..600).map(|number: u32| entry(Ipv4Addr::from_bits(number << 8)));
-    registry.add_whitelist(many.chain([entry(ELSEWHERE)]).collect()).await.unwrap();
+    put(&registry, RecordKind::Whitelist, many.chain([entry(ELSEWHERE)]).collect()).await.unwrap();
     for _ in 0..3 {
         assert_eq!(servers.ask(&command).await, Ok(10));
         assert_eq!(servers.ask(&other).await, Ok(10));
@@ -149,7 +162,7 @@ async fn what_is_cached_is_used_for_its_lease_only(database: Database) {
     servers.fill_caches(&command).await.unwrap();
     tokio::time::sleep(LEASE).await;
     assert_eq!(
-        is_cached(&servers.stores[0], &command),
+        is_cached(&servers.stores[0], &command).await,
         matches!(database, Database::Sqlite { .. }),
         "nothing was changed"
     );

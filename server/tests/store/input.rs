@@ -7,10 +7,11 @@ use std::{
     time::Duration,
 };
 
-use sallyport_server::{data::seed::seed, domain::protocol::Protocol, store::record::GatewayRecord};
+use sallyport_server::{data::seed::seed, store::RecordKind};
+use serde_json::json;
 
 use crate::{
-    backend::{Database, on_both},
+    backend::{Database, on_both, put},
     processes::{Outcome, extract, start_server},
 };
 
@@ -39,15 +40,8 @@ async fn an_input_that_stalls_keeps_nobody_waiting(database: Database) {
         assert!(matches!(outcome, Outcome::Given(_)), "request id {id}: {outcome:?}");
     }
     // On PostgreSQL adding gateways takes another lock.
-    let mine = GatewayRecord {
-        host: "mine.invalid".to_owned(),
-        port: 1,
-        region: "USA".to_owned(),
-        protocol: Protocol::Http,
-        username: None,
-        password: None,
-    };
-    database.registry().await.add_gateway(mine).await.unwrap();
+    let mine = json!({"host": "mine.invalid", "port": 1, "region": "USA", "protocol": "http"});
+    put(&database.registry().await, RecordKind::Gateway, mine).await.unwrap();
     drop(input);
     let output = import.wait_with_output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();

@@ -7,11 +7,7 @@ use sallyport_server::{
         import::import,
         seed::{SeedError, seed},
     },
-    store::{
-        LoadError, Store,
-        record::RecordCounts,
-        registry::{InstanceEntry, InstanceFilter, TokenEntry, TokenFilter, WhitelistFilter, WhitelistRow},
-    },
+    store::{LoadError, RecordKind, Store, record::RecordCounts},
 };
 
 use crate::backend::{Database, all, on_both};
@@ -37,7 +33,7 @@ async fn load(store: &dyn Store, lines: &[&str]) -> Result<RecordCounts, LoadErr
 async fn bad_lines(store: &dyn Store, lines: &[&str]) -> Vec<(u64, String)> {
     match load(store, lines).await {
         Err(LoadError::Rejected(bad)) => bad.lines,
-        other => panic!("expected bad lines, got {other:?}"),
+        other => panic!("expected invalid lines, got {other:?}"),
     }
 }
 
@@ -88,12 +84,9 @@ async fn a_mapped_address_is_stored_as_its_ipv4_address(database: Database) {
     load(store.as_ref(), &[ACCOUNT, GROUP, &instance, &ranges[0], &ranges[1]]).await.unwrap();
 
     let registry = database.registry().await;
-    let ip = Some(std::net::Ipv4Addr::new(192, 0, 2, 1).into());
-    assert_eq!(all::<InstanceEntry>(&registry, InstanceFilter { ip, ..Default::default() }).await.len(), 1);
-    let covers = |last| Some(std::net::Ipv4Addr::new(192, 0, 2, last));
-    for (covers, expected) in [(covers(1), 1), (covers(2), 0), (covers(9), 1)] {
-        let filter = WhitelistFilter { covers, ..Default::default() };
-        let found = all::<WhitelistRow>(&registry, filter).await;
+    assert_eq!(all(&registry, RecordKind::Instance, &["ip=192.0.2.1"]).await.len(), 1);
+    for (covers, expected) in [("covers=192.0.2.1", 1), ("covers=192.0.2.2", 0), ("covers=192.0.2.9", 1)] {
+        let found = all(&registry, RecordKind::Whitelist, &[covers]).await;
         assert_eq!(found.len(), expected, "{covers:?}");
     }
     for bad in &ranges[2..] {
@@ -151,7 +144,7 @@ async fn too_many_bad_lines_cut_the_reading_short(database: Database) {
             assert!(text.starts_with("at least "), "{text}");
             assert!(text.contains("\n  line 1: column 1: expected"), "{text}");
         }
-        other => panic!("expected bad lines, got {other:?}"),
+        other => panic!("expected invalid lines, got {other:?}"),
     }
 }
 
@@ -176,7 +169,7 @@ async fn seeding_twice_changes_nothing(database: Database) {
     assert!(
         matches!(seed(store.as_ref()).await, Err(SeedError::Present { first }) if first.contains("aurora"))
     );
-    let tokens = all::<TokenEntry>(&database.registry().await, TokenFilter::default()).await;
+    let tokens = all(&database.registry().await, RecordKind::Token, &[]).await;
     assert_eq!(tokens.len() as u64, sample.loaded.tokens);
 }
 

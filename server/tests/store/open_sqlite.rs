@@ -4,13 +4,13 @@ use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 use rusqlite::Connection;
 use sallyport_server::store::{
-    Location, OpenError, OpenMode, StoreError,
-    record::AccountRecord,
-    registry::{AccountFilter, Registry, RegistryError},
+    Location, OpenError, OpenMode, RecordKind, StoreError,
+    registry::{Registry, RegistryError},
     sqlite::SqliteStore,
 };
+use serde_json::json;
 
-use crate::backend::all;
+use crate::backend::{all, put};
 
 fn rejected(path: &Path) -> OpenError {
     let error = SqliteStore::open(path, OpenMode::Existing).unwrap_err();
@@ -92,13 +92,13 @@ async fn a_lock_that_comes_later_is_an_error_of_the_call() {
     let registry = Registry::open(&Location::File(path.clone())).await.unwrap();
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let account = || AccountRecord { name: "acme".to_owned(), real_name_verified: true };
-    let locked = registry.add_account(account()).await;
+    let account = || put(&registry, RecordKind::Account, json!({"name": "acme"}));
+    let locked = account().await;
     assert!(matches!(locked, Err(RegistryError::Store(StoreError::Locked))), "{locked:?}");
-    let accounts = all::<AccountRecord>(&registry, AccountFilter::default()).await;
+    let accounts = all(&registry, RecordKind::Account, &[]).await;
     assert!(accounts.is_empty(), "readers do not wait for writers");
     other.execute_batch("ROLLBACK").unwrap();
-    registry.add_account(account()).await.unwrap();
+    account().await.unwrap();
 }
 
 #[tokio::test]
@@ -111,7 +111,7 @@ async fn damage_inside_is_found_when_it_is_met() {
     let damaged = match Registry::open(&Location::File(path)).await {
         Err(OpenError::Store { source, .. }) => source,
         Err(other) => panic!("{other}"),
-        Ok(registry) => match registry.account("acme".to_owned()).await {
+        Ok(registry) => match registry.list(RecordKind::Account, Vec::new(), None, Vec::new()).await {
             Err(RegistryError::Store(source)) => source,
             other => panic!("{other:?}"),
         },

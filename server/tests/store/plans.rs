@@ -9,7 +9,7 @@ use sallyport_server::{
         service::Service,
         token::{Token, TokenKind},
     },
-    store::registry::NewToken,
+    store::{extract_sql, gateways_sql, postgres::DIALECT, registry::NewToken, search_sql},
 };
 
 use crate::{
@@ -21,13 +21,10 @@ use crate::{
 /// Instances of the one account. The bench `store` looks at millions.
 const INSTANCES: u32 = 30_000;
 
-/// The statements, as the program has them.
-const SEARCH: &str = include_str!("../../src/store/postgres/search.sql");
-const GATEWAYS: &str = include_str!("../../src/store/postgres/gateways.sql");
 /// Types of the search's parameters, those of filters last.
-const TYPES: &str = "bytea, bigint, bytea[], integer[], integer[], bigint, bigint, text, boolean, bigint, text, text, text, \
+const TYPES: &str = "bytea, bigint, bigint, bigint, bytea[], integer[], integer[], text, boolean, bigint, text, text, text, \
                      bytea, bytea";
-const UNFILTERED_TYPES: &str = "bytea, bigint, bytea[], integer[], integer[], bigint, bigint";
+const UNFILTERED_TYPES: &str = "bytea, bigint, bigint, bigint, bytea[], integer[], integer[]";
 
 #[tokio::test]
 async fn a_search_seeks_by_address_and_page_by_id() {
@@ -35,12 +32,10 @@ async fn a_search_seeks_by_address_and_page_by_id() {
     filled(&database).await;
     let client = connect(&database.name()).await.unwrap();
     client.batch_execute("ANALYZE; SET plan_cache_mode = force_generic_plan").await.unwrap();
-    let unfiltered: String =
-        SEARCH.split_inclusive('\n').filter(|line| !line.trim_end().ends_with("-- filter")).collect();
-    for (types, sql, scan) in
-        [(TYPES, SEARCH, "Index Scan"), (UNFILTERED_TYPES, &*unfiltered, "Index Only Scan")]
+    for (types, is_filtered, scan) in
+        [(TYPES, true, "Index Scan"), (UNFILTERED_TYPES, false, "Index Only Scan")]
     {
-        let plan = plan(&client, types, sql).await;
+        let plan = plan(&client, types, &search_sql(&DIALECT, is_filtered)).await;
         assert!(plan.contains(&format!("{scan} using instances_by_address on instances i")), "{plan}");
         let seek = "Index Cond: ((account_id = $2) AND (ip = wanted.ip) AND (port >= wanted.lowest) AND (port \
                     <= wanted.highest))";
@@ -62,12 +57,16 @@ async fn a_ring_of_gateways_is_read_along_an_index() {
                 FROM generate_series(1, 30000) AS n;
                 ANALYZE; SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan";
     client.batch_execute(fill).await.unwrap();
-    for (region, index) in
-        [("$2::text IS NULL", "gateways_everywhere"), ("region = $2", "gateways_by_region")]
-    {
-        let plan = plan(&client, "text, text, bigint", &GATEWAYS.replace("REGION", region)).await;
-        assert!(plan.contains(&format!("using {index} on gateways")), "{plan}");
-        assert!(!plan.contains("Sort") && !plan.contains("Bitmap"), "{plan}");
+    for (in_region, index) in [(false, "gateways_everywhere"), (true, "gateways_by_region")] {
+        let region = if in_region { ", text" } else { "" };
+        for (types, sql, walks) in [
+            ("text, bigint", gateways_sql(&DIALECT, in_region), 1),
+            ("text, bigint, bigint, bytea, bigint, bytea, bytea", extract_sql(&DIALECT, in_region), 2),
+        ] {
+            let plan = plan(&client, &format!("{types}{region}"), &sql).await;
+            assert_eq!(plan.matches(&format!("using {index} on gateways")).count(), walks, "{plan}");
+            assert!(!plan.contains("Sort") && !plan.contains("Bitmap"), "{plan}");
+        }
     }
 }
 

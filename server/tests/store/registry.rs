@@ -10,46 +10,34 @@ use sallyport_server::{
         tokens::{self, End},
     },
     domain::{
-        instance::{Id, Status},
-        protocol::Protocol,
+        instance::Id,
         rejection::Rejection,
         service::Service,
         token::{Token, TokenKind},
     },
     store::{
-        record::{
-            AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, ProxyPassword, WhitelistRecord,
-        },
-        registry::{
-            AccountFilter, EntitlementFilter, GatewayEntry, GatewayFilter, GatewayName, GroupChoice,
-            GroupFilter, InstanceEntry, InstanceFilter, ListConsumer, Registry, RegistryError, TokenEntry,
-            TokenFilter, WhitelistFilter, WhitelistRow,
-        },
+        RecordKind,
+        registry::{Dependents, Entry, ListConsumer, Registry, RegistryError, Written},
     },
 };
+use serde_json::{Value, json};
 
 use crate::{
-    backend::{Database, all, connect, on_both},
-    requests::{addresses, command, with_id},
+    backend::{Database, all, conditions, connect, on_both, put, remove},
+    requests::{command, range, with_id},
 };
+
+const ALONE: Dependents = Dependents { with_data: false, ungroup: false };
+const WITH_DATA: Dependents = Dependents { with_data: true, ungroup: false };
+const UNGROUP: Dependents = Dependents { with_data: false, ungroup: true };
 
 fn id(number: i64) -> Id {
     Id::new(number).unwrap()
 }
 
-fn account(name: &str) -> AccountRecord {
-    AccountRecord { name: name.to_owned(), real_name_verified: false }
-}
-
-fn gateway(port: u16, protocol: Protocol) -> GatewayRecord {
-    GatewayRecord {
-        host: "gw.invalid".to_owned(),
-        port,
-        region: "USA".to_owned(),
-        protocol,
-        username: Some("u".to_owned()),
-        password: Some(ProxyPassword::new("very-secret")),
-    }
+fn gateway(port: u16, protocol: &str) -> Value {
+    json!({"host": "gw.invalid", "port": port, "region": "USA", "protocol": protocol, "username": "u",
+           "password": "very-secret"})
 }
 
 /// The reason of a rejection, which must be of the right kind.
@@ -68,7 +56,7 @@ struct Administration {
     service: Service,
     token: Token,
     number: Id,
-    entry: Id,
+    entry: i64,
     database: Database,
 }
 
@@ -76,15 +64,15 @@ impl Administration {
     async fn open(database: Database) -> Self {
         let service = Service::new(database.open().await);
         let registry = database.registry().await;
-        registry.add_account(account("acme")).await.unwrap();
-        registry.verify_account("acme".to_owned(), true).await.unwrap();
+        put(&registry, RecordKind::Account, json!({"name": "acme"})).await.unwrap();
+        let verified = json!({"name": "acme", "realNameVerified": true});
+        put(&registry, RecordKind::Account, verified).await.unwrap();
         let (number, token) = tokens::issue(&registry, "acme", TokenKind::Api, None).await.unwrap();
-        let home = addresses("acme", [127, 0, 0, 0], [127, 255, 255, 255]);
-        let entry = registry.add_whitelist(vec![home]).await.unwrap()[0].id;
-        let right =
-            EntitlementRecord { account: "acme".to_owned(), protocol: Protocol::Http, expires_at: None };
-        registry.grant(right).await.unwrap();
-        registry.add_gateway(gateway(1, Protocol::Http)).await.unwrap();
+        let home = put(&registry, RecordKind::Whitelist, range("127.0.0.0/8")).await.unwrap();
+        let right = json!({"account": "acme", "protocol": "http"});
+        put(&registry, RecordKind::Entitlement, right).await.unwrap();
+        put(&registry, RecordKind::Gateway, gateway(1, "http")).await.unwrap();
+        let entry = home[0].entry["id"].as_i64().unwrap();
         Self { registry, service, token, number, entry, database }
     }
 
@@ -135,9 +123,8 @@ async fn a_rotated_token_and_its_successor_are_good_together_for_a_while(databas
     let endless = tokens::rotate(registry, second.id, Duration::MAX, End::Never).await;
     assert!(rejected!(endless, Rejected).contains("shorter overlap"));
 
-    let kinds: Vec<_> =
-        all::<TokenEntry>(registry, TokenFilter::default()).await.iter().map(|it| it.kind).collect();
-    assert_eq!(kinds, [TokenKind::Api; 4]);
+    let kinds = all(registry, RecordKind::Token, &["kind=api"]).await;
+    assert_eq!(kinds.len(), 4);
 }
 
 async fn tokens_are_issued_listed_and_revoked(database: Database) {
@@ -154,57 +141,72 @@ async fn tokens_are_issued_listed_and_revoked(database: Database) {
     registry.revoke_tokens(vec![admin.number], Timestamp::now()).await.unwrap();
     assert_eq!(admin.extract().await, Err(Rejection::TokenRevoked));
 
-    let filter = TokenFilter { account: Some("acme".to_owned()) };
-    let entries = all::<TokenEntry>(registry, filter).await;
-    assert_eq!(entries.iter().map(|it| it.id).collect::<Vec<_>>(), [admin.number, link]);
-    assert_eq!(entries[0].revoked_at, Some(Timestamp::UNIX_EPOCH), "the first revocation stays");
+    let entries = all(registry, RecordKind::Token, &["account=acme"]).await;
+    assert_eq!(values(&entries, "id"), [json!(admin.number), json!(link)]);
+    assert_eq!(entries[0]["revokedAt"], "1970-01-01T00:00:00Z", "the first revocation stays");
+    assert_eq!(all(registry, RecordKind::Token, &["revokedAt=null"]).await.len(), 1);
+}
+
+/// The values of one field.
+fn values(entries: &[Entry], field: &str) -> Vec<Value> {
+    entries.iter().map(|entry| entry[field].clone()).collect()
 }
 
 async fn accounts_are_known_by_name(database: Database) {
     let admin = Administration::open(database).await;
     let registry = &admin.registry;
-    assert!(rejected!(registry.add_account(account("acme")).await, AlreadyExists).contains("acme"));
-    assert!(rejected!(registry.account("acne".to_owned()).await, Unknown).contains("did you mean \"acme\"?"));
-    let far = rejected!(registry.verify_account("zebra".to_owned(), true).await, Unknown);
-    assert!(far.contains("server account list"), "{far}");
+    let tokens_of = async |name: &str| {
+        let conditions = conditions(RecordKind::Token, &[&format!("account={name}")]);
+        registry.list(RecordKind::Token, conditions, None, Vec::new()).await.map(drop)
+    };
+    assert!(rejected!(tokens_of("acne").await, Unknown).contains("did you mean \"acme\"?"));
+    let far = rejected!(remove(registry, RecordKind::Account, &["name=zebra"], ALONE).await, Unknown);
+    assert!(far.contains("server list account"), "{far}");
     let token = admin.token.expose().to_owned();
-    let misplaced = rejected!(registry.account(token.clone()).await, Unknown);
+    let misplaced = rejected!(tokens_of(&token).await, Unknown);
     assert!(!misplaced.contains(&token), "{misplaced}");
+    let named = rejected!(put(registry, RecordKind::Account, json!({"name": token})).await, Rejected);
+    assert!(!named.contains(&token), "{named}");
 
-    registry.add_account(account("b")).await.unwrap();
-    let verified = AccountFilter { real_name_verified: Some(true) };
-    let names: Vec<_> =
-        all::<AccountRecord>(registry, verified).await.into_iter().map(|it| it.name).collect();
-    assert_eq!(names, ["acme"]);
-    assert_eq!(all::<AccountRecord>(registry, AccountFilter::default()).await.len(), 2);
-    let (first, more) =
-        registry.list::<AccountRecord, _>(AccountFilter::default(), Some(1), Vec::new()).await.unwrap();
+    let both = json!([{"name": "b"}, {"name": " c"}]);
+    rejected!(put(registry, RecordKind::Account, both).await, Rejected);
+    assert_eq!(all(registry, RecordKind::Account, &[]).await.len(), 1, "all or none");
+    put(registry, RecordKind::Account, json!({"name": "b"})).await.unwrap();
+    let verified = all(registry, RecordKind::Account, &["realNameVerified=true"]).await;
+    assert_eq!(values(&verified, "name"), ["acme"]);
+    assert_eq!(all(registry, RecordKind::Account, &[]).await.len(), 2);
+    let (first, more) = registry.list(RecordKind::Account, Vec::new(), Some(1), Vec::new()).await.unwrap();
     assert_eq!((first.len(), more), (1, true));
 }
 
 async fn an_account_goes_with_all_it_has_or_not_at_all(database: Database) {
     let admin = Administration::open(database).await;
     let registry = &admin.registry;
-    let group = registry.add_group("acme".to_owned(), "g".to_owned(), Timestamp::now()).await.unwrap();
-    let number = group.group_id.get();
+    let new_group = async || -> i64 {
+        let group = put(registry, RecordKind::Group, json!({"account": "acme", "name": "g"})).await.unwrap();
+        group[0].entry["groupId"].as_i64().unwrap()
+    };
+    let number = new_group().await;
     admin.load(instance(1, "acme", &number.to_string(), "192.0.2.1")).await;
     admin.service.extract(with_id("kept", command(&admin.token, 1, "USA"))).await.unwrap();
 
-    let reason = rejected!(registry.remove_account("acme".to_owned(), false).await, InUse);
+    let acme = ["name=acme"];
+    let reason = rejected!(remove(registry, RecordKind::Account, &acme, ALONE).await, InUse);
     let belongings = "1 token, 1 whitelist entry, 1 entitlement, 1 group, 1 instance";
     assert!(reason.contains(belongings) && reason.contains("--with-data"), "{reason}");
     assert_eq!(admin.extract().await, Ok(1));
-    let gone = registry.remove_account("acme".to_owned(), true).await.unwrap();
-    assert_eq!(gone.in_words().as_deref(), Some(belongings));
+    let gone = remove(registry, RecordKind::Account, &acme, WITH_DATA).await.unwrap();
+    assert_eq!(gone, format!("account \"acme\", with {belongings}"));
     assert_eq!(admin.extract().await, Err(Rejection::TokenUnknown));
-    rejected!(registry.account("acme".to_owned()).await, Unknown);
+    rejected!(remove(registry, RecordKind::Account, &acme, WITH_DATA).await, Unknown);
 
     // What is made anew has numbers of its own: nobody takes it for what is gone.
-    registry.add_account(account("acme")).await.unwrap();
-    let entry = registry.add_whitelist(vec![addresses("acme", [1; 4], [1; 4])]).await.unwrap();
-    assert!(entry[0].id > admin.entry);
-    let group = registry.add_group("acme".to_owned(), "g".to_owned(), Timestamp::now()).await.unwrap();
-    assert!(group.group_id.get() > number);
+    put(registry, RecordKind::Account, json!({"name": "acme"})).await.unwrap();
+    let entry = put(registry, RecordKind::Whitelist, range("1.1.1.1")).await.unwrap();
+    assert!(entry[0].entry["id"].as_i64().unwrap() > admin.entry);
+    assert!(new_group().await > number);
+    let old = json!({"account": "acme", "groupId": number, "name": "g"});
+    assert!(rejected!(put(registry, RecordKind::Group, old).await, Rejected).contains("not used again"));
     let (token, _) = tokens::issue(registry, "acme", TokenKind::Api, None).await.unwrap();
     assert!(token > admin.number);
 }
@@ -212,89 +214,127 @@ async fn an_account_goes_with_all_it_has_or_not_at_all(database: Database) {
 async fn the_whitelist_rejects_what_makes_no_sense(database: Database) {
     let admin = Administration::open(database).await;
     let registry = &admin.registry;
-    let good = addresses("acme", [1; 4], [2; 4]);
-    let backwards = addresses("acme", [2; 4], [1; 4]);
-    let reason = rejected!(registry.add_whitelist(vec![good.clone(), backwards]).await, Rejected);
+    let whitelist = async |records: Value| put(registry, RecordKind::Whitelist, records).await;
+    let good = range("1.1.1.1-2.2.2.2");
+    let backwards = json!({"account": "acme", "first": "2.2.2.2", "last": "1.1.1.1"});
+    let reason = rejected!(whitelist(json!([good, backwards])).await, Rejected);
     assert!(reason.contains("write 1.1.1.1-2.2.2.2"), "{reason}");
-    let nobody = WhitelistRecord { account: "acm".to_owned(), ..good.clone() };
-    rejected!(registry.add_whitelist(vec![good.clone(), nobody]).await, Unknown);
-    let twice = rejected!(registry.add_whitelist(vec![good.clone(), good.clone()]).await, AlreadyExists);
-    assert!(twice.contains("already has 1.1.1.1-2.2.2.2"), "{twice}");
-    assert_eq!(all::<WhitelistRow>(registry, WhitelistFilter::default()).await.len(), 1, "all or none");
+    let nobody = json!({"account": "acm", "range": "1.1.1.1"});
+    rejected!(whitelist(json!([good, nobody])).await, Unknown);
+    assert_eq!(all(registry, RecordKind::Whitelist, &[]).await.len(), 1, "all or none");
+    let twice = whitelist(json!([good, good])).await.unwrap();
+    assert_eq!(twice.iter().map(|it| it.is_new).collect::<Vec<_>>(), [true, false], "a range is one entry");
+    assert_eq!(twice[0].entry["id"], twice[1].entry["id"]);
 
-    let expired = WhitelistRecord { expires_at: Some(Timestamp::UNIX_EPOCH), ..good };
-    let number = registry.add_whitelist(vec![expired]).await.unwrap()[0].id;
-    let both = vec![admin.entry, number];
-    registry.enable_whitelist(both.clone(), false, Timestamp::now()).await.unwrap();
-    let reason = rejected!(registry.enable_whitelist(both, true, Timestamp::now()).await, Rejected);
-    assert!(reason.contains("expired 1970"), "{reason}");
+    let over = json!({"account": "acme", "range": "1.1.1.1-2.2.2.2", "expiresAt": "1970-01-01T00:00:00Z"});
+    assert!(rejected!(whitelist(over.clone()).await, Rejected).contains("expired 1970"));
+    let mut disabled = over;
+    disabled["enabled"] = false.into();
+    let number = whitelist(disabled).await.unwrap()[0].entry["id"].clone();
+    let enabled = |number: &Value, enabled: bool| json!({"id": number, "enabled": enabled});
+    whitelist(enabled(&admin.entry.into(), false)).await.unwrap();
+    let both = json!([enabled(&admin.entry.into(), true), enabled(&number, true)]);
+    assert!(rejected!(whitelist(both).await, Rejected).contains("enabling it has no effect"));
     assert_eq!(admin.extract().await, Err(Rejection::CallerNotWhitelisted), "all or none");
-    rejected!(registry.remove_whitelist(vec![number, id(99)]).await, Unknown);
+    rejected!(whitelist(enabled(&99.into(), true)).await, Unknown);
+    let keys = [&*format!("id={number}"), "id=99"];
+    rejected!(remove(registry, RecordKind::Whitelist, &keys, ALONE).await, Unknown);
 
-    let covers = WhitelistFilter { account: Some("acme".to_owned()), covers: Some([1, 255, 0, 0].into()) };
-    let rows = all::<WhitelistRow>(registry, covers).await;
-    assert_eq!(rows.iter().map(|row| row.id).collect::<Vec<_>>(), [number]);
+    let rows = all(registry, RecordKind::Whitelist, &["account=acme", "covers=1.255.0.0"]).await;
+    assert_eq!(values(&rows, "id"), [number]);
 }
 
-async fn gateways_are_added_and_removed_by_their_place(database: Database) {
+async fn gateways_are_put_and_removed_by_their_place(database: Database) {
     let admin = Administration::open(database).await;
     let registry = &admin.registry;
-    let twice = rejected!(registry.add_gateway(gateway(1, Protocol::Http)).await, AlreadyExists);
-    assert!(twice.contains("gw.invalid:1 already exists in USA"), "{twice}");
-    assert!(!twice.contains("very-secret"), "{twice}");
-    registry.add_gateway(gateway(1, Protocol::Socks5)).await.unwrap();
-    registry.add_gateway(gateway(2, Protocol::Http)).await.unwrap();
+    let [Written { is_new: false, entry, .. }] =
+        &put(registry, RecordKind::Gateway, gateway(1, "http")).await.unwrap()[..]
+    else {
+        panic!("it is known")
+    };
+    assert_eq!((&entry["hasPassword"], entry.get("password")), (&json!(true), None));
+    let both = json!([gateway(1, "socks5"), gateway(2, "http")]);
+    put(registry, RecordKind::Gateway, both).await.unwrap();
     assert_eq!(admin.extract().await, Ok(2));
 
-    let listed = all::<GatewayEntry>(registry, GatewayFilter::default()).await;
+    let listed = all(registry, RecordKind::Gateway, &[]).await;
     assert_eq!(listed.len(), 3);
-    assert!(listed.iter().all(|it| it.has_password && it.username.as_deref() == Some("u")));
-    assert!(!format!("{listed:?}{}", serde_json::to_string(&listed).unwrap()).contains("very-secret"));
+    assert!(listed.iter().all(|it| it["hasPassword"] == true && it["username"] == "u"));
+    assert!(!format!("{listed:?}").contains("very-secret"));
+    // What a list shows can be put again, and the password stays.
+    let shown = Value::Array(listed.into_iter().map(Value::Object).collect());
+    put(registry, RecordKind::Gateway, shown).await.unwrap();
+    assert_eq!(all(registry, RecordKind::Gateway, &[]).await[0]["hasPassword"], true);
 
-    let name = |port, protocol| GatewayName { host: "gw.invalid".to_owned(), port, region: None, protocol };
-    assert_eq!(registry.count_gateways(name(1, None)).await.unwrap(), 2);
-    assert_eq!(registry.remove_gateways(name(1, None)).await.unwrap(), 2);
-    let gone = rejected!(registry.remove_gateways(name(1, Some(Protocol::Http))).await, Unknown);
-    assert!(gone.contains("gw.invalid:1 for http"), "{gone}");
+    let remove = async |fields: &[&str]| {
+        registry.remove(RecordKind::Gateway, vec![conditions(RecordKind::Gateway, fields)], ALONE).await
+    };
+    assert_eq!(remove(&["host=gw.invalid", "port=1"]).await.unwrap(), "2 gateways");
+    rejected!(remove(&["host=gw.invalid", "port=1", "protocol=http"]).await, Unknown);
     assert_eq!(admin.extract().await, Ok(1));
 }
 
 async fn groups_and_instances_stay_within_their_account(database: Database) {
     let admin = Administration::open(database).await;
     let registry = &admin.registry;
-    registry.add_account(account("other")).await.unwrap();
-    let now = Timestamp::now();
-    let mine = registry.add_group("acme".to_owned(), "mine".to_owned(), now).await.unwrap().group_id;
-    let theirs = registry.add_group("other".to_owned(), "theirs".to_owned(), now).await.unwrap().group_id;
+    put(registry, RecordKind::Account, json!({"name": "other"})).await.unwrap();
+    let groups = json!([{"account": "acme", "name": "mine"}, {"account": "other", "name": "theirs"}]);
+    let groups = put(registry, RecordKind::Group, groups).await.unwrap();
+    let [mine, theirs] = [0, 1].map(|place| groups[place].entry["groupId"].as_i64().unwrap());
     admin.load(instance(1, "acme", "null", "192.0.2.1") + &instance(2, "acme", "null", "192.0.2.1")).await;
-    admin.load(instance(3, "other", &theirs.get().to_string(), "192.0.2.1")).await;
+    admin.load(instance(3, "other", &theirs.to_string(), "192.0.2.1")).await;
 
-    let both = vec![id(1), id(3)];
-    let foreign = rejected!(registry.move_instances(both.clone(), GroupChoice::In(mine)).await, Rejected);
+    let into = async |instances: &[i64], group: Value| {
+        let records =
+            instances.iter().map(|number| json!({"instanceId": number, "groupId": group})).collect();
+        put(registry, RecordKind::Instance, records).await
+    };
+    let foreign = rejected!(into(&[1, 3], mine.into()).await, Rejected);
     assert!(foreign.contains("belongs to account \"acme\", but instance 3 to \"other\""), "{foreign}");
-    let of = |group| InstanceFilter { group: Some(group), ..InstanceFilter::default() };
-    assert!(all::<InstanceEntry>(registry, of(GroupChoice::In(mine))).await.is_empty(), "all or none");
-    rejected!(registry.move_instances(vec![id(1)], GroupChoice::In(id(99))).await, Unknown);
-    rejected!(registry.move_instances(vec![id(1), id(99)], GroupChoice::In(mine)).await, Unknown);
-    registry.move_instances(vec![id(1), id(2)], GroupChoice::In(mine)).await.unwrap();
+    let grouped =
+        async |group: i64| all(registry, RecordKind::Instance, &[&format!("groupId={group}")]).await;
+    assert!(grouped(mine).await.is_empty(), "all or none");
+    rejected!(into(&[1], 99.into()).await, Unknown);
+    let incomplete = rejected!(into(&[1, 99], mine.into()).await, Rejected);
+    assert!(incomplete.contains("missing field"), "{incomplete}");
+    into(&[1, 2], mine.into()).await.unwrap();
 
-    let reason = rejected!(registry.remove_group(mine, false).await, InUse);
+    let key = [&*format!("groupId={mine}")];
+    let reason = rejected!(remove(registry, RecordKind::Group, &key, ALONE).await, InUse);
     assert!(reason.contains("has 2 instances") && reason.contains("--ungroup"), "{reason}");
-    assert_eq!(registry.remove_group(mine, true).await.unwrap(), 2);
-    assert_eq!(all::<InstanceEntry>(registry, of(GroupChoice::Ungrouped)).await.len(), 2);
+    let words = remove(registry, RecordKind::Group, &key, UNGROUP).await.unwrap();
+    assert_eq!(words, format!("group {mine}, with 2 instances"));
+    assert_eq!(all(registry, RecordKind::Instance, &["groupId=null"]).await.len(), 2);
 
-    registry.rename_group(theirs, "ours".to_owned(), now + SignedDuration::from_secs(1)).await.unwrap();
-    rejected!(registry.rename_group(mine, "gone".to_owned(), now).await, Unknown);
-    rejected!(registry.rename_group(theirs, String::new(), now).await, Rejected);
-    let groups = all::<GroupRecord>(registry, GroupFilter { account: Some("other".to_owned()) }).await;
-    assert!(groups.len() == 1 && groups[0].name == "ours" && groups[0].updated_at > groups[0].created_at);
+    let rename = async |group: i64, name: &str| {
+        put(registry, RecordKind::Group, json!({"groupId": group, "name": name})).await
+    };
+    let later = Timestamp::now() + SignedDuration::from_secs(1);
+    registry
+        .put(
+            RecordKind::Group,
+            vec![Entry::from_iter([
+                ("groupId".to_owned(), theirs.into()),
+                ("name".to_owned(), "ours".into()),
+            ])],
+            later,
+        )
+        .await
+        .unwrap();
+    assert!(rejected!(rename(mine, "gone").await, Rejected).contains("missing field `account`"));
+    rejected!(rename(theirs, "").await, Rejected);
+    let moved = json!({"groupId": theirs, "account": "acme"});
+    assert!(rejected!(put(registry, RecordKind::Group, moved).await, Rejected).contains("cannot move"));
+    let groups = all(registry, RecordKind::Group, &["account=other"]).await;
+    assert!(groups.len() == 1 && groups[0]["name"] == "ours");
+    assert!(groups[0]["updatedAt"].as_str() > groups[0]["createdAt"].as_str());
     assert_eq!(admin.service.groups(&admin.token).await, Ok(Vec::new()));
 }
 
 async fn instances_are_found_changed_and_removed(database: Database) {
     let admin = Administration::open(database).await;
     let registry = &admin.registry;
-    registry.add_account(account("other")).await.unwrap();
+    put(registry, RecordKind::Account, json!({"name": "other"})).await.unwrap();
     let lines = [
         (1, "acme", "2001:db8::1"),
         (2, "acme", "192.0.2.9"),
@@ -302,56 +342,77 @@ async fn instances_are_found_changed_and_removed(database: Database) {
         (4, "acme", "192.0.2.9"),
     ];
     admin.load(lines.map(|(number, account, ip)| instance(number, account, "null", ip)).concat()).await;
-    let numbers = async |filter: InstanceFilter| -> Vec<i64> {
-        all::<InstanceEntry>(registry, filter).await.iter().map(|it| it.instance_id.get()).collect()
-    };
-    let any = InstanceFilter::default;
-    assert_eq!(numbers(any()).await, [2, 4, 1, 3], "by account, address and number");
-    assert_eq!(numbers(InstanceFilter { ip: Some([192, 0, 2, 1].into()), ..any() }).await, [3]);
-    assert_eq!(numbers(InstanceFilter { account: Some("other".to_owned()), ..any() }).await, [3]);
-    assert_eq!(numbers(InstanceFilter { order_no: Some("SO-4".to_owned()), ..any() }).await, [4]);
-    assert_eq!(numbers(InstanceFilter { country_code: Some("DEU".to_owned()), ..any() }).await, [0; 0]);
-    assert_eq!(numbers(InstanceFilter { city_code: Some("NYC".to_owned()), ..any() }).await.len(), 4);
-    let unknown = registry
-        .list::<InstanceEntry, _>(
-            InstanceFilter { group: Some(GroupChoice::In(id(9))), ..any() },
-            None,
-            Vec::new(),
-        )
-        .await;
-    rejected!(unknown.map(drop), Unknown);
-
-    let first = Timestamp::now();
-    registry.set_instance_status(vec![id(1), id(2)], Status::Active, first).await.unwrap();
-    registry.set_instance_status(vec![id(1)], Status::Expired, first).await.unwrap();
-    registry.set_instance_status(vec![id(1)], Status::Active, Timestamp::MAX).await.unwrap();
-    let one = registry.instance(id(1)).await.unwrap();
-    assert_eq!((one.status, one.activated_at), (Status::Active, Some(first)), "the first time counts");
-    assert!(one.has_password && one.capabilities.trial_days == Some(3));
-    assert_eq!(registry.instance(id(3)).await.unwrap().activated_at, None);
-    assert_eq!(numbers(InstanceFilter { status: Some(Status::Active), ..any() }).await, [2, 1]);
-    rejected!(registry.set_instance_status(vec![id(3), id(9)], Status::Failed, first).await, Unknown);
-    rejected!(registry.remove_instances(vec![id(3), id(9)]).await, Unknown);
-    assert_eq!(registry.instance(id(3)).await.unwrap().status, Status::Provisioning, "all or none");
-
-    registry.set_instance_status(vec![id(2)], Status::Expired, first).await.unwrap();
-    registry.renew_instances(vec![id(2), id(3)], Timestamp::MAX, Timestamp::MAX).await.unwrap();
-    for (number, status, activated_at) in [(2, Status::Active, Some(first)), (3, Status::Provisioning, None)]
-    {
-        let renewed = registry.instance(id(number)).await.unwrap();
-        let found = (renewed.status, renewed.activated_at, renewed.expires_at);
-        assert_eq!(found, (status, activated_at, Some(Timestamp::MAX)));
+    let numbers =
+        async |fields: &[&str]| values(&all(registry, RecordKind::Instance, fields).await, "instanceId");
+    assert_eq!(numbers(&[]).await, [2, 4, 1, 3], "by account, address and number");
+    for (field, found) in [
+        ("ip=192.0.2.1", &[3][..]),
+        ("ip=::ffff:192.0.2.1", &[3]),
+        ("account=other", &[3]),
+        ("orderNo=SO-4", &[4]),
+        ("countryCode=DEU", &[]),
+        ("cityCode=NYC", &[2, 4, 1, 3]),
+        ("port=80", &[2, 4, 1, 3]),
+        ("expiresAt=null", &[2, 4, 1, 3]),
+    ] {
+        assert_eq!(numbers(&[field]).await, found, "{field}");
     }
-    rejected!(registry.renew_instances(vec![id(3), id(9)], first, first).await, Unknown);
-    assert_eq!(registry.instance(id(3)).await.unwrap().expires_at, Some(Timestamp::MAX), "all or none");
-    registry.remove_instances(vec![id(1), id(4)]).await.unwrap();
-    assert_eq!(numbers(any()).await, [2, 3]);
+
+    let one = async |number: i64| {
+        all(registry, RecordKind::Instance, &[&format!("instanceId={number}")]).await.remove(0)
+    };
+    let change = async |record: Value, now: Timestamp| {
+        let Value::Object(record) = record else { panic!("{record}") };
+        registry.put(RecordKind::Instance, vec![record], now).await
+    };
+    let status = |number: i64, status: &str| json!({"instanceId": number, "status": status});
+    let first = Timestamp::from_second(1_700_000_000).unwrap();
+    for (number, name, now) in
+        [(1, "active", first), (2, "active", first), (1, "expired", first), (1, "active", Timestamp::MAX)]
+    {
+        change(status(number, name), now).await.unwrap();
+    }
+    let found = one(1).await;
+    assert_eq!(
+        (&found["status"], &found["activatedAt"]),
+        (&json!("active"), &json!(first)),
+        "the first time counts"
+    );
+    assert!(found["hasPassword"] == true && found["capabilities"]["trialDays"] == 3);
+    assert_eq!(one(3).await["activatedAt"], Value::Null);
+    assert_eq!(numbers(&["status=active"]).await, [2, 1]);
+    let both = json!([status(3, "failed"), status(9, "failed")]);
+    rejected!(put(registry, RecordKind::Instance, both).await, Rejected);
+    rejected!(
+        remove(registry, RecordKind::Instance, &["instanceId=3", "instanceId=9"], ALONE).await,
+        Unknown
+    );
+    assert_eq!(one(3).await["status"], "provisioning", "all or none");
+
+    // Renewed, an expired instance is active again; others keep their status.
+    change(status(2, "expired"), first).await.unwrap();
+    let end = "9000-01-01T00:00:00Z";
+    for (number, status, activated_at) in [(2, "active", json!(first)), (3, "provisioning", Value::Null)] {
+        change(json!({"instanceId": number, "expiresAt": end}), Timestamp::now()).await.unwrap();
+        let renewed = one(number).await;
+        assert_eq!(
+            (&renewed["status"], &renewed["activatedAt"], &renewed["expiresAt"]),
+            (&json!(status), &activated_at, &json!(end))
+        );
+    }
+    let over = json!({"instanceId": 2, "expiresAt": "2020-01-01T00:00:00Z"});
+    assert!(rejected!(change(over, Timestamp::now()).await, Rejected).contains("in the future"));
+    change(json!({"instanceId": 2, "ip": "::ffff:192.0.2.77"}), first).await.unwrap();
+    let moved = one(2).await;
+    assert_eq!((&moved["ip"], &moved["hasPassword"]), (&json!("192.0.2.77"), &json!(true)));
+    remove(registry, RecordKind::Instance, &["instanceId=1", "instanceId=4"], ALONE).await.unwrap();
+    assert_eq!(numbers(&[]).await, [2, 3]);
 }
 
 async fn a_reader_that_has_enough_ends_the_list(database: Database) {
     struct ThreeEntries(u32);
-    impl<T> ListConsumer<T> for ThreeEntries {
-        fn take(&mut self, _: T) -> std::io::Result<()> {
+    impl ListConsumer for ThreeEntries {
+        fn take(&mut self, _: Entry) -> std::io::Result<()> {
             self.0 += 1;
             if self.0 == 3 { Err(std::io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
         }
@@ -359,13 +420,12 @@ async fn a_reader_that_has_enough_ends_the_list(database: Database) {
     let store = database.open().await;
     seed(store.as_ref()).await.unwrap();
     let registry = database.registry().await;
-    let ended = registry.list::<InstanceEntry, _>(InstanceFilter::default(), None, ThreeEntries(0)).await;
+    let ended = registry.list(RecordKind::Instance, Vec::new(), None, ThreeEntries(0)).await;
     assert!(matches!(ended, Err(RegistryError::Output(_))));
-    let (all, more) =
-        registry.list::<InstanceEntry, _>(InstanceFilter::default(), Some(2000), Vec::new()).await.unwrap();
+    let (all, more) = registry.list(RecordKind::Instance, Vec::new(), Some(2000), Vec::new()).await.unwrap();
     assert_eq!((all.len(), more), (2000, true));
     // Each once, and the connection is as good as new.
-    let mut numbers: Vec<_> = all.iter().map(|it| it.instance_id).collect();
+    let mut numbers: Vec<_> = all.iter().map(|it| it["instanceId"].as_i64()).collect();
     numbers.sort();
     numbers.dedup();
     assert_eq!(numbers.len(), 2000);
@@ -378,9 +438,9 @@ async fn administrators_at_the_same_time_get_numbers_of_their_own(database: Data
             let admin = std::sync::Arc::clone(&admin);
             tokio::spawn(async move {
                 let registry = admin.database.registry().await;
-                registry.add_gateway(gateway(100 + number, Protocol::Http)).await.unwrap();
-                let group = registry.add_group("acme".to_owned(), "g".to_owned(), Timestamp::now()).await;
-                group.unwrap().group_id
+                put(&registry, RecordKind::Gateway, gateway(100 + number, "http")).await.unwrap();
+                let group = put(&registry, RecordKind::Group, json!({"account": "acme", "name": "g"})).await;
+                group.unwrap()[0].entry["groupId"].as_i64()
             })
         })
         .collect();
@@ -403,23 +463,21 @@ async fn the_program_has_the_same_commands_on_both(database: Database) {
         (output.status.code(), String::from_utf8(output.stdout).unwrap(), error)
     };
     for line in [
-        "account add acme --verified",
+        "put account --name acme --real-name-verified",
         "token issue --account acme",
-        "whitelist add --account acme 192.0.2.0/24",
-        "entitlement grant --account acme --protocol http",
-        "gateway add gw.invalid:1 --region USA --protocol http",
-        "group add --account acme east",
+        "put whitelist --account acme --range 192.0.2.0/24",
+        "put entitlement --account acme --protocol http",
+        "put gateway --host gw.invalid --port 1 --region USA --protocol http",
+        "put group --account acme --name east",
     ] {
         let (code, _, error) = run(line);
         assert_eq!(code, Some(0), "{line}: {error}");
     }
-    let account = r#"{"name":"acme","realNameVerified":true,"tokens":1,"whitelist":1,"entitlements":1,"groups":1,"instances":0}"#;
-    assert_eq!(run("account show acme --json").1.trim_end(), account);
     let listed = r#"{"id":1,"account":"acme","first":"192.0.2.0","last":"192.0.2.255","enabled":true,"expiresAt":null}"#;
-    assert_eq!(run("whitelist list --json").1.trim_end(), listed);
-    let (code, _, error) = run("account remove acme --yes");
+    assert_eq!(run("list whitelist --output json").1.trim_end(), listed);
+    let (code, _, error) = run("remove account acme --yes");
     assert_eq!((code, error.lines().count()), (Some(1), 1), "{error}");
-    assert_eq!(run("account remove acme --yes --with-data").0, Some(0));
+    assert_eq!(run("remove account acme --yes --with-data").0, Some(0));
 }
 
 on_both! {
@@ -429,7 +487,7 @@ on_both! {
     accounts_are_known_by_name,
     an_account_goes_with_all_it_has_or_not_at_all,
     the_whitelist_rejects_what_makes_no_sense,
-    gateways_are_added_and_removed_by_their_place,
+    gateways_are_put_and_removed_by_their_place,
     groups_and_instances_stay_within_their_account,
     instances_are_found_changed_and_removed,
     a_reader_that_has_enough_ends_the_list,
@@ -449,15 +507,11 @@ const EARLIER: &str = "
 async fn check_earlier(database: &Database) {
     database.open().await;
     let registry = database.registry().await;
-    let names: Vec<_> = all::<AccountRecord>(&registry, AccountFilter::default())
-        .await
-        .into_iter()
-        .map(|it| it.name)
-        .collect();
-    assert_eq!(names, ["acme", "other"]);
-    assert_eq!(all::<EntitlementRecord>(&registry, EntitlementFilter::default()).await.len(), 1);
-    registry.add_whitelist(vec![addresses("acme", [1; 4], [1; 4])]).await.unwrap();
-    registry.add_group("acme".to_owned(), "g".to_owned(), Timestamp::now()).await.unwrap();
+    let accounts = all(&registry, RecordKind::Account, &[]).await;
+    assert_eq!(values(&accounts, "name"), ["acme", "other"]);
+    assert_eq!(all(&registry, RecordKind::Entitlement, &[]).await.len(), 1);
+    put(&registry, RecordKind::Whitelist, range("1.1.1.1")).await.unwrap();
+    put(&registry, RecordKind::Group, json!({"account": "acme", "name": "g"})).await.unwrap();
 }
 
 #[tokio::test]

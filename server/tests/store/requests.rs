@@ -3,14 +3,12 @@
 use std::net::Ipv4Addr;
 
 use jiff::Timestamp;
-use sallyport_server::{
-    domain::{
-        extraction::{ExtractCommand, ExtractionQuery, Parameters, Region},
-        protocol::Protocol,
-        token::Token,
-    },
-    store::record::WhitelistRecord,
+use sallyport_server::domain::{
+    extraction::{ExtractCommand, ExtractionQuery, Parameters, Region},
+    protocol::Protocol,
+    token::Token,
 };
+use serde_json::{Value, json};
 
 /// HTTP gateways of one region, asked for from loopback and without a request id.
 pub(crate) fn command(token: &Token, count: u32, region: &str) -> ExtractCommand {
@@ -32,12 +30,7 @@ pub(crate) fn query(command: &ExtractCommand, now: Timestamp) -> ExtractionQuery
     ExtractionQuery { digest: token.digest(), caller_ip, parameters, request_id, pivot: 0, now }
 }
 
-/// An enabled whitelist entry without an end.
-pub(crate) fn addresses(
-    account: &str,
-    first: impl Into<Ipv4Addr>,
-    last: impl Into<Ipv4Addr>,
-) -> WhitelistRecord {
-    let (account, last) = (account.to_owned(), Some(last.into()));
-    WhitelistRecord { account, first: first.into(), last, enabled: true, expires_at: None }
+/// An enabled whitelist entry of `acme`, without an end.
+pub(crate) fn range(text: &str) -> Value {
+    json!({"account": "acme", "range": text})
 }

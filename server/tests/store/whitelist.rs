@@ -5,29 +5,26 @@ use std::io::Cursor;
 use sallyport_server::{
     data::import::import,
     store::{
-        LoadError, Location,
-        record::{AccountRecord, WhitelistRecord},
-        registry::{Registry, RegistryError, WhitelistFilter, WhitelistRow},
+        LoadError, Location, RecordKind, StoreError,
+        registry::{Registry, RegistryError},
     },
 };
+use serde_json::json;
 
 use crate::{
-    backend::{Database, all, on_both},
-    requests::addresses,
+    backend::{Database, all, on_both, put},
+    requests::range,
 };
 
-fn entry(first: [u8; 4], last: [u8; 4]) -> WhitelistRecord {
-    addresses("acme", first, last)
-}
-
-async fn rows(registry: &Registry) -> Vec<WhitelistRow> {
-    all(registry, WhitelistFilter::default()).await
+async fn numbers(registry: &Registry) -> Vec<i64> {
+    let rows = all(registry, RecordKind::Whitelist, &[]).await;
+    rows.iter().map(|row| row["id"].as_i64().unwrap()).collect()
 }
 
 async fn with_account(database: &Database) -> Registry {
     database.open().await;
     let registry = database.registry().await;
-    registry.add_account(AccountRecord { name: "acme".to_owned(), real_name_verified: true }).await.unwrap();
+    put(&registry, RecordKind::Account, json!({"name": "acme"})).await.unwrap();
     registry
 }
 
@@ -44,32 +41,35 @@ async fn of_many_who_add_a_range_at_once_one_succeeds(database: Database) {
             .iter()
             .map(|registry| {
                 let registry = std::sync::Arc::clone(registry);
-                tokio::spawn(async move { registry.add_whitelist(vec![entry([round; 4], [255; 4])]).await })
+                let range = range(&format!("{round}.1.1.1-255.255.255.255"));
+                tokio::spawn(async move { put(&registry, RecordKind::Whitelist, range).await })
             })
             .collect();
-        let mut added = Vec::new();
+        let mut new = 0;
         for one in adding {
             match one.await.unwrap() {
-                Ok(rows) => added.extend(rows),
-                Err(RegistryError::AlreadyExists(reason)) => assert!(reason.contains("already"), "{reason}"),
+                Ok(written) => new += u8::from(written[0].is_new),
+                // Of two at the same moment.
+                Err(RegistryError::Store(StoreError::Conflict(_))) => {}
                 Err(other) => panic!("{other}"),
             }
         }
-        assert_eq!(added.len(), 1, "round {round}");
+        assert_eq!(new, 1, "round {round}");
     }
-    assert_eq!(rows(&registry).await.len(), usize::from(ROUNDS));
+    assert_eq!(numbers(&registry).await.len(), usize::from(ROUNDS));
 }
 
 /// Ranges that overlap are different ranges.
 async fn ranges_may_overlap(database: Database) {
     let registry = with_account(&database).await;
-    let overlapping = vec![entry([1; 4], [3; 4]), entry([1; 4], [2; 4]), entry([2; 4], [3; 4])];
-    assert_eq!(registry.add_whitelist(overlapping).await.unwrap().len(), 3);
+    let overlapping = ["1.1.1.1-3.3.3.3", "1.1.1.1-2.2.2.2", "2.2.2.2-3.3.3.3"].map(range);
+    let written = put(&registry, RecordKind::Whitelist, overlapping.into_iter().collect()).await.unwrap();
+    assert!(written.len() == 3 && written.iter().all(|one| one.is_new));
 }
 
 async fn an_import_names_the_line_that_repeats_a_range(database: Database) {
     let registry = with_account(&database).await;
-    registry.add_whitelist(vec![entry([1; 4], [2; 4])]).await.unwrap();
+    put(&registry, RecordKind::Whitelist, range("1.1.1.1-2.2.2.2")).await.unwrap();
     let line = |first: &str, last: &str| {
         format!(r#"{{"whitelist":{{"account":"acme","first":"{first}","last":"{last}","enabled":false}}}}"#)
     };
@@ -77,11 +77,11 @@ async fn an_import_names_the_line_that_repeats_a_range(database: Database) {
     let store = database.open().await;
     let Err(LoadError::Rejected(bad)) = import(store.as_ref(), Cursor::new(lines.join("\n")), |_| {}).await
     else {
-        panic!("expected bad lines");
+        panic!("expected invalid lines");
     };
     assert_eq!(bad.lines.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [2, 3]);
     assert!(bad.lines[0].1.contains("this whitelist entry already exists"), "{bad}");
-    assert_eq!(rows(&registry).await.len(), 1);
+    assert_eq!(numbers(&registry).await.len(), 1);
 }
 
 /// What an earlier version may have stored becomes one entry, and lets the same callers in.
@@ -127,10 +127,10 @@ async fn earlier_duplicates_become_one_entry(database: Database) {
     ];
     database.execute(&sql.concat()).await;
     let registry = database.registry().await;
-    let kept = rows(&registry).await;
-    assert_eq!(kept.iter().map(|row| row.id.get()).collect::<Vec<_>>(), [11, 22, 30]);
-    let again = registry.add_whitelist(vec![entry([2; 4], [2; 4])]).await;
-    assert!(matches!(again, Err(RegistryError::AlreadyExists(_))), "{again:?}");
+    assert_eq!(numbers(&registry).await, [11, 22, 30]);
+    let disabled = json!({"account": "acme", "range": "2.2.2.2", "enabled": false});
+    let again = put(&registry, RecordKind::Whitelist, disabled).await.unwrap();
+    assert_eq!((again[0].is_new, &again[0].entry["id"]), (false, &json!(22)));
 }
 
 on_both! {

@@ -1,38 +1,48 @@
-//! Emits `contract.json`, all that the suite knows of the contract, and `clause.rs`, the ids that its checks cite.
-//!
-//! ```text
-//! sha256       of openapi/openapi.yaml
-//! clauses      [{ id, section, text, observable, reason?,
-//!                 inferred?, inferred-null?, line }]  sorted by id; line in openapi/openapi.yaml
-//! unspecified  [{ id, text, line }]                   sorted by id
-//! schemas      { name: JSON Schema draft 2020-12 }    for `$defs`; `x-clause` kept
-//! document     the OpenAPI document without its clauses and unspecified behaviours
-//! ```
+//! Emits the document as JSON, which server and suite embed, and `clause.rs`, the ids that the suite's checks cite.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::{GENERATED, json_schema};
+use super::GENERATED;
 use crate::{artifact::Artifact, document::Document, model::Contract, problem::Problem};
 
-const INDEX: &str = "conformance/src/contract/generated/contract.json";
+const JSON: &str = "openapi/src/generated/contract.json";
 const IDS: &str = "conformance/src/contract/generated/clause.rs";
 
-/// The index of clauses, the lowered schemas and the document itself.
+/// The document with what JSON cannot say of it (`openapi/src/lib.rs`), and the ids.
 pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     let contract = Contract::read(document)?;
-    let members = document.root().as_object().into_iter().flatten();
-    let rest = members.filter(|(key, _)| !matches!(key.as_str(), "x-clauses" | "x-unspecified"));
-    let index = json!({
+    let clauses = contract.clauses.iter().map(|clause| (&clause.id, clause.line));
+    let lines = clauses.chain(contract.unspecified.iter().map(|open| (&open.id, open.line)));
+    let file = json!({
         "sha256": document.sha256(),
-        "clauses": contract.clauses,
-        "unspecified": contract.unspecified,
-        "schemas": json_schema::definitions(document.get("/components/schemas")),
-        "document": Value::Object(rest.map(|(key, value)| (key.clone(), value.clone())).collect()),
+        "lines": lines.map(|(id, line)| (id.clone(), line.into())).collect::<Map<String, Value>>(),
+        "document": document.root(),
     });
     Ok(vec![
-        Artifact { path: INDEX, contents: format!("{index:#}\n") },
+        Artifact { path: JSON, contents: laid_out(&file, 0) + "\n" },
         Artifact { path: IDS, contents: ids(&contract) },
     ])
+}
+
+/// JSON with each value on one line where it fits, so that a change of the document is a change of few lines.
+fn laid_out(value: &Value, depth: usize) -> String {
+    const WIDTH: usize = 120;
+    let line = value.to_string();
+    let (open, members, close) = match value {
+        _ if line.len() + depth <= WIDTH => return line,
+        Value::Array(items) => {
+            ('[', items.iter().map(|item| laid_out(item, depth + 1)).collect::<Vec<_>>(), ']')
+        }
+        Value::Object(members) => {
+            let member = |(name, value)| {
+                format!("{}: {}", Value::from(String::as_str(name)), laid_out(value, depth + 1))
+            };
+            ('{', members.iter().map(member).collect(), '}')
+        }
+        _ => return line,
+    };
+    let (outer, inner) = (" ".repeat(depth), " ".repeat(depth + 1));
+    format!("{open}\n{inner}{}\n{outer}{close}", members.join(&format!(",\n{inner}")))
 }
 
 /// Both kinds of ids as enums; `ids!` in the suite gives them their methods.

@@ -29,13 +29,6 @@ pub(crate) struct Constraint {
     pub(crate) property_type: Option<&'static str>,
 }
 
-impl Constraint {
-    /// Whether the contract leaves it open, so that it is a decision of this repository, which the suite must not judge.
-    pub(crate) fn is_own_decision(&self) -> bool {
-        !self.clauses.is_empty() && self.clauses.iter().all(|clause| clause.starts_with("open."))
-    }
-}
-
 /// The keywords with one number that bounds a value, its length or its number of items.
 pub(crate) const LIMITS: [&str; 8] = [
     "minimum",

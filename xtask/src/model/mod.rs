@@ -12,11 +12,10 @@ mod read_schema;
 mod schema;
 
 pub(crate) use citation::Citation;
-pub(crate) use clause::{Check, Clause, Unspecified};
+pub(crate) use clause::{Clause, Unspecified};
 pub(crate) use constraint::{Constraint, LIMITS, Side};
 pub(crate) use operation::{
-    Body, Credential, Deprecation, Header, Location, Media, Method, Operation, Parameter, Response, Retry,
-    Rule,
+    Body, Credential, Header, Location, Media, Method, Operation, Parameter, Response, Retry, Rule,
 };
 pub(crate) use schema::{Format, Kind, Property, Schema, Separator};
 
@@ -45,7 +44,7 @@ mod tests {
     fn what_is_inside_a_list_or_an_object_inherits_its_clause() {
         let inline = edited_text(
             LIBRARY,
-            "items: { «type: string, minLength: 1, maxLength: 20→type: array, items: { type: string, minLength: 1 }» }",
+            "maxItems: 2, items: { «type: string, minLength: 1, maxLength: 20→type: array, items: { type: string, minLength: 1 }» }",
         );
         let contract = Contract::read(&Document::parse(&inline).unwrap()).unwrap();
         let constraints = contract.constraints();

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use jiff::civil::Date;
 use serde_json::Value;
 
 use super::{Citation, Schema};
@@ -27,8 +26,6 @@ pub(crate) struct Operation {
     pub(crate) credentials_agree: Option<String>,
     /// Whether it may be repeated (`x-retry`); the lint requires it.
     pub(crate) retry: Option<Retry>,
-    /// Since when and until when it is deprecated.
-    pub(crate) deprecation: Option<Deprecation>,
     pub(crate) rules: Vec<Rule>,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) body: Option<Body>,
@@ -47,15 +44,6 @@ pub(crate) enum Retry {
     IdempotencyKey,
     /// Repeating it may have its effect twice.
     Never,
-}
-
-/// The dates of a deprecated operation, parameter, property or value of an enum.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Deprecation {
-    pub(crate) since: Date,
-    pub(crate) sunset: Date,
-    /// What replaces it: an `operationId`, or the name of another parameter, property or value beside it.
-    pub(crate) replaced_by: Option<String>,
 }
 
 /// Methods that the generators can express. Parsed from their keys in the document.
@@ -108,8 +96,6 @@ pub(crate) struct Parameter {
     pub(crate) aliases_agree: Option<String>,
     /// The header that is read when the parameter is absent (`x-falls-back-to`).
     pub(crate) falls_back_to: Option<String>,
-    /// Since when and until when it is deprecated.
-    pub(crate) deprecation: Option<Deprecation>,
     pub(crate) schema: Schema,
     pub(crate) example: Option<Value>,
     pub(crate) citation: Citation,
@@ -166,17 +152,6 @@ pub(crate) struct Media {
     /// For example `application/json`.
     pub(crate) name: String,
     pub(crate) schema: Schema,
-}
-
-impl fmt::Display for Deprecation {
-    /// In words, for documentation: ``deprecated since 2026-01-01, ends on 2026-12-31; use `regions` instead``.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "deprecated since {}, ends on {}", self.since, self.sunset)?;
-        match &self.replaced_by {
-            Some(other) => write!(out, "; use `{other}` instead"),
-            None => Ok(()),
-        }
-    }
 }
 
 impl Operation {

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{
-    Body, Citation, Clause, Contract, Credential, Deprecation, Header, Media, Method, Operation, Parameter,
-    Response, Rule, Unspecified,
+    Body, Citation, Clause, Contract, Credential, Header, Media, Method, Operation, Parameter, Response,
+    Rule, Unspecified,
 };
 use crate::{
     document::{Document, join},
@@ -114,7 +114,6 @@ impl Reader<'_> {
             summary: self.optional_text(&pointer, "summary"),
             description: self.optional_text(&pointer, "description"),
             retry: self.optional_text(&pointer, "x-retry").and_then(|class| class.parse().ok()),
-            deprecation: self.deprecation(&pointer),
             credentials_agree: self.optional_text(&pointer, "x-credentials-agree"),
             path: path.to_owned(),
             id,
@@ -127,26 +126,6 @@ impl Reader<'_> {
             body,
             success,
             errors,
-        })
-    }
-
-    /// The dates of a deprecated part; the lint reports those that are missing.
-    pub(super) fn deprecation(&self, pointer: &str) -> Option<Deprecation> {
-        self.flag(pointer, "deprecated").then(|| self.dates(pointer))?
-    }
-
-    /// The deprecated values of the enum at `pointer`.
-    pub(super) fn deprecated_values(&self, pointer: &str) -> Vec<(String, Deprecation)> {
-        let values = self.document.members(&join(pointer, "x-deprecated-values")).into_iter();
-        values.filter_map(|(value, at, _)| Some((value.to_owned(), self.dates(&at)?))).collect()
-    }
-
-    fn dates(&self, pointer: &str) -> Option<Deprecation> {
-        let date = |key| self.optional_text(pointer, key)?.parse().ok();
-        Some(Deprecation {
-            since: date("x-deprecated-since")?,
-            sunset: date("x-sunset")?,
-            replaced_by: self.optional_text(pointer, "x-replaced-by"),
         })
     }
 
@@ -219,7 +198,6 @@ impl Reader<'_> {
             alias_of: self.optional_text(&pointer, "x-alias-of"),
             aliases_agree: self.optional_text(&pointer, "x-aliases-agree"),
             falls_back_to: self.optional_text(&pointer, "x-falls-back-to"),
-            deprecation: self.deprecation(&pointer),
             schema,
             example: self.document.get(&join(&pointer, "example")).cloned(),
             citation,
@@ -277,21 +255,11 @@ impl Reader<'_> {
 
     fn clause(&mut self, at: &str) -> Option<Clause> {
         let observable = self.flag(at, "observable");
-        let reason = self.optional_text(at, "reason");
-        if !observable && reason.is_none() {
+        if !observable && self.optional_text(at, "reason").is_none() {
             self.report::<()>(at, "missing `reason` of an unobservable clause", "add `reason: …`");
         }
         let (id, section, text) = (self.text(at, "id"), self.text(at, "section"), self.text(at, "text"));
-        Some(Clause {
-            id: id?,
-            section: section?,
-            text: text?,
-            observable,
-            line: self.document.place(at).line,
-            reason,
-            inferred: self.optional_text(at, "inferred"),
-            inferred_null: self.optional_text(at, "inferred-null"),
-        })
+        section.and(Some(Clause { id: id?, text: text?, observable, line: self.document.place(at).line }))
     }
 
     fn unspecified(&mut self, at: &str) -> Option<Unspecified> {

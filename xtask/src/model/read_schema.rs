@@ -84,10 +84,7 @@ impl Reader<'_> {
             default: source.get("default").cloned(),
             variants: source.get("enum").and_then(Value::as_array).cloned(),
             example: source.get("example").cloned(),
-            deprecation: self.deprecation(&pointer),
-            deprecated_values: self.deprecated_values(&pointer),
             citation,
-            source: source.clone(),
             pointer,
         })
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Citation, Deprecation};
+use super::Citation;
 
 /// What a value must be.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,14 +20,8 @@ pub(crate) struct Schema {
     /// The only values allowed, when the document lists them.
     pub(crate) variants: Option<Vec<Value>>,
     pub(crate) example: Option<Value>,
-    /// Since when and until when the property with this schema is deprecated.
-    pub(crate) deprecation: Option<Deprecation>,
-    /// The deprecated values of an enum (`x-deprecated-values`).
-    pub(crate) deprecated_values: Vec<(String, Deprecation)>,
     /// The clauses behind the constraints, those of the surrounding part included.
     pub(crate) citation: Citation,
-    /// The definition as the document has it, `$ref` and `x-` keys included.
-    pub(crate) source: Value,
 }
 
 /// The type of a value, with the constraints that only that type has.

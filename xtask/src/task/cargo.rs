@@ -4,13 +4,6 @@ use std::{collections::BTreeMap, path::PathBuf, process::Command};
 
 use serde::Deserialize;
 
-/// The packages that have programs.
-pub(super) const PACKAGES: [&str; 6] =
-    ["--package", "sallyport-server", "--package", "sallyport-conformance", "--package", "sallyport-client"];
-
-/// What builds their programs; the client's needs a feature.
-pub(super) const PROGRAM_ARGUMENTS: [&str; 3] = ["--bins", "--features", "sallyport-client/cli"];
-
 /// The cargo that runs this program, or the one of the path.
 pub(super) fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))

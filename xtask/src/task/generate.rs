@@ -2,25 +2,15 @@
 
 use std::path::Path;
 
-use super::{code, document, on_disk, pages, programs::Programs};
+use super::{artifacts, document, on_disk};
 use crate::artifact::Artifact;
 
 /// Writes the files that are out of date, and reports them.
 ///
-/// Fails with a report when the document has problems, when a file cannot be written, or when the generated code does not
-/// build, so that the pages that need the built programs are missing. Code is written nevertheless.
+/// Fails with a report when the document has problems, or when a file cannot be written.
 pub(crate) fn run(root: &Path) -> Result<String, String> {
-    let document = document(root)?;
-    let mut report = write(root, &code(&document)?)?;
-    let programs = Programs::build(root).map_err(|problem| format!("{report}{problem}"))?;
-    match pages(&programs, &document).and_then(|pages| write(root, &pages)) {
-        Ok(written) => report.push_str(&written),
-        Err(problem) => return Err(report + &problem),
-    }
-    if report.is_empty() {
-        report.push_str("every generated file is up to date\n");
-    }
-    Ok(report)
+    let report = write(root, &artifacts(&document(root)?)?)?;
+    Ok(if report.is_empty() { "every generated file is up to date\n".to_owned() } else { report })
 }
 
 fn write(root: &Path, artifacts: &[Artifact]) -> Result<String, String> {

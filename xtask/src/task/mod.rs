@@ -4,11 +4,9 @@ mod cargo;
 pub(crate) mod check;
 pub(crate) mod diff;
 pub(crate) mod dist;
-pub(crate) mod docs;
 mod documents;
 pub(crate) mod generate;
 pub(crate) mod new;
-mod programs;
 mod releases;
 
 use std::path::{Path, PathBuf};
@@ -16,10 +14,10 @@ use std::path::{Path, PathBuf};
 use crate::{
     artifact::Artifact,
     document::Document,
-    emit, lint,
+    emit, ledger, lint,
+    model::Contract,
     problem::{DOCUMENT, Problem},
 };
-use programs::Programs;
 
 /// The root of the repository that this program is run in: the nearest folder above `here` that has the document and this crate.
 /// It is not the one that the program was built in, since clones may share a target folder.
@@ -36,31 +34,23 @@ pub(crate) fn root(here: &Path) -> Result<PathBuf, String> {
     })
 }
 
-/// Reads and lints the document.
+/// Reads and lints the document, each of whose constraints must be enforced.
 fn document(root: &Path) -> Result<Document, String> {
     let document = Document::load(&root.join(DOCUMENT)).map_err(|problems| render(&problems))?;
-    let problems = lint::run(&document);
+    let mut problems = lint::run(&document);
+    if problems.is_empty() {
+        problems = match Contract::read(&document) {
+            Ok(contract) => ledger::problems(&document, &contract),
+            Err(problems) => problems,
+        };
+    }
     if problems.is_empty() { Ok(document) } else { Err(render(&problems)) }
 }
 
-/// The code generated from the document.
-fn code(document: &Document) -> Result<Vec<Artifact>, String> {
-    emit::code(document).map_err(|problems| render(&problems))
-}
-
-/// The pages generated from the document and from the built programs.
-///
-/// Fails when the suite does not prove the document: a clause without a check, a check without its clause, or a contract that
-/// the suite cannot read.
-fn pages(programs: &Programs<'_>, document: &Document) -> Result<Vec<Artifact>, String> {
-    let checks = programs.checks()?;
-    let unproven = emit::unproven(document, &checks);
-    if !unproven.is_empty() {
-        return Err(render(&unproven));
-    }
-    let clause = document.get("/x-clauses/0/id").and_then(serde_json::Value::as_str);
-    programs.read_contract(clause.unwrap_or_default())?;
-    emit::pages(document, &checks).map_err(|problems| render(&problems))
+/// Everything generated from the document.
+fn artifacts(document: &Document) -> Result<Vec<Artifact>, String> {
+    let code = emit::code(document).map_err(|problems| render(&problems))?;
+    Ok(code.into_iter().chain(emit::pages()).collect())
 }
 
 /// The file on disk; `None` when it does not exist.

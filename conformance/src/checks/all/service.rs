@@ -7,9 +7,8 @@ use serde_json::Value;
 use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::extract::{self, Context};
-use crate::checks::generic::{skip_changes, token_for, valid_request, with_token, without_token};
 use crate::checks::token::WrongToken;
-use crate::contract::{Clause, Contract, OperationId, OtherId, Unspecified};
+use crate::contract::{Clause, Unspecified};
 use crate::target::{Fact, RejectionReason};
 use crate::wire::{Request, RetryAfter, password};
 
@@ -102,12 +101,8 @@ pub(super) static PREFIX: Check = Check {
     operation: None,
     clauses: &[Clause::AllPrefix],
     needs: &[],
-    run: Run::Cases(|scope| {
-        let others = scope.contract.others.iter().filter(|other| other.is_read).count();
-        let requests = 3 + u32::try_from(others).unwrap_or(u32::MAX - 3);
-        // A budget without gateways leaves the case out, since it sends an extraction.
-        Case::single(Cost::extraction(requests, 1), prefix)
-    }),
+    // A budget without gateways leaves the case out, since it sends an extraction.
+    run: Run::Cases(|_| Case::single(Cost::extraction(3, 1), prefix)),
 };
 
 /// The contract does not promise that an environment is open. Once it serves one operation under its path, it is open and
@@ -115,12 +110,10 @@ pub(super) static PREFIX: Check = Check {
 async fn prefix(probe: &Probe<'_>) -> Result<(), Stop> {
     let mut missing = Vec::new();
     let mut served = false;
-    let others = probe.contract().others.iter().filter(|other| other.is_read);
-    let others = others.map(|other| valid_request(other, probe.token()));
     // Without `num` the extraction is rejected, which shows that it is served, and takes no gateway.
     let num = &probe.contract().extract.num.name;
     let extract = probe.extract().without_query(num).as_invalid();
-    for request in [probe.groups(), probe.any_search(), extract].into_iter().chain(others) {
+    for request in [probe.groups(), probe.any_search(), extract] {
         let (exchange, class) = probe.send(&request).await?;
         served |= class == ResponseClass::Accepted;
         // The status of a rejection is unspecified, so a 404 with a code still shows that the operation is served.
@@ -175,20 +168,10 @@ enum ValidRequest {
     Search,
     Extract,
     ExtractText,
-    Other(OtherId),
 }
 
 impl ValidRequest {
-    const KNOWN: [Self; 4] = [Self::Groups, Self::Search, Self::Extract, Self::ExtractText];
-
-    /// Every operation of the document that requires a token.
-    fn all(contract: &Contract) -> impl Iterator<Item = Self> {
-        let others = contract.others.iter().filter(|other| other.citations.cites(Clause::AllTokenRequired));
-        Self::KNOWN.into_iter().chain(others.filter_map(|other| match other.operation.id {
-            OperationId::Other(id) => Some(Self::Other(id)),
-            _ => None,
-        }))
-    }
+    const ALL: [Self; 4] = [Self::Groups, Self::Search, Self::Extract, Self::ExtractText];
 
     fn label(self) -> &'static str {
         match self {
@@ -196,7 +179,6 @@ impl ValidRequest {
             Self::Search => "search",
             Self::Extract => "extract",
             Self::ExtractText => "extract-text",
-            Self::Other(id) => OperationId::Other(id).prefix(),
         }
     }
 
@@ -205,7 +187,7 @@ impl ValidRequest {
         match self {
             Self::Extract => Some(Context::PLAIN),
             Self::ExtractText => Some(Context::TEXT),
-            Self::Groups | Self::Search | Self::Other(_) => None,
+            Self::Groups | Self::Search => None,
         }
     }
 
@@ -219,15 +201,6 @@ impl ValidRequest {
             Self::Extract => (probe.extract(), &extract.api_key.name),
             Self::ExtractText => {
                 (probe.extract().query(&extract.return_type.name, &extract.text), &extract.api_key.name)
-            }
-            Self::Other(id) => {
-                let other = contract.other(id);
-                let good = valid_request(other, token_for(probe, other));
-                let changed = match token {
-                    None => without_token(other, good.clone()),
-                    Some(token) => with_token(other, good.clone(), token),
-                };
-                return (good, changed);
             }
         };
         let changed = match token {
@@ -251,14 +224,6 @@ impl ValidRequest {
             form.control(probe).await?;
             return extract::rejects(probe, Clause::AllTokenRequired, why, &invalid).await;
         }
-        if let Self::Other(id) = self {
-            let other = probe.contract().other(id);
-            if skip_changes(probe, other).is_err() {
-                // A listing shows that the token is valid. The call itself has no valid token, so it changes nothing.
-                probe.control_once(&probe.groups()).await?;
-                return probe.rejects(Clause::AllTokenRequired, why, &invalid).await;
-            }
-        }
         probe.rejects_after_control(Clause::AllTokenRequired, why, &good, &invalid).await
     }
 }
@@ -270,21 +235,17 @@ pub(super) static TOKEN_MISSING: Check = Check {
     operation: None,
     clauses: &[Clause::AllTokenRequired],
     needs: &[],
-    run: Run::Cases(|scope| {
-        // Other operations may take the token in a header, which can't carry NUL.
-        let fits = |called: &ValidRequest, wrong: &Option<WrongToken>| {
-            !matches!(called, ValidRequest::Other(_)) || *wrong != Some(WrongToken::BehindNul)
-        };
+    run: Run::Cases(|_| {
         let wrong = || [None].into_iter().chain(WrongToken::all().map(Some));
         // Each operation may forget to ask for a token.
         let cases = |(operation, called): (usize, ValidRequest)| {
-            wrong().filter(move |wrong| fits(&called, wrong)).map(move |wrong| {
+            wrong().map(move |wrong| {
                 let label = format!("{}/{}", called.label(), wrong.map_or("absent", WrongToken::label));
                 let case = Case::for_data(label, Cost::requests(1), (called, wrong), without);
                 called.share(case).about(operation)
             })
         };
-        ValidRequest::all(scope.contract).enumerate().flat_map(cases).collect()
+        ValidRequest::ALL.into_iter().enumerate().flat_map(cases).collect()
     }),
 };
 
@@ -309,14 +270,14 @@ pub(super) static TOKEN_REVOKED: Check = Check {
         };
         // `extract.whitelist.rejected-tokens` tests extraction.
         let reading = |called: &ValidRequest| matches!(called, ValidRequest::Groups | ValidRequest::Search);
-        let others = ValidRequest::all(scope.contract).filter(reading).map(|called| {
+        let others = ValidRequest::ALL.into_iter().filter(reading).map(|called| {
             let label = format!("{}/others that were revoked", called.label());
             let tokens = scope.facts.rejected_tokens.len().max(1);
             let cost = Cost::requests(u32::try_from(tokens).unwrap_or(u32::MAX));
             let case = Case::for_data(label, cost, called, others_revoked);
             called.share(case).needs([Fact::RejectedTokens])
         });
-        ValidRequest::all(scope.contract).map(case).chain(others).collect()
+        ValidRequest::ALL.into_iter().map(case).chain(others).collect()
     }),
 };
 

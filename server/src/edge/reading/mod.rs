@@ -4,7 +4,6 @@ pub mod body;
 pub mod caller;
 pub mod credential;
 pub mod fields;
-mod forwarded;
 pub mod headers;
 pub mod path;
 mod percent;

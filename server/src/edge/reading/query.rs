@@ -112,14 +112,6 @@ impl<'a, const N: usize> Query<'a, N> {
     }
 }
 
-/// The names and values of a query, without those that cannot be decoded.
-pub(in crate::edge) fn pairs(raw: Option<&str>) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
-    raw.unwrap_or_default().split('&').filter_map(|part| {
-        let (name, value) = part.split_once('=').unwrap_or((part, ""));
-        Some((decode_form(name, QUERY).ok()?, decode_form(value, QUERY).ok()?))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,14 +3,11 @@
 use std::{marker::PhantomData, sync::Arc};
 
 use bytes::Bytes;
-use dropshot::{
-    ApiEndpointResponse, Body, HttpResponse, HttpResponseError, HttpResponseHeaders, HttpResponseOk,
-};
+use dropshot::{ApiEndpointResponse, Body, HttpResponse};
 use http::{
-    HeaderMap, HeaderName, HeaderValue, Response, StatusCode,
+    HeaderMap, HeaderValue, Response, StatusCode,
     header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, InvalidHeaderValue, RETRY_AFTER},
 };
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::{api_error::ApiError, error_code::ErrorCode};
@@ -22,18 +19,14 @@ pub trait Responses: Sized {
     const ALLOW: &'static str;
     /// Status of a success.
     const STATUS: StatusCode = StatusCode::OK;
-    /// Description of the success response.
-    const DESCRIPTION: &'static str;
-    /// Headers that every response carries because the operation is deprecated: names in lower case, and values.
-    const DEPRECATION: &'static [(&'static str, &'static str)];
     /// Body of a success as plain text: [`PlainText`] where the document has text/plain, [`NoTextBody`] otherwise.
     type Text: TextBody<Self> + Send + Sync + 'static;
     /// Body of a success.
-    type Success: JsonSchema + Serialize + Send + Sync + 'static;
+    type Success: Serialize + Send + Sync + 'static;
     /// Headers of a success.
-    type Headers: JsonSchema + Serialize + SuccessHeaders + Send + Sync + 'static;
+    type Headers: SuccessHeaders + Send + Sync + 'static;
     /// Body of an error.
-    type Error: ErrorEnvelope + HttpResponseError + Send + Sync + 'static;
+    type Error: ErrorEnvelope;
 }
 
 /// The text/plain body of an operation.
@@ -67,7 +60,7 @@ impl<O> TextBody<O> for NoTextBody {
 }
 
 /// The body of a success with status 204, which has none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct NoContent {}
 
 /// The headers that a success carries.
@@ -127,11 +120,6 @@ impl<O: Responses> OperationResponse<O> {
         Self { response, error_code, operation: PhantomData }
     }
 
-    /// The headers of the response.
-    pub(crate) fn headers_mut(&mut self) -> &mut HeaderMap {
-        self.response.headers_mut()
-    }
-
     /// The error code; `None` for a success.
     #[must_use]
     pub const fn error_code(&self) -> Option<ErrorCode> {
@@ -145,13 +133,8 @@ impl<O: Responses> HttpResponse for OperationResponse<O> {
     }
 
     fn response_metadata() -> ApiEndpointResponse {
-        let mut metadata = HttpResponseHeaders::<HttpResponseOk<O::Success>, O::Headers>::response_metadata();
-        metadata.success = Some(O::STATUS);
-        if O::STATUS == StatusCode::NO_CONTENT {
-            metadata.schema = None;
-        }
-        metadata.description = Some(O::DESCRIPTION.to_owned());
-        metadata
+        // The document describes the API, so Dropshot needs to know no more of it.
+        ApiEndpointResponse { success: Some(O::STATUS), ..ApiEndpointResponse::default() }
     }
 
     fn status_code(&self) -> StatusCode {
@@ -179,38 +162,6 @@ impl<const B: bool> Serialize for ConstantBool<B> {
     }
 }
 
-/// Lets Dropshot document the body of an error. Dropshot itself never sends one, because our extractors cannot fail and handlers
-/// return an [`OperationResponse`]; if it did, it would send an internal error.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! error_envelope {
-    ($type:ty) => {
-        impl From<::dropshot::HttpError> for $type {
-            fn from(_: ::dropshot::HttpError) -> Self {
-                let code = $crate::edge::responding::error_code::ErrorCode::Internal;
-                $crate::edge::responding::response::ErrorEnvelope::new(
-                    code.number(),
-                    code.description().to_owned(),
-                    None,
-                )
-            }
-        }
-
-        impl ::dropshot::HttpResponseError for $type {
-            fn status_code(&self) -> ::dropshot::ErrorStatusCode {
-                ::dropshot::ErrorStatusCode::INTERNAL_SERVER_ERROR
-            }
-        }
-
-        impl ::std::fmt::Display for $type {
-            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                f.write_str($crate::edge::responding::error_code::ErrorCode::Internal.description())
-            }
-        }
-    };
-}
-pub use error_envelope;
-
 /// A number as a header, in half the memory of [`HeaderValue`]'s own conversion.
 ///
 /// # Errors
@@ -225,7 +176,7 @@ fn success<O: Responses>(
 ) -> Result<Response<Body>, ApiError> {
     let Success { content, headers } = success;
     if O::STATUS == StatusCode::NO_CONTENT {
-        let mut response = response::<O>(O::STATUS, "application/json", Bytes::new());
+        let mut response = response(O::STATUS, "application/json", Bytes::new());
         response.headers_mut().remove(CONTENT_TYPE);
         headers.write(response.headers_mut()).map_err(|_| ApiError::from(ErrorCode::Internal))?;
         return Ok(response);
@@ -238,7 +189,7 @@ fn success<O: Responses>(
         Content::Text(text) => ("text/plain; charset=utf-8", text.into_string().into_bytes()),
     };
     let bytes = connection.send(bytes).map_err(|_| ApiError::overloaded())?;
-    let mut response = response::<O>(O::STATUS, content_type, bytes);
+    let mut response = response(O::STATUS, content_type, bytes);
     headers.write(response.headers_mut()).map_err(|_| ApiError::from(ErrorCode::Internal))?;
     Ok(response)
 }
@@ -253,7 +204,7 @@ fn error_response<O: Responses>(
     // Envelopes hold numbers and strings, which can always be serialized.
     let bytes = serde_json::to_vec(&envelope).unwrap_or_default();
     let bytes = connection.send_rejection(bytes);
-    let mut response = response::<O>(code.status(), "application/json", bytes);
+    let mut response = response(code.status(), "application/json", bytes);
     if let Some(wait) = retry_after {
         let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
@@ -265,11 +216,8 @@ fn error_response<O: Responses>(
 }
 
 /// A response with the headers that all have. Dropshot adds `X-Request-Id`.
-fn response<O: Responses>(status: StatusCode, content_type: &'static str, body: Bytes) -> Response<Body> {
+fn response(status: StatusCode, content_type: &'static str, body: Bytes) -> Response<Body> {
     let mut response = Response::new(Body::from(body));
-    for (name, value) in O::DEPRECATION {
-        response.headers_mut().append(HeaderName::from_static(name), HeaderValue::from_static(value));
-    }
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

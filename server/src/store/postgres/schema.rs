@@ -16,6 +16,13 @@ const MIGRATIONS: [&str; 5] = [
 /// The schema version of this program.
 const VERSION: i64 = MIGRATIONS.len() as i64;
 
+/// Number of the lock under which a program migrates ("sallypor" in ASCII, so that no other program uses it). It is released at the
+/// end of the transaction.
+const SCHEMA_LOCK: i64 = 0x7361_6c6c_7970_6f72;
+
+/// Number of the lock under which an import or a command assigns numbers ("sallyloa" in ASCII).
+pub(super) const NUMBERS_LOCK: i64 = 0x7361_6c6c_796c_6f61;
+
 enum SchemaState {
     /// Our schema in this version.
     Version(i64),
@@ -34,25 +41,13 @@ pub(super) async fn migrate(client: &mut Client, database: &str, mode: OpenMode)
         found => allowed(&found, database, mode)?,
     }
     let change = client.transaction().await.map_err(|error| wrong(error.into()))?;
-    // The lock is released at the end of the transaction. Its number is "sallypor" in ASCII, so that no other program uses it.
-    lock(&change, 0x7361_6c6c_7970_6f72).await.map_err(wrong)?;
+    // A migration may take longer than a statement of a request.
+    let lock = format!("SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock({SCHEMA_LOCK})");
+    change.batch_execute(&lock).await.map_err(|error| wrong(error.into()))?;
     let found = found(&change).await.map_err(wrong)?;
     allowed(&found, database, mode)?;
     apply(&change, &found).await.map_err(wrong)?;
     change.commit().await.map_err(|error| wrong(error.into()))
-}
-
-/// Waits for the lock with this number, which is released at the end of the transaction.
-pub(super) async fn lock(change: &Transaction<'_>, number: i64) -> Result<()> {
-    lift_statement_timeout(change).await?;
-    change.execute("SELECT pg_advisory_xact_lock($1)", &[&number]).await?;
-    Ok(())
-}
-
-/// Lifts the time limit of statements, until the end of the transaction.
-pub(super) async fn lift_statement_timeout(change: &Transaction<'_>) -> Result<()> {
-    change.batch_execute("SET LOCAL statement_timeout = 0").await?;
-    Ok(())
 }
 
 async fn found(client: &impl deadpool_postgres::GenericClient) -> Result<SchemaState> {

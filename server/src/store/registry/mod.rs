@@ -1,33 +1,28 @@
-//! Administration of accounts, tokens, whitelists, entitlements, gateways, groups and instances. Every change is one transaction.
-//! When it has succeeded, it is in force for the next call on every server of the database.
+//! Administration of the records of a database: list, put and remove records of any kind, and issue, rotate and revoke tokens.
+//! Every change is one transaction. When it has succeeded, it is in force for the next call on every server of the database.
 
 mod accounts;
-mod entitlements;
-mod gateways;
-mod groups;
-mod instances;
-mod numbers;
+mod list;
+mod put;
+mod remove;
+mod rules;
 mod session;
 mod tokens;
-mod whitelist;
 
-use std::{io, ops::ControlFlow};
+use std::io;
 
-use self::session::Query;
-pub(in crate::store) use self::session::{RowCallback, Session};
 pub use self::{
-    accounts::{AccountFilter, AccountSummary},
-    entitlements::EntitlementFilter,
-    gateways::{GatewayEntry, GatewayFilter, GatewayName},
-    groups::GroupFilter,
-    instances::{GroupChoice, InstanceEntry, InstanceFilter},
-    tokens::{NewToken, Replacement, TokenEntry, TokenFilter},
-    whitelist::{WhitelistFilter, WhitelistRow},
+    list::{Condition, Entry, ListConsumer},
+    put::Written,
+    remove::{Dependents, Selection},
+    tokens::{NewToken, Replacement, TokenEntry},
 };
 use super::{
     Location, OpenError, OpenMode, StoreError,
-    postgres::{Limits, PostgresStore, wait_until_in_force},
-    row::{FromRow, Row, Value, from_row},
+    database::Backend as _,
+    postgres::{Limits, PostgresStore},
+    record_kind::RecordKind,
+    session::{Access, Session},
     sqlite::SqliteStore,
 };
 
@@ -47,13 +42,10 @@ pub enum RegistryError {
     /// Unknown name or number.
     #[error("{0}")]
     Unknown(String),
-    /// The name or number already exists.
-    #[error("{0}")]
-    AlreadyExists(String),
     /// Other records refer to the record to be removed.
     #[error("{0}")]
     InUse(String),
-    /// The change is invalid.
+    /// The condition, record or change is invalid.
     #[error("{0}")]
     Rejected(String),
     /// The output cannot be written.
@@ -67,30 +59,8 @@ pub enum RegistryError {
 /// The result of a query or a change.
 pub(in crate::store) type Result<T, E = RegistryError> = std::result::Result<T, E>;
 
-/// An entry that can be listed. The trait is sealed: `Query` and `FromRow` cannot be named elsewhere.
-pub trait ListEntry: FromRow + Send + 'static {
-    /// Selects entries.
-    type Filter: Send + 'static;
-
-    /// The query for all matching entries, in a stable order.
-    #[doc(hidden)]
-    fn query(session: &mut dyn Session, filter: &Self::Filter) -> Result<Query>;
-}
-
-/// Receives the entries of a list, on a thread that may block.
-pub trait ListConsumer<T>: Send + 'static {
-    /// Receives one entry.
-    ///
-    /// # Errors
-    /// The entry cannot be written; no more follow then.
-    fn take(&mut self, item: T) -> io::Result<()>;
-}
-
-impl<T: Send + 'static> ListConsumer<T> for Vec<T> {
-    fn take(&mut self, item: T) -> io::Result<()> {
-        self.push(item);
-        Ok(())
-    }
+fn rejected<T>(reason: impl Into<String>) -> Result<T> {
+    Err(RegistryError::Rejected(reason.into()))
 }
 
 impl Registry {
@@ -108,61 +78,20 @@ impl Registry {
         }))
     }
 
-    /// Passes at most `limit` matching entries to `consumer`, from one snapshot. Returns the consumer, and whether there are more
-    /// entries.
-    ///
-    /// # Errors
-    /// The filter names an unknown account, the consumer fails, or the storage fails.
-    pub async fn list<T: ListEntry, S: ListConsumer<T>>(
-        &self,
-        filter: T::Filter,
-        limit: Option<u32>,
-        mut consumer: S,
-    ) -> Result<(S, bool)> {
-        self.read(move |session| {
-            let mut query = T::query(session, &filter)?;
-            if let Some(limit) = limit {
-                // One more, to find out whether there are more entries.
-                query.values.push(Value::Number(i64::from(limit) + 1));
-                query.sql.push_str(&format!(" LIMIT ${}", query.values.len()));
-            }
-            let (mut count, mut more) = (0_u64, false);
-            session.each(&query.sql, &query.values, &mut |mut row| {
-                more = limit.is_some_and(|limit| count == u64::from(limit));
-                if more {
-                    return Ok(ControlFlow::Break(()));
-                }
-                count += 1;
-                consumer.take(T::from_row(&mut row)?).map_err(RegistryError::Output)?;
-                Ok(ControlFlow::Continue(()))
-            })?;
-            Ok((consumer, more))
-        })
-        .await
-    }
-
     /// Executes `work` in a transaction, which is rolled back when `work` fails, and waits until the change is in force on
     /// every server.
     async fn change<T: Send + 'static>(
         &self,
+        kind: RecordKind,
         work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let value = self.change_uncached(work).await?;
-        if let Backend::Postgres(_) = &self.0 {
-            wait_until_in_force().await;
+        let value = self.run(Access::Change, work).await?;
+        // No server caches groups and instances.
+        let is_cached = !matches!(kind, RecordKind::Group | RecordKind::Instance);
+        if let (Backend::Postgres(store), true) = (&self.0, is_cached) {
+            store.backend.wait_until_in_force().await;
         }
         Ok(value)
-    }
-
-    /// The same for changes of data that no server caches, which are in force as soon as they are committed.
-    async fn change_uncached<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        match &self.0 {
-            Backend::Sqlite(store) => store.change(work).await,
-            Backend::Postgres(store) => store.change(work).await,
-        }
     }
 
     /// Queries one snapshot.
@@ -170,9 +99,17 @@ impl Registry {
         &self,
         work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        self.run(Access::Snapshot, work).await
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        access: Access,
+        work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         match &self.0 {
-            Backend::Sqlite(store) => store.read(work).await,
-            Backend::Postgres(store) => store.read(work).await,
+            Backend::Sqlite(store) => store.backend.run(access, work).await,
+            Backend::Postgres(store) => store.backend.run(access, work).await,
         }
     }
 }

@@ -3,13 +3,17 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{FromRow, ListEntry, Query, Registry, RegistryError, Result, Row, Session, accounts, from_row};
+use super::{Registry, RegistryError, Result, Session, accounts, rejected};
 use crate::{
     domain::{
         instance::Id,
         token::{TokenDigest, TokenKind},
     },
-    store::StoreError,
+    store::{
+        StoreError,
+        record_kind::RecordKind,
+        value::{FromRow, Row, from_row},
+    },
 };
 
 /// A token to add.
@@ -60,25 +64,6 @@ pub struct TokenEntry {
     pub revoked_at: Option<Timestamp>,
 }
 
-/// Selects tokens.
-#[derive(Clone, Debug, Default)]
-pub struct TokenFilter {
-    /// Those of the account of that name.
-    pub account: Option<String>,
-}
-
-const SELECT: &str = "SELECT t.id, a.name, t.kind, t.created_at, t.expires_at, t.revoked_at
-     FROM tokens AS t JOIN accounts AS a ON a.id = t.account_id WHERE TRUE";
-
-impl ListEntry for TokenEntry {
-    type Filter = TokenFilter;
-
-    fn query(session: &mut dyn Session, filter: &TokenFilter) -> Result<Query> {
-        let account = accounts::find_any(session, filter.account.as_ref())?;
-        Ok(Query::new(SELECT).only("t.account_id", account).then("ORDER BY t.id"))
-    }
-}
-
 from_row!(TokenEntry: id, account, kind, created_at, expires_at, revoked_at);
 
 impl Registry {
@@ -87,7 +72,7 @@ impl Registry {
     /// # Errors
     /// The account is unknown.
     pub async fn issue_token(&self, token: NewToken) -> Result<Id> {
-        self.change(move |session| insert(session, token)).await
+        self.change(RecordKind::Token, move |session| insert(session, token)).await
     }
 
     /// One token.
@@ -103,7 +88,7 @@ impl Registry {
     /// # Errors
     /// The old token is unknown, revoked or expired.
     pub async fn replace_token(&self, new: Replacement) -> Result<(Id, TokenEntry)> {
-        self.change(move |session| {
+        self.change(RecordKind::Token, move |session| {
             let Replacement { old, old_ends_at, digest, created_at, expires_at } = new;
             let lock = session.row_lock();
             let mut old = find(session, old, lock)?;
@@ -113,10 +98,10 @@ impl Registry {
                 _ => None,
             };
             if let Some(over) = over {
-                return Err(RegistryError::Rejected(format!(
+                return rejected(format!(
                     "token {} {over}; issue a new one with `server token issue`",
                     old.id.get()
-                )));
+                ));
             }
             if old_ends_at <= created_at {
                 old.revoked_at = Some(created_at);
@@ -139,7 +124,7 @@ impl Registry {
     /// # Errors
     /// One of the tokens is unknown.
     pub async fn revoke_tokens(&self, ids: Vec<Id>, now: Timestamp) -> Result<()> {
-        self.change(move |session| {
+        self.change(RecordKind::Token, move |session| {
             for id in ids {
                 let changed = session.execute(
                     "UPDATE tokens SET revoked_at = coalesce(revoked_at, $1) WHERE id = $2",
@@ -155,11 +140,17 @@ impl Registry {
     }
 }
 
+/// A token, locked with the suffix [`Session::row_lock`].
 fn find(session: &mut dyn Session, id: Id, lock: &str) -> Result<TokenEntry> {
     if !lock.is_empty() {
         session.first::<Id>(&format!("SELECT id FROM tokens WHERE id = $1 {lock}"), &[id.into()])?;
     }
-    Query::new(SELECT).only("t.id", Some(id)).first(session)?.ok_or_else(|| unknown(id))
+    let found = session.first(
+        "SELECT t.id, a.name, t.kind, t.created_at, t.expires_at, t.revoked_at
+         FROM tokens AS t JOIN accounts AS a ON a.id = t.account_id WHERE t.id = $1",
+        &[id.into()],
+    )?;
+    found.ok_or_else(|| unknown(id))
 }
 
 fn insert(session: &mut dyn Session, token: NewToken) -> Result<Id> {
@@ -174,5 +165,5 @@ fn insert(session: &mut dyn Session, token: NewToken) -> Result<Id> {
 }
 
 fn unknown(id: Id) -> RegistryError {
-    RegistryError::Unknown(format!("unknown token {}; `server token list` shows all", id.get()))
+    RegistryError::Unknown(format!("unknown token {}; `server list token` shows all", id.get()))
 }

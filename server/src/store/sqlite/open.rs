@@ -4,20 +4,19 @@ use std::{
     fs::{self, File},
     io,
     path::{Path, PathBuf},
-    sync::Arc,
     time::Duration,
 };
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig, vtab::array};
 
 use super::{
-    SqliteStore,
+    Sqlite,
+    epoch::CurrentEpoch,
     readers::Readers,
-    revision::CurrentRevision,
     schema::{self, APPLICATION_ID},
     writer::Writer,
 };
-use crate::store::{OpenError, OpenMode, StoreError, cache::Cache};
+use crate::store::{OpenError, OpenMode, StoreError};
 
 /// How long a connection waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -25,7 +24,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 /// Number of statements that a connection keeps prepared; more than there are.
 const PREPARED_STATEMENTS: usize = 64;
 
-pub(super) fn open(path: &Path, mode: OpenMode) -> Result<SqliteStore, OpenError> {
+pub(super) fn open(path: &Path, mode: OpenMode) -> Result<Sqlite, OpenError> {
     check_file(path, mode)?;
     if mode == OpenMode::Create {
         create(path)?;
@@ -35,7 +34,7 @@ pub(super) fn open(path: &Path, mode: OpenMode) -> Result<SqliteStore, OpenError
     Ok(store)
 }
 
-pub(super) fn temporary() -> Result<SqliteStore, OpenError> {
+pub(super) fn temporary() -> Result<Sqlite, OpenError> {
     let parent = std::env::temp_dir();
     let folder = private_folder(&parent).map_err(|error| unusable(&parent, error))?;
     let path = folder.path().join("sallyport.db");
@@ -108,11 +107,7 @@ fn check_file(path: &Path, mode: OpenMode) -> Result<(), OpenError> {
     }
 }
 
-fn connect(
-    path: &Path,
-    synchronous: &str,
-    folder: Option<tempfile::TempDir>,
-) -> Result<SqliteStore, OpenError> {
+fn connect(path: &Path, synchronous: &str, folder: Option<tempfile::TempDir>) -> Result<Sqlite, OpenError> {
     let wrong = |error: rusqlite::Error| match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::NotADatabase) => OpenError::Foreign {
             database: name(path),
@@ -134,10 +129,9 @@ fn connect(
         Ok(reader)
     };
     let readers = (0..reader_count()).map(|_| reader()).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
-    let revision = reader().and_then(|db| CurrentRevision::new(db, path)).map_err(wrong)?;
+    let epoch = reader().and_then(CurrentEpoch::new).map_err(wrong)?;
     let writer = Writer::start(writer).map_err(|error| unusable(path, error))?;
-    let cache = Arc::new(Cache::new());
-    Ok(SqliteStore { cache, revision, readers: Readers::new(readers), writer, _folder: folder })
+    Ok(Sqlite { epoch, readers: Readers::new(readers), writer, _folder: folder })
 }
 
 fn prepare(db: &Connection, synchronous: &str) -> rusqlite::Result<()> {

@@ -133,8 +133,7 @@ fn a_deprecated_part_may_go_after_its_sunset() {
 #[test]
 fn a_renamed_path_parameter_is_one_decision() {
     let old = Document::parse(LIBRARY).unwrap();
-    let text =
-        LIBRARY.replace("{loanId}", "{loan}").replace("        - name: loanId\n", "        - name: loan\n");
+    let text = LIBRARY.replace("{loanId}", "{loan}").replace("name: loanId,", "name: loan,");
     let changes = diff(&old, &Document::parse(&text).unwrap()).changes;
     let [change] = changes.as_slice() else { panic!("{changes:#?}") };
     assert_eq!((change.rule.id, change.at.as_str()), ("path-parameter-renamed", "path loan"));

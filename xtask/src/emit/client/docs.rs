@@ -1,5 +1,4 @@
-//! Documentation of the generated client, with the limits and clauses of each parameter and field as on the page of the
-//! contract.
+//! Documentation of the generated client, with the limits and clauses of each parameter and field.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +10,7 @@ use syn::{
 use super::{name, postprocess::name_of};
 use crate::{
     document::Document,
-    emit::docs::field::{self, FieldContext},
+    emit::field,
     lower,
     model::{Contract, Operation, Schema},
 };
@@ -41,8 +40,7 @@ impl Docs {
     /// The fields of an object, or the values of an enum. A field of a response may be missing although it is required, so that
     /// its type says whether it is there.
     fn add_schema(&mut self, contract: &Contract, schema: &Schema, owner: &str, is_response: bool) {
-        let context = FieldContext { anchor: "", of: "", operation: None };
-        for field in field::properties(contract, context, schema) {
+        for field in field::properties(contract, None, schema) {
             let lines = if is_response { field.response_rustdoc() } else { field.rustdoc() };
             self.add(owner, field.name(), lines);
         }
@@ -64,8 +62,7 @@ impl Docs {
     fn add_body(&mut self, contract: &Contract, operation: &Operation) {
         let Some(body) = &operation.body else { return };
         let Some(owner) = body.schema.name.as_deref().map(name::pascal) else { return };
-        let context = FieldContext { anchor: "", of: "", operation: Some(operation) };
-        for field in field::properties(contract, context, &body.schema) {
+        for field in field::properties(contract, Some(operation), &body.schema) {
             self.add(&owner.to_string(), field.name(), field.rustdoc());
         }
     }

@@ -1,71 +1,60 @@
-//! What the client enforces, for the ledger.
+//! Which constraints the client enforces.
 
-use super::name;
 use crate::model::{Constraint, Side};
 
-/// The generated item that enforces the constraint; `None` when the client does not. A test of this folder changes each
-/// limit that is declared here as validated and requires the emitted validation to change.
-pub(crate) fn enforces(constraint: &Constraint) -> Option<String> {
+/// Whether `validate` of the operation's input checks the constraint. A test of this folder changes each and requires the emitted
+/// validation to change.
+pub(super) fn validates(constraint: &Constraint) -> bool {
+    let limits = [
+        "minimum",
+        "maximum",
+        "minLength",
+        "maxLength",
+        "x-max-utf8-bytes",
+        "minItems",
+        "maxItems",
+        "x-max-distinct",
+        "x-rules",
+    ];
+    constraint.side == Side::Request && !constraint.credential && limits.contains(&constraint.keyword)
+}
+
+/// Whether the client enforces the constraint.
+pub(crate) fn enforces(constraint: &Constraint) -> bool {
     match constraint.side {
-        Side::Request => request(constraint),
-        Side::Response => response(constraint),
+        // The client sends the token itself, one name of a parameter, and one transport; it omits an absent value.
+        Side::Request => {
+            let types = [
+                "required", "type", "enum", "format", "nullable", "content", "default", "x-format", "x-port",
+            ];
+            let names =
+                ["x-separators", "x-credentials-agree", "x-alias-of", "x-aliases-agree", "x-falls-back-to"];
+            constraint.credential
+                || validates(constraint)
+                || [&types[..], &names].concat().contains(&constraint.keyword)
+        }
+        Side::Response => reads(constraint),
     }
 }
 
-fn request(constraint: &Constraint) -> Option<String> {
-    let input = name::pascal(&constraint.operation);
-    if constraint.credential {
-        // The client builder rejects an empty token; where it is sent is generated.
-        return Some("contract::operation (credential)".to_owned());
+/// Whether the client reads the part of a response as the constraint says. Responses are read leniently, so that one invalid value
+/// does not lose a page; the suite checks the rest.
+fn reads(constraint: &Constraint) -> bool {
+    let Constraint { keyword, at, value, .. } = constraint;
+    // Such as `body data.items[]`; none for a rejection.
+    let part = at.strip_prefix('2').and_then(|rest| rest.split_once(' ')).map(|(_, part)| part);
+    let is_body = part.is_some_and(|part| part.starts_with("body"));
+    // The texts and flags beside the data are optional to the client; see `lower::relax_envelopes`.
+    let is_beside_data =
+        matches!(constraint.property_type, Some("string" | "boolean")) && !at.contains(['.', '[']);
+    match *keyword {
+        "enum" => at.ends_with(" code"),
+        "required" if is_body => !is_beside_data,
+        "type" | "nullable" if is_body => true,
+        "format" => *value == "date-time" || (*value == "int64" && is_body),
+        "content" | "type" if matches!(part, Some("body" | "text")) => true,
+        "type" if part.is_some_and(|part| part.starts_with("header ")) => true,
+        "required" | "type" => at.ends_with("header Retry-After"),
+        _ => false,
     }
-    match constraint.keyword {
-        "minimum" | "maximum" | "minLength" | "maxLength" | "x-max-utf8-bytes" | "minItems" | "maxItems"
-        | "x-max-distinct" | "x-rules" => Some(format!("contract::{input}::validate")),
-        "x-format" | "x-port" => Some("Address (contract::ADDRESS_PORTS)".to_owned()),
-        "x-separators" => Some("contract::Separator".to_owned()),
-        "required" | "type" | "enum" | "format" | "nullable" | "content" => {
-            Some(format!("contract::{input} (types)"))
-        }
-        "x-credentials-agree" => Some("contract::operation (sends one transport)".to_owned()),
-        "x-alias-of" | "x-aliases-agree" | "x-falls-back-to" => {
-            Some(format!("contract::{input} (sends one name)"))
-        }
-        // The service applies defaults: the client omits an absent value.
-        "default" => Some(format!("contract::{input} (omitted)")),
-        _ => None,
-    }
-}
-
-fn response(constraint: &Constraint) -> Option<String> {
-    // Responses are read leniently, so that one invalid value does not lose a page; the suite checks the rest.
-    let part = success_part(&constraint.at);
-    let body = part.is_some_and(|part| part.starts_with("body"));
-    match constraint.keyword {
-        "enum" if constraint.at.ends_with(" code") => Some("contract::operation (success code)".to_owned()),
-        // The text fields of an envelope are optional to the client; see `lower::relax_envelopes`.
-        "required" if body && is_envelope_text(constraint) => None,
-        "required" | "type" | "nullable" if body => Some("generated::types".to_owned()),
-        "format" if constraint.value == "date-time" => Some("generated::types".to_owned()),
-        "format" if constraint.value == "int64" && body => Some("generated::types (i64)".to_owned()),
-        "content" | "type" if matches!(part, Some("body" | "text")) => {
-            Some("contract::operation (text or JSON)".to_owned())
-        }
-        "type" if part.is_some_and(|part| part.starts_with("header ")) => {
-            Some(format!("contract::{}Headers", name::pascal(&constraint.operation)))
-        }
-        "required" | "type" if constraint.at.ends_with("header Retry-After") => {
-            Some("retry::retry_after".to_owned())
-        }
-        _ => None,
-    }
-}
-
-/// The part of a success that `at` is in, such as `body data.items[]`; `None` for a rejection.
-fn success_part(at: &str) -> Option<&str> {
-    at.strip_prefix('2')?.split_once(' ').map(|(_, part)| part)
-}
-
-/// Whether the constraint requires a text or a flag beside the data of a response.
-fn is_envelope_text(constraint: &Constraint) -> bool {
-    matches!(constraint.property_type, Some("string" | "boolean")) && !constraint.at.contains(['.', '['])
 }

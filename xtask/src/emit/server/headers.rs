@@ -19,10 +19,8 @@ impl Emitter<'_> {
         let mut fields = TokenStream::new();
         let mut writes = TokenStream::new();
         let mut enums = TokenStream::new();
-        let mut members = Vec::new();
         for header in &operation.success.headers {
             let name = &header.name;
-            members.push(self.member(name, header.required, &header.description, &header.pointer));
             let constant = header_name(name);
             let hint = format!("{}-{name}", operation.id);
             let ty = self.rust_type(&header.schema, &hint, Side::Response)?;
@@ -62,7 +60,6 @@ impl Emitter<'_> {
                 writes.extend(quote!(if let Some(value) = self.#field { headers.insert(#constant, #text); }));
             }
         }
-        let described = self.described_members(&quote!(#ident), &members, &operation.success.pointer);
         let headers = if operation.success.headers.is_empty() { quote!(_) } else { quote!(headers) };
         let summary = format!(" Headers of a success of `{}`.", operation.id);
         Some(quote! {
@@ -77,8 +74,6 @@ impl Emitter<'_> {
                     Ok(())
                 }
             }
-
-            #described
         })
     }
 }

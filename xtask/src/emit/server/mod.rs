@@ -3,9 +3,7 @@
 //! The generated file is declarations and calls; how a value is parsed or rejected is written by hand in
 //! `server/src/edge/`. Whatever the edge cannot do is a [`Problem`] here, so that no constraint is lost.
 
-mod deprecation;
 mod enforce;
-mod fragment;
 mod headers;
 mod input;
 mod names;
@@ -87,16 +85,12 @@ impl Emitter<'_> {
         }
         self.operation = None;
         let api = self.api();
-        let schemas = self.schema_markers();
         quote! {
             //! The API: limits, requests, responses and the trait that a server implements.
 
             use std::borrow::Cow;
 
-            use dropshot::{
-                ApiDescription, ApiDescriptionRegisterError, ApiEndpointBodyContentType, ExtractorMetadata, Header,
-                Query as DocumentedQuery, RequestContext, TypedBody,
-            };
+            use dropshot::{ApiDescription, ApiDescriptionRegisterError, RequestContext};
             use http::{HeaderMap, HeaderName, HeaderValue, header::InvalidHeaderValue};
             use jiff::Timestamp;
             use serde::Serialize;
@@ -116,11 +110,9 @@ impl Emitter<'_> {
                         rules,
                     },
                     responding::response::{
-                        Constant, ConstantBool, ErrorEnvelope, OperationResponse, Responses, SuccessHeaders,
-                        error_envelope, number,
+                        Constant, ConstantBool, ErrorEnvelope, Responses, SuccessHeaders, number,
                     },
-                    schema::{described, joined},
-                    serve::Context,
+                    serve::{Context, HandlerResult},
                     types::{
                         address::IpEndpoint,
                         integer::BoundedInteger,
@@ -136,7 +128,6 @@ impl Emitter<'_> {
             #operations
             #named
             #api
-            #schemas
         }
     }
 }

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens as _, format_ident, quote};
-use serde_json::Value;
 
 use super::{
     Emitter,
@@ -12,15 +11,14 @@ use super::{
     names,
     request::{Request, parsed_query},
 };
-use crate::model::{Location, Operation};
+use crate::model::Operation;
 
 impl Emitter<'_> {
     /// The types of an operation and how they belong together.
     pub(super) fn operation(&mut self, operation: &Operation) -> Option<TokenStream> {
         let ident = names::type_ident(&operation.id);
-        let [request_ident, headers_ident, query_ident, parameters_ident, path_ident] =
-            ["Request", "Headers", "Query", "HeaderParameters", "PathParameters"]
-                .map(|suffix| format_ident!("{ident}{suffix}"));
+        let [request_ident, headers_ident] =
+            ["Request", "Headers"].map(|suffix| format_ident!("{ident}{suffix}"));
         let request = self.request(operation)?;
         let headers = self.success_headers(operation)?;
         let error = self.error_type(operation)?;
@@ -36,37 +34,10 @@ impl Emitter<'_> {
             return self.reject(&operation.success.pointer, message, help);
         }
 
-        let (path_parameters, path_type) = self.documented(operation, Location::Path, &path_ident);
-        let (query, query_type) = self.documented(operation, Location::Query, &query_ident);
-        let (header_parameters, header_type) =
-            self.documented(operation, Location::Header, &parameters_ident);
-        let body = match &operation.body {
-            None => None,
-            Some(body) if !body.required => {
-                let help = "write `required: true`";
-                return self.reject(&body.pointer, "unsupported: an optional request body", help);
-            }
-            Some(body) => body.schema.name.as_deref().map(|name| self.marker(name)),
-        };
-        let shared = |extractor: TokenStream| quote!(<#extractor as dropshot::SharedExtractor>::metadata(content_type.clone()));
-        let path_metadata = path_type.map(|ty| shared(quote!(dropshot::Path<#ty>)));
-        let other_methods = path_metadata.as_ref().map(|metadata| {
-            quote! {
-                fn path_metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
-                    #metadata
-                }
-            }
-        });
-        let metadata = [
-            path_metadata.clone(),
-            query_type.map(|ty| shared(quote!(DocumentedQuery<#ty>))),
-            header_type.map(|ty| shared(quote!(Header<#ty>))),
-            body.as_ref().map(
-                |ty| quote!(<TypedBody<#ty> as dropshot::ExclusiveExtractor>::metadata(content_type.clone())),
-            ),
-        ];
-        let metadata = metadata.iter().flatten();
-
+        if let Some(body) = operation.body.as_ref().filter(|body| !body.required) {
+            let help = "write `required: true`";
+            return self.reject(&body.pointer, "unsupported: an optional request body", help);
+        }
         let body_input = operation.body.as_ref().map(|body| {
             let input = input(&names::ident("Body"), None, &body.citation, None);
             quote! {
@@ -78,12 +49,9 @@ impl Emitter<'_> {
         let allow = self.allow(&operation.path);
         let (path, id) = (&operation.path, &operation.id);
         let parsed_query = parsed_query(operation, &quote!(query));
-        let description = operation.success.description.as_deref().unwrap_or_default().trim();
         let Request { types, fields, inputs, defaults, query: known, credential, reading, names, .. } =
             request;
         let known_count = known.len();
-        let deprecation = self.deprecation(operation);
-        let deprecated_parts = self.deprecated_parts(operation)?;
         let has_text = operation.success.content.iter().any(|media| media.name == "text/plain");
         let text = if has_text {
             quote!(crate::edge::responding::response::PlainText)
@@ -120,14 +88,9 @@ impl Emitter<'_> {
             #defaults
 
             #headers
-            #path_parameters
-            #query
-            #header_parameters
 
             impl Responses for #ident {
                 const ALLOW: &'static str = #allow;
-                const DESCRIPTION: &'static str = #description;
-                const DEPRECATION: &'static [(&'static str, &'static str)] = &[#(#deprecation),*];
                 #status
                 type Text = #text;
                 type Success = #success;
@@ -139,14 +102,7 @@ impl Emitter<'_> {
                 const ID: &'static str = #id;
                 const PATH: &'static str = #path;
                 const BODY: Option<Input<'static>> = #body_const;
-                #deprecated_parts
                 type Request = #request_ident;
-
-                fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
-                    joined([#(#metadata),*])
-                }
-
-                #other_methods
 
                 fn token(request: &Self::Request) -> &Token {
                     &request.credential
@@ -198,71 +154,35 @@ impl Emitter<'_> {
         Some(Some(quote!(const STATUS: http::StatusCode = http::StatusCode::#name;)))
     }
 
-    /// The type whose schema documents the operation's parameters at one place, if it has any.
-    fn documented(
-        &mut self,
-        operation: &Operation,
-        location: Location,
-        ident: &proc_macro2::Ident,
-    ) -> (Option<TokenStream>, Option<TokenStream>) {
-        let members: Vec<_> = operation
-            .parameters
-            .iter()
-            .filter(|one| one.location == location)
-            .map(|one| self.member(&one.name, one.required, &one.description, &one.pointer))
-            .collect();
-        if members.is_empty() {
-            return (None, None);
-        }
-        let described = self.described_members(&quote!(#ident), &members, &operation.pointer);
-        let doc = format!(" Parameters of `{}` in {location}, used only to describe the API.", operation.id);
-        let code = quote! {
-            #[doc = #doc]
-            #[derive(Debug, serde::Deserialize)]
-            pub struct #ident {}
-            #described
-        };
-        (Some(code), Some(quote!(#ident)))
-    }
-
     /// The methods that a path has, as `Allow` lists them.
     fn allow(&self, path: &str) -> String {
         let methods = self.contract.operations.iter().filter(|operation| operation.path == path);
         methods.map(|operation| operation.method.to_string()).collect::<Vec<_>>().join(", ")
     }
 
-    /// The trait that a server implements, and what Dropshot shall say of the API as a whole.
-    pub(super) fn api(&mut self) -> TokenStream {
+    /// The trait that a server implements.
+    pub(super) fn api(&self) -> TokenStream {
         let contract = self.contract;
         let endpoints = contract.operations.iter().map(|operation| {
             let (ident, function) = (names::type_ident(&operation.id), names::field_ident(&operation.id));
             let (id, path) = (&operation.id, &operation.path);
             let method = names::ident(&operation.method.to_string());
-            let tags = &operation.tags;
             let summary = operation.summary.as_deref().unwrap_or_default();
             let description = operation.description.as_deref().unwrap_or_default();
             let doc = doc_lines_verbatim(&format!("{summary}\n\n{description}"));
-            let deprecated = operation.deprecation.as_ref().map(|_| quote!(, deprecated = true));
             quote! {
                 #doc
-                #[endpoint { method = #method, path = #path, tags = [#(#tags),*], operation_id = #id #deprecated }]
+                #[endpoint { method = #method, path = #path, operation_id = #id }]
                 async fn #function(
                     rqctx: RequestContext<Self::Context>,
                     request: RawRequest<#ident>,
-                ) -> Result<OperationResponse<#ident>, <#ident as Responses>::Error>;
+                ) -> HandlerResult<#ident>;
             }
         });
         let endpoints: Vec<_> = endpoints.collect();
         let mut paths = HashSet::new();
         let firsts = contract.operations.iter().filter(|operation| paths.insert(&operation.path));
         let firsts: Vec<_> = firsts.map(|operation| names::type_ident(&operation.id)).collect();
-        let tags = self.document.items("/tags").into_iter().filter_map(|(at, _)| {
-            let name = self.document.text(&at, "name")?;
-            let description = self.document.text(&at, "description").unwrap_or_default();
-            Some(quote!(#name = { description = #description }))
-        });
-        let tags: Vec<_> = tags.collect();
-        let info = self.info();
         let ids = contract.operations.iter().map(|operation| &operation.id);
         // `status` has rejected those that are no number.
         let statuses = contract
@@ -277,7 +197,7 @@ impl Emitter<'_> {
             pub const SUCCESS_STATUSES: &[u16] = &[#(#statuses),*];
 
             /// The API. A type that implements it is a server; nothing has a default.
-            #[dropshot::api_description { tag_config = { tags = { #(#tags),* } } }]
+            #[dropshot::api_description]
             pub trait Api {
                 /// What every call needs of its server.
                 type Context;
@@ -295,47 +215,11 @@ impl Emitter<'_> {
                 #(reject_other_methods_of::<#firsts>(api)?;)*
                 Ok(())
             }
-
-            #info
-        }
-    }
-
-    /// The document's `info`, as constants.
-    fn info(&mut self) -> TokenStream {
-        let text = |key: &str| {
-            self.document
-                .get(&format!("/info/{key}"))
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .trim()
-                .to_owned()
-        };
-        let fields = ["title", "description", "contact/name", "contact/url", "license/name", "license/url"];
-        let [title, description, contact_name, contact_url, license_name, license_url] = fields.map(text);
-        let version = text("version");
-        let numbers: Vec<u64> = version.split('.').filter_map(|number| number.parse().ok()).collect();
-        let &[major, minor, patch] = numbers.as_slice() else {
-            let help = "write three numbers, such as 1.0.0";
-            self.reject::<()>("/info/version", format!("the version `{version}` is not semantic"), help);
-            return TokenStream::new();
-        };
-        quote! {
-            /// The definition of `api` under the document's title, version and so on.
-            pub fn definition<C: dropshot::ServerContext>(api: &ApiDescription<C>) -> dropshot::OpenApiDefinition<'_, C> {
-                let version = dropshot::semver::Version::new(#major, #minor, #patch);
-                let mut definition = api.openapi(#title, version);
-                definition
-                    .description(#description)
-                    .contact_name(#contact_name)
-                    .contact_url(#contact_url)
-                    .license(#license_name, #license_url);
-                definition
-            }
         }
     }
 }
 
-/// Text as doc comments, as it is: Dropshot shows it to people.
+/// Text as doc comments, as it is.
 fn doc_lines_verbatim(text: &str) -> TokenStream {
     let lines = text.lines().map(|line| if line.is_empty() { String::new() } else { format!(" {line}") });
     quote!(#(#[doc = #lines])*)

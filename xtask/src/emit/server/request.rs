@@ -13,7 +13,7 @@ use super::{
     names,
     types::{doc, doc_lines},
 };
-use crate::emit::docs::field::{self, FieldContext};
+use crate::emit::field;
 use crate::model::{Citation, Credential, Kind, Location, Operation, Parameter, Property, Schema, Side};
 
 /// The code of one request.
@@ -310,8 +310,7 @@ impl Emitter<'_> {
 
     /// The fields of an object, and the calls that read them out of `fields`.
     fn object_fields(&mut self, schema: &Schema, owner: &str, request: &mut Request) -> Option<()> {
-        let context = FieldContext { anchor: "", of: "", operation: None };
-        let fields = field::properties(self.contract, context, schema);
+        let fields = field::properties(self.contract, None, schema);
         for Property { name, required, schema } in schema.properties() {
             let hint = format!("{owner}-{name}");
             let ty = self.named_type(schema, &hint, &None, request)?;

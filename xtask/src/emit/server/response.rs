@@ -24,7 +24,6 @@ impl Emitter<'_> {
         let mut types = TokenStream::new();
         for schema in contract.schemas.iter().filter(|schema| self.has_own_type(schema)).collect::<Vec<_>>() {
             let Some(name) = schema.name.as_deref() else { continue };
-            let ident = names::type_ident(name);
             types.extend(match &schema.kind {
                 Kind::Object { properties } if errors.contains(name) => {
                     self.envelope(schema, name, properties)
@@ -32,9 +31,20 @@ impl Emitter<'_> {
                 Kind::Object { properties } => self.object(schema, name, properties),
                 _ => self.text_enum(schema, &names::pascal(name), Side::Request),
             });
-            types.extend(self.described(&quote!(#ident), name, &schema.source, &schema.pointer));
         }
         types
+    }
+
+    /// Whether a named schema is a type of its own: an enum, or an object of a response.
+    fn has_own_type(&self, schema: &Schema) -> bool {
+        match &schema.kind {
+            Kind::Object { .. } => {
+                let bodies = self.contract.operations.iter().filter_map(|operation| operation.body.as_ref());
+                let mut sent = bodies.flat_map(|body| body.schema.all());
+                !sent.any(|inner| inner.pointer == schema.pointer)
+            }
+            _ => schema.text_variants().is_some(),
+        }
     }
 
     fn object(&mut self, schema: &Schema, name: &str, properties: &[Property]) -> Option<TokenStream> {
@@ -129,8 +139,6 @@ impl Emitter<'_> {
                     Self { #values }
                 }
             }
-
-            error_envelope!(#ident);
         })
     }
 

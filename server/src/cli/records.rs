@@ -1,0 +1,418 @@
+//! `server list`, `server put` and `server remove`, each with a subcommand for each kind of records. [`RecordKind`] declares the kinds
+//! and their fields.
+
+use std::{
+    fs::File,
+    io::{self, IsTerminal as _, Read as _},
+    path::Path,
+};
+
+use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, error::ErrorKind, value_parser};
+use jiff::Timestamp;
+use sallyport_server::{
+    edge::types::json::Json,
+    store::{
+        Field, Form, RecordKind,
+        registry::{Condition, Dependents, Entry, Written},
+    },
+};
+use serde_json::Value;
+
+use super::{
+    Database, Failure,
+    confirm::Confirmation,
+    listing::{self, Output},
+    print_line,
+};
+
+/// A verb on the records of a kind.
+pub(super) struct OfKind<V> {
+    kind: RecordKind,
+    verb: V,
+}
+
+/// The arguments of a verb, which may differ from kind to kind.
+pub(super) trait Verb: Sized {
+    /// Whether tokens have the verb. They have verbs of their own for what changes them.
+    const HAS_TOKENS: bool = false;
+
+    fn command(kind: RecordKind, command: clap::Command) -> clap::Command;
+    fn read(kind: RecordKind, matches: &ArgMatches) -> Result<Self, clap::Error>;
+    fn example(kind: RecordKind) -> &'static str;
+}
+
+impl<V: Verb> Args for OfKind<V> {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let kinds = RecordKind::ALL.into_iter().filter(|kind| V::HAS_TOKENS || *kind != RecordKind::Token);
+        let subcommands = kinds.clone().map(|kind| {
+            let example = format!("Example:\n  {}", V::example(kind));
+            let about = format!("{}.", kind.noun());
+            V::command(kind, clap::Command::new(kind.name()).about(about).after_help(example))
+        });
+        let examples: Vec<_> = kinds.clone().map(|kind| format!("\n  {}", V::example(kind))).collect();
+        let examples = format!("Examples:{}", examples.concat());
+        command
+            .subcommand_required(true)
+            .arg_required_else_help(true)
+            .after_help(examples)
+            .subcommands(subcommands)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<V: Verb> FromArgMatches for OfKind<V> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let missing = || clap::Error::new(ErrorKind::MissingSubcommand);
+        let (name, matches) = matches.subcommand().ok_or_else(missing)?;
+        let kind = RecordKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(missing)?;
+        Ok(Self { kind, verb: V::read(kind, matches)? })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// Selects records.
+#[derive(Args)]
+struct Conditions {
+    /// Select only records whose field has this value; given several times, all must hold.
+    #[arg(long = "where", value_name = "FIELD=VALUE")]
+    conditions: Vec<String>,
+}
+
+impl Conditions {
+    fn parse(&self, kind: RecordKind) -> Result<Vec<Condition>, Failure> {
+        self.conditions.iter().map(|text| condition(kind, text)).collect()
+    }
+}
+
+/// A mistake in an argument is wrong usage.
+fn condition(kind: RecordKind, text: &str) -> Result<Condition, Failure> {
+    Condition::parse(kind, text).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// Arguments of `list`.
+#[derive(Args)]
+pub(super) struct List {
+    #[command(flatten)]
+    database: Database,
+    #[command(flatten)]
+    conditions: Conditions,
+    #[command(flatten)]
+    output: Output,
+    /// Maximum number of records to print [default: 1000 in a table, all as JSON]
+    #[arg(long, value_name = "NUMBER", value_parser = value_parser!(u32).range(1..))]
+    limit: Option<u32>,
+}
+
+impl Verb for List {
+    const HAS_TOKENS: bool = true;
+
+    fn command(kind: RecordKind, command: clap::Command) -> clap::Command {
+        let lines = kind.fields().iter().filter(|field| field.form.can_be_condition());
+        let width = lines.clone().map(|field| field.name.len()).max().unwrap_or(0);
+        let lines: Vec<_> =
+            lines.map(|field| format!("\n  {:<width$}  {}", field.name, field.help)).collect();
+        let help = format!("Fields for --where:{}\n\nExample:\n  {}", lines.concat(), Self::example(kind));
+        Self::augment_args(
+            command.about(format!("List each {}, without secrets", kind.noun())).after_help(help),
+        )
+    }
+
+    fn read(_: RecordKind, matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Self::from_arg_matches(matches)
+    }
+
+    fn example(kind: RecordKind) -> &'static str {
+        match kind {
+            RecordKind::Account => "server list account --where realNameVerified=false",
+            RecordKind::Token => "server list token --where account=acme --where revokedAt=null",
+            RecordKind::Whitelist => "server list whitelist --where covers=192.0.2.20",
+            RecordKind::Entitlement => "server list entitlement --where protocol=socks5",
+            RecordKind::Gateway => "server list gateway --where region=USA --output json",
+            RecordKind::Group => "server list group --where account=acme",
+            RecordKind::Instance => "server list instance --where ip=203.0.113.7",
+        }
+    }
+}
+
+pub(super) async fn list(OfKind { kind, verb }: OfKind<List>) -> Result<(), Failure> {
+    let conditions = verb.conditions.parse(kind)?;
+    listing::print(&verb.database.registry().await?, kind, conditions, verb.output, verb.limit).await
+}
+
+/// Arguments of `put`.
+pub(super) struct Put {
+    database: Database,
+    output: Output,
+    /// The flags for fields that are given, with their values.
+    fields: Vec<(&'static Field, String)>,
+}
+
+/// Arguments that each kind has.
+#[derive(Args)]
+struct PutArguments {
+    #[command(flatten)]
+    database: Database,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Verb for Put {
+    fn command(kind: RecordKind, command: clap::Command) -> clap::Command {
+        let about = format!(
+            "Create or change a {}: by flags, or JSON records on standard input\n\nA stored record keeps the fields that are not given.",
+            kind.noun()
+        );
+        let flags = kind.fields().iter().filter(|field| field.form.can_be_put()).map(|field| {
+            let (name, value_name) = flag(field);
+            let arg = Arg::new(field.name).long(name).value_name(value_name).help(field.help);
+            let arg = arg.allow_hyphen_values(true).help_heading("Fields");
+            if field.form == Form::Flag { arg.num_args(0..=1).default_missing_value("true") } else { arg }
+        });
+        PutArguments::augment_args(command.about(about)).args(flags)
+    }
+
+    fn read(kind: RecordKind, matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let PutArguments { database, output } = PutArguments::from_arg_matches(matches)?;
+        let given = |field: &'static Field| {
+            let value = matches.try_get_one::<String>(field.name).ok().flatten()?;
+            Some((field, value.clone()))
+        };
+        Ok(Self { database, output, fields: kind.fields().iter().filter_map(given).collect() })
+    }
+
+    fn example(kind: RecordKind) -> &'static str {
+        match kind {
+            RecordKind::Account => "server put account --name acme --real-name-verified",
+            RecordKind::Whitelist => "server put whitelist --account acme --range 198.51.100.0/24",
+            RecordKind::Entitlement => {
+                "server put entitlement --account acme --protocol socks5 --expires-at 2027-01-01T00:00:00Z"
+            }
+            RecordKind::Gateway => {
+                "server put gateway --host gw1.example --port 20001 --region USA --protocol http --username u --password-file gw.secret"
+            }
+            RecordKind::Group => "server put group --account acme --name warehouse",
+            RecordKind::Instance => {
+                "server put instance --instance-id 9001 --expires-at 2027-01-01T00:00:00Z --ip 203.0.113.9"
+            }
+            RecordKind::Token => "server token issue --account acme",
+        }
+    }
+}
+
+/// The flag for a field, and what its value is called.
+fn flag(field: &Field) -> (String, &'static str) {
+    let mut name = String::new();
+    for letter in field.name.chars() {
+        if letter.is_ascii_uppercase() {
+            name.push('-');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    match field.form {
+        Form::Password => (format!("{name}-file"), "FILE"),
+        Form::Account | Form::Text | Form::Name(_) => (name, "TEXT"),
+        Form::Integer | Form::Number => (name, "NUMBER"),
+        Form::Flag => (name, "true|false"),
+        Form::Time => (name, "TIME"),
+        Form::List => (name, "TEXT,TEXT"),
+        Form::Object => (name, "JSON"),
+        Form::Address | Form::Covers | Form::Range | Form::Digest => (name, "ADDRESS"),
+    }
+}
+
+pub(super) async fn put(OfKind { kind, verb }: OfKind<Put>) -> Result<(), Failure> {
+    // All of the input is read before the database is opened: a pipe that stalls must not hold a lock.
+    let records = if verb.fields.is_empty() { records_from_input()? } else { vec![entry(&verb.fields)?] };
+    let written = verb.database.registry().await?.put(kind, records, Timestamp::now()).await?;
+    written.iter().try_for_each(|Written { name, is_new, entry }| {
+        let verb_done = if *is_new { "created" } else { "changed" };
+        verb.output.print_or(entry, &format!("{name} {verb_done}"))
+    })
+}
+
+/// A record of the fields that flags give.
+fn entry(fields: &[(&'static Field, String)]) -> Result<Entry, Failure> {
+    let value = |(field, text): &(&'static Field, String)| {
+        let value = match field.form {
+            Form::Password => password(Path::new(text))?.into(),
+            _ => field.parse(text).map_err(|error| Failure::Usage(error.to_string()))?,
+        };
+        Ok((field.name.to_owned(), value))
+    };
+    fields.iter().map(value).collect()
+}
+
+/// The records on standard input: JSON objects, one after another.
+fn records_from_input() -> Result<Vec<Entry>, Failure> {
+    if io::stdin().is_terminal() {
+        return Err(Failure::Usage(
+            "expected flags for the fields, or JSON records on standard input".to_owned(),
+        ));
+    }
+    let mut text = String::new();
+    io::stdin().read_to_string(&mut text)?;
+    let records = serde_json::Deserializer::from_str(&text).into_iter::<Json<'_>>();
+    let records = records.map(|record| match strict(record?)? {
+        Value::Object(fields) => Ok(fields),
+        _ => Err(Failure::Failed("expected a JSON object for each record on standard input".to_owned())),
+    });
+    let records = records.collect::<Result<Vec<_>, _>>()?;
+    match records.is_empty() {
+        true => {
+            Err(Failure::Usage("expected flags for the fields, or JSON records on standard input".to_owned()))
+        }
+        false => Ok(records),
+    }
+}
+
+/// The value, if no object in it has a member twice.
+fn strict(json: Json<'_>) -> Result<Value, Failure> {
+    Ok(match json {
+        Json::Null => Value::Null,
+        Json::Bool(flag) => flag.into(),
+        Json::Number(number) => number.into(),
+        Json::String(text) => text.into(),
+        Json::Array(items) => items.into_iter().map(strict).collect::<Result<Vec<_>, _>>()?.into(),
+        Json::Object(members) => {
+            let mut object = Entry::new();
+            for (name, member) in members {
+                if object.contains_key(&name) {
+                    return Err(Failure::Failed(format!("duplicate field `{name}` on standard input")));
+                }
+                object.insert(name, strict(member)?);
+            }
+            object.into()
+        }
+    })
+}
+
+/// Maximum length of a password, in bytes.
+const MAX_PASSWORD_BYTES: u64 = 4096;
+
+/// Reads a password from the first line of a file; `-` is standard input. No error quotes it.
+fn password(file: &Path) -> Result<String, Failure> {
+    let wrong = |reason: &dyn std::fmt::Display| {
+        Failure::Failed(format!("{}: {reason}; pass a file whose first line is the password", file.display()))
+    };
+    let input: Box<dyn io::Read> = match file.to_str() {
+        Some("-") => Box::new(io::stdin()),
+        _ => Box::new(File::open(file).map_err(|error| wrong(&error))?),
+    };
+    let mut bytes = Vec::new();
+    input.take(MAX_PASSWORD_BYTES + 1).read_to_end(&mut bytes).map_err(|error| wrong(&error))?;
+    if bytes.len() as u64 > MAX_PASSWORD_BYTES {
+        return Err(wrong(&format!("expected at most {MAX_PASSWORD_BYTES} bytes")));
+    }
+    // The error of the conversion would hold the bytes.
+    let text = String::from_utf8(bytes).map_err(|_| wrong(&"the text is not UTF-8"))?;
+    match text.lines().next() {
+        Some(line) if !line.is_empty() => Ok(line.to_owned()),
+        _ => Err(wrong(&"the first line is empty")),
+    }
+}
+
+/// Arguments of `remove`.
+pub(super) struct Remove {
+    arguments: RemoveArguments,
+    keys: Vec<String>,
+    dependents: Dependents,
+}
+
+/// Arguments that each kind has.
+#[derive(Args)]
+struct RemoveArguments {
+    #[command(flatten)]
+    database: Database,
+    #[command(flatten)]
+    conditions: Conditions,
+    #[command(flatten)]
+    confirmation: Confirmation,
+}
+
+const WITH_DATA: &str = "with-data";
+const UNGROUP: &str = "ungroup";
+
+impl Verb for Remove {
+    fn command(kind: RecordKind, command: clap::Command) -> clap::Command {
+        let about =
+            format!("Remove each {} that is named or that meets all conditions, all or none", kind.noun());
+        let mut command = RemoveArguments::augment_args(command.about(about));
+        if let Some(key) = kind.single_key() {
+            let help =
+                format!("Remove the records with this `{key}`, as `server list {}` shows it", kind.name());
+            command = command.arg(
+                Arg::new("keys").value_name("KEY").num_args(1..).conflicts_with("conditions").help(help),
+            );
+        }
+        let flag = |name: &'static str, help: &'static str| {
+            Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+        };
+        match kind {
+            RecordKind::Account => command.arg(flag(
+                WITH_DATA,
+                "Also remove its tokens, whitelist entries, entitlements, groups and instances",
+            )),
+            RecordKind::Group => command
+                .arg(flag(UNGROUP, "Remove the group even if it has instances, which then have no group")),
+            _ => command,
+        }
+    }
+
+    fn read(_: RecordKind, matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let is_set = |name| matches.try_get_one::<bool>(name).ok().flatten().is_some_and(|is_set| *is_set);
+        let keys = matches.try_get_many::<String>("keys").ok().flatten();
+        Ok(Self {
+            arguments: RemoveArguments::from_arg_matches(matches)?,
+            keys: keys.into_iter().flatten().cloned().collect(),
+            dependents: Dependents { with_data: is_set(WITH_DATA), ungroup: is_set(UNGROUP) },
+        })
+    }
+
+    fn example(kind: RecordKind) -> &'static str {
+        match kind {
+            RecordKind::Account => "server remove account acme --with-data",
+            RecordKind::Whitelist => "server remove whitelist 5 6",
+            RecordKind::Entitlement => {
+                "server remove entitlement --where account=acme --where protocol=socks5"
+            }
+            RecordKind::Gateway => "server remove gateway --where host=gw1.example --where port=20001",
+            RecordKind::Group => "server remove group 11 --ungroup",
+            RecordKind::Instance => "server remove instance 9001 9002",
+            RecordKind::Token => "server token revoke 3",
+        }
+    }
+}
+
+pub(super) async fn remove(OfKind { kind, verb }: OfKind<Remove>) -> Result<(), Failure> {
+    let Remove { arguments: RemoveArguments { database, conditions, confirmation }, mut keys, dependents } =
+        verb;
+    let conditions = conditions.parse(kind)?;
+    keys.sort();
+    keys.dedup();
+    let key = |key: &String| {
+        let name = kind.single_key().unwrap_or_default();
+        Ok(vec![condition(kind, &format!("{name}={key}"))?])
+    };
+    let selection = match (keys.is_empty(), conditions.is_empty()) {
+        (false, _) => keys.iter().map(key).collect::<Result<Vec<_>, Failure>>()?,
+        (true, false) => vec![conditions],
+        (true, true) => {
+            return Err(Failure::Usage(
+                "expected the records to remove: KEY or --where FIELD=VALUE".to_owned(),
+            ));
+        }
+    };
+    confirmation.check_terminal()?;
+    let registry = database.registry().await?;
+    let words = registry.removal(kind, selection.clone(), dependents).await?;
+    confirmation.ask(&format!("Remove {words}?"))?;
+    let removed = registry.remove(kind, selection, dependents).await?;
+    print_line(&format!("removed {removed}"))
+}

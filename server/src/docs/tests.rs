@@ -1,0 +1,200 @@
+//! The page shows the whole document and the catalogue, shows nothing else, and asks for nothing.
+
+use std::collections::BTreeSet;
+
+use super::*;
+
+/// What stands in quotes after `name=`, each time.
+fn attributes<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
+    let start = format!(" {name}=\"");
+    page.match_indices(&start)
+        .map(|(at, _)| &page[at + start.len()..])
+        .map(|rest| &rest[..rest.find('"').unwrap()])
+        .collect()
+}
+
+/// The values of `keys` in a value and inside of it.
+fn values_of<'a>(value: &'a Value, keys: &[&str]) -> Vec<&'a Value> {
+    let inside = |value| values_of(value, keys);
+    match value {
+        Value::Object(members) => {
+            let own = members.iter().filter(|(key, _)| keys.contains(&key.as_str())).map(|(_, value)| value);
+            own.chain(members.values().flat_map(inside)).collect()
+        }
+        Value::Array(items) => items.iter().flat_map(inside).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn members<'a>(value: &'a Value, pointer: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    value.pointer(pointer).and_then(Value::as_object).into_iter().flatten()
+}
+
+#[test]
+fn every_part_of_the_document_and_every_error_has_its_place() {
+    let root = document();
+    let places: BTreeSet<_> = attributes(page(), "id").into_iter().collect();
+    let mut expected = Vec::new();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    for operation in operations(root) {
+        let id = text(&operation["operationId"]);
+        for parameter in operation["parameters"].as_array().unwrap() {
+            let parameter = resolved(root, parameter);
+            expected.push(format!("{id}-{}-{}", text(&parameter["in"]), text(&parameter["name"])));
+        }
+        for (_, content) in members(&operation, "/requestBody/content") {
+            let schema = resolved(root, &content["schema"]);
+            expected.extend(members(schema, "/properties").map(|(name, _)| format!("{id}-body-{name}")));
+            expected.push(format!("{id}-body-example"));
+        }
+        for (status, response) in members(&operation, "/responses") {
+            let headers = members(resolved(root, response), "/headers");
+            expected.extend(headers.map(|(name, _)| format!("{id}-{status}-{name}")));
+            let content = members(resolved(root, response), "/content");
+            expected.extend(content.map(|(media, _)| format!("{id}-{status}-{media}-example")));
+            expected.push(format!("{id}-{status}"));
+        }
+        expected.extend([format!("{id}-call"), id]);
+    }
+    for (name, schema) in members(root, "/components/schemas") {
+        expected
+            .extend(members(schema, "/properties").map(|(property, _)| format!("schema-{name}-{property}")));
+        expected.push(format!("schema-{name}"));
+    }
+    let ids = |list: &str| values_of(&root[list], &["id"]);
+    expected.extend(ids("x-clauses").iter().map(|id| format!("clause-{}", text(id))));
+    expected.extend(ids("x-unspecified").iter().map(|id| format!("unspecified-{}", text(id))));
+    expected.extend(ErrorCode::ALL.iter().map(|code| format!("error-{}", code.number())));
+    assert!(expected.len() > 250, "{}", expected.len());
+    for anchor in expected {
+        assert!(places.contains(escaped(&anchor).as_str()), "no place for {anchor}");
+    }
+}
+
+#[test]
+fn every_sentence_and_every_example_is_shown() {
+    let page = page();
+    let found = values_of(document(), &["description", "summary", "text", "reason", "section"]);
+    assert!(found.len() > 200, "{}", found.len());
+    for text in found.into_iter().filter_map(Value::as_str) {
+        let (paragraphs, line) = (words::paragraphs(text), words::line(text));
+        assert!(page.contains(&paragraphs) || page.contains(&line), "not shown: {text}");
+    }
+    for example in values_of(document(), &["example"]) {
+        let forms =
+            [words::value(example), format!("{example:#}"), example.as_str().unwrap_or_default().to_owned()];
+        let is_shown = |form: &String| !form.is_empty() && page.contains(&escaped(form));
+        assert!(forms.iter().any(is_shown), "not shown: {example}");
+    }
+}
+
+#[test]
+fn limits_rules_credentials_and_clauses_are_in_words() {
+    let page = page();
+    for words in [
+        "<li>from 1 to 100</li>",
+        "<li>at most 500 distinct items</li>",
+        "<li><code>IPv4</code>, <code>IPv6</code>, <code>IPv4:port</code> or <code>[IPv6]:port</code></li>",
+        "<li>port from 1 to 65535</li>",
+        "<li>at most 32 bytes of UTF-8</li>",
+        "<li>one of <code>1</code> (CRLF), <code>2</code> (the text <code>/br</code>)",
+        "<code>6</code> (the value of <code>sb</code>)",
+        "<li>required, and not empty, when <code>lb</code> is <code>6</code></li>",
+        "<code>activatedTo</code> is not earlier than <code>activatedFrom</code>.",
+        "<li>another name for <code>regions</code>, and equal to it where both are sent</li>",
+        "<li>when absent, the header <code>X-Request-Id</code> is read</li>",
+        "<li>holds the account&#x27;s token</li>",
+        "header <code>Authorization: Bearer …</code>",
+        "default <code>GLOBAL</code>",
+        "array of <a href=\"#schema-StaticInstance\">StaticInstance</a>",
+        " or null</span>",
+        "may be repeated with the same request id",
+        "Inferred from ",
+        "What it says of null is inferred from ",
+    ] {
+        assert!(page.contains(words), "no {words}");
+    }
+}
+
+#[test]
+fn calls_can_be_pasted_into_a_shell_and_can_have_another_base_url() {
+    let calls: Vec<_> = operations(document())
+        .iter()
+        .map(|it| curl::command(document(), "https://api.invalid", it))
+        .collect();
+    assert_eq!(
+        calls[0],
+        "curl -sS 'https://api.invalid/openapi/v1/proxy/extract' \\\n  --url-query 'num=3' \\\n  -H \"X-API-Key: $API_KEY\""
+    );
+    let hostile = json!({ "path": "/a", "method": "PUT", "security": [{ "apiKeyQuery": [] }],
+        "requestBody": { "content": { "application/json": { "example": { "it's": "$(id) `id`" } } } } });
+    assert_eq!(
+        curl::command(document(), "", &hostile),
+        "curl -sS -X PUT '/a' \\\n  --url-query \"api_key=$API_KEY\" \\\n  --json '{\n  \"it'\\''s\": \"$(id) `id`\"\n}'"
+    );
+    let (own, other) = (page(), page_at("http://127.0.0.1:8080"));
+    for call in calls {
+        assert!(own.contains(&escaped(&call)), "{call}");
+        assert!(
+            other.contains(&escaped(&call.replace("https://api.invalid", "http://127.0.0.1:8080"))),
+            "{call}"
+        );
+    }
+    assert!(!other.contains(&escaped("https://api.invalid")));
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    const HOSTILE: &str = "`<img src=x onerror=alert(1)>` \"'&</script></style><!-- {{ 1 }} -->**<b>**";
+    const TEXTS: &str =
+        "description summary text reason section title version url email default equals inferred";
+    fn spoil(value: &mut Value, inside: bool) {
+        match value {
+            Value::Object(members) => {
+                for (key, member) in members {
+                    let own = TEXTS.split(' ').any(|text| text == key) && member.is_string();
+                    spoil(member, inside || own || matches!(key.as_str(), "example" | "enum"));
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| spoil(item, inside)),
+            Value::String(text) if inside => text.push_str(HOSTILE),
+            _ => {}
+        }
+    }
+    let mut root = document().clone();
+    spoil(&mut root, false);
+    let spoiled = render(&root).unwrap();
+    assert!(spoiled.contains("&lt;img src=x onerror=alert(1)&gt;"));
+    for tag in ["<img", "<b>", "<script", "</script", "<style", "</style", "<!--", "<article", "<tr"] {
+        assert_eq!(spoiled.matches(tag).count(), page().matches(tag).count(), "{tag}");
+    }
+    assert_eq!(attributes(&spoiled, "id"), attributes(page(), "id"));
+    assert_eq!(attributes(&spoiled, "onerror"), Vec::<&str>::new());
+}
+
+#[test]
+fn every_link_leads_to_one_place_and_nothing_is_loaded_or_run() {
+    let page = page();
+    let places = attributes(page, "id");
+    let unique: BTreeSet<_> = places.iter().collect();
+    assert_eq!(unique.len(), places.len(), "an id stands twice");
+    for link in attributes(page, "href") {
+        // The empty picture that keeps a browser from asking for one.
+        if link == "data:," {
+            continue;
+        }
+        let place = link.strip_prefix('#').unwrap_or_else(|| panic!("a link off the page: {link}"));
+        assert!(unique.contains(&place), "{link} leads nowhere");
+    }
+    for way in [" src=", " srcset=", "url(", "@import", "<script", "<iframe", " style=\"", " onclick="] {
+        assert!(!page.contains(way), "{way}");
+    }
+}
+
+#[test]
+fn code_strong_and_paragraphs_are_marked_and_a_mark_without_a_partner_is_text() {
+    assert_eq!(words::line("a `b**c**` **d**"), "a <code>b**c**</code> <strong>d</strong>");
+    assert_eq!(words::line("a ` b ** c"), "a ` b ** c");
+    assert_eq!(words::line("`<b>` \"'&"), "<code>&lt;b&gt;</code> &quot;&#x27;&amp;");
+    assert_eq!(words::paragraphs("one\nline\n\ntwo\n"), "<p>one\nline</p><p>two</p>");
+}

@@ -1,0 +1,135 @@
+//! Constraints in words, and Markdown as HTML. Backquotes mark code in both.
+
+use serde_json::Value;
+
+use super::{escaped, resolved};
+
+/// Every constraint of a schema except its type, each as a phrase.
+pub(super) fn limits(root: &Value, schema: &Value) -> Vec<String> {
+    let schema = resolved(root, schema);
+    let mut limits = Vec::new();
+    limits.extend(range(schema, "minimum", "maximum", ""));
+    limits.extend(match (schema["format"].as_str(), schema["x-format"].as_str()) {
+        (Some("date-time"), _) => Some("RFC 3339 with a time zone".to_owned()),
+        (Some("ipv4"), _) => Some("an IPv4 address in dotted decimal".to_owned()),
+        (Some("int64"), _) => Some("64 bits wide".to_owned()),
+        (_, Some("ip-endpoint")) => Some("`IPv4`, `IPv6`, `IPv4:port` or `[IPv6]:port`".to_owned()),
+        (format, _) => format.map(str::to_owned),
+    });
+    limits.extend(range(&schema["x-port"], "minimum", "maximum", "").map(|ports| format!("port {ports}")));
+    limits.extend(match (schema["minLength"].as_u64(), schema.get("maxLength")) {
+        (Some(1), None) => Some("not empty".to_owned()),
+        _ => range(schema, "minLength", "maxLength", " characters"),
+    });
+    limits.extend(range(schema, "", "x-max-utf8-bytes", " bytes of UTF-8"));
+    limits.extend(range(schema, "minItems", "maxItems", " items"));
+    limits.extend(range(schema, "", "x-max-distinct", " distinct items"));
+    if schema["items"]["$ref"].is_null() && schema["type"] == "array" {
+        let each = self::limits(root, &schema["items"]);
+        limits.extend(each.into_iter().map(|limit| format!("each item: {limit}")));
+    }
+    limits.extend(match schema["enum"].as_array().map(Vec::as_slice) {
+        None => None,
+        Some([only]) => Some(format!("always `{}`", value(only))),
+        Some(values) => {
+            let values: Vec<_> = values.iter().map(|value| choice(root, schema, value)).collect();
+            Some(format!("one of {}", values.join(", ")))
+        }
+    });
+    limits
+}
+
+fn range(schema: &Value, min: &str, max: &str, unit: &str) -> Option<String> {
+    match (schema.get(min), schema.get(max)) {
+        (Some(min), Some(max)) if min == max => Some(format!("exactly {min}{unit}")),
+        (Some(min), Some(max)) => Some(format!("from {min} to {max}{unit}")),
+        (Some(min), None) => Some(format!("at least {min}{unit}")),
+        (None, Some(max)) => Some(format!("at most {max}{unit}")),
+        (None, None) => None,
+    }
+}
+
+/// A value of an enum, with the text that it stands for (`x-separators`).
+fn choice(root: &Value, schema: &Value, choice: &Value) -> String {
+    let choice = value(choice);
+    let Some(separators) = schema.get("x-separators") else { return format!("`{choice}`") };
+    let meaning = match separators[&choice].as_str() {
+        Some("\r\n") => "CRLF".to_owned(),
+        Some("\r") => "CR".to_owned(),
+        Some("\n") => "LF".to_owned(),
+        Some("\t") => "TAB".to_owned(),
+        Some(text) => format!("the text `{text}`"),
+        None => match parameter_with_text(root, schema, &choice) {
+            Some(name) => format!("the value of `{name}`"),
+            None => "a text of its own".to_owned(),
+        },
+    };
+    format!("`{choice}` ({meaning})")
+}
+
+/// The parameter that a rule requires with this value of an enum.
+fn parameter_with_text(root: &Value, schema: &Value, choice: &str) -> Option<String> {
+    super::operations(root).iter().find_map(|operation| {
+        let is_chosen = |name: &Value| {
+            let mut parameters = operation["parameters"].as_array().into_iter().flatten();
+            parameters.any(|it| it["name"] == *name && resolved(root, &it["schema"]) == schema)
+        };
+        let mut rules = operation["x-rules"].as_array().into_iter().flatten();
+        let rule =
+            rules.find(|rule| rule["when"]["equals"] == choice && is_chosen(&rule["when"]["parameter"]))?;
+        rule["parameter"].as_str().map(str::to_owned)
+    })
+}
+
+/// A rule between two fields (`x-rules`), as a phrase about the field that it binds.
+pub(super) fn rule(rule: &Value) -> String {
+    let text = |pointer| rule.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    match text("/rule") {
+        "required-when" => {
+            format!(
+                "required, and not empty, when `{}` is `{}`",
+                text("/when/parameter"),
+                text("/when/equals")
+            )
+        }
+        "not-before" => format!("not earlier than `{}`", text("/bound")),
+        other => other.to_owned(),
+    }
+}
+
+/// The field that a rule binds.
+pub(super) fn bound(rule: &Value) -> &str {
+    rule["parameter"].as_str().or(rule["property"].as_str()).unwrap_or_default()
+}
+
+/// A JSON value in a line: text without its quotes where it can be read without them.
+pub(super) fn value(value: &Value) -> String {
+    match value {
+        Value::String(text) if !text.is_empty() && !text.contains(char::is_control) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Paragraphs, which empty lines part.
+pub(super) fn paragraphs(text: &str) -> String {
+    let paragraphs = text.split("\n\n").map(str::trim).filter(|paragraph| !paragraph.is_empty());
+    paragraphs.map(|paragraph| format!("<p>{}</p>", line(paragraph))).collect()
+}
+
+/// Text with `code` and **strong**. Anything else stays as it is written.
+pub(super) fn line(text: &str) -> String {
+    spans(text, "`", "code", |rest| spans(rest, "**", "strong", escaped))
+}
+
+/// Puts what stands between two marks into an element. A mark without a partner is text.
+fn spans(text: &str, mark: &str, element: &str, around: impl Fn(&str) -> String) -> String {
+    let parts: Vec<&str> = text.split(mark).collect();
+    if parts.len().is_multiple_of(2) {
+        return around(text);
+    }
+    let span = |(index, part): (usize, &&str)| match index % 2 {
+        0 => around(part),
+        _ => format!("<{element}>{}</{element}>", escaped(part)),
+    };
+    parts.iter().enumerate().map(span).collect()
+}

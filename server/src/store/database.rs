@@ -1,0 +1,218 @@
+//! The store on either database: queries over sessions, and the cache in front of those that come with every call.
+
+use std::{fmt::Debug, sync::Arc};
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use super::{
+    Archive, Lines, LoadError, Pool, Result, Sink, StoreError, Supply, UnloadError, Upkeep,
+    cache::{Cache, Epoch},
+    load, queries,
+    queries::Statements,
+    record::RecordCounts,
+    record_kind::RecordKind,
+    session::{Access, Dialect, Session},
+};
+use crate::domain::{
+    access::{AccountId, Credential},
+    extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
+    instance::Group,
+    ports::{Found, Repository, RepositoryError},
+    search::{SearchPage, SearchQuery},
+    token::TokenDigest,
+};
+
+/// One of the databases: opens sessions, and says until when what they read may be used.
+pub trait Backend: Debug + Send + Sync + 'static {
+    /// The SQL of the database.
+    const DIALECT: &'static Dialect;
+
+    /// Runs `work` in a session, on a thread that may block. It goes on if the caller stops waiting. A change is undone if `work` fails.
+    fn run<T, E>(
+        &self,
+        access: Access,
+        work: impl FnOnce(&mut dyn Session) -> Result<T, E> + Send + 'static,
+    ) -> impl Future<Output = Result<T, E>> + Send
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static;
+
+    /// The current epoch; `None` if it cannot be told at once.
+    fn epoch(&self) -> Option<Epoch>;
+
+    /// Waits until no server uses what it read before a change that was committed.
+    fn wait_until_in_force(&self) -> impl Future<Output = ()> + Send;
+
+    /// The connections at this moment.
+    fn pool(&self) -> Pool;
+}
+
+/// An open database.
+#[derive(Debug)]
+pub struct Database<B> {
+    pub(super) backend: B,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    statements: Statements,
+    cache: Cache,
+}
+
+impl<B: Backend> Database<B> {
+    pub(super) fn new(backend: B) -> Self {
+        let shared = Shared { statements: Statements::new(B::DIALECT), cache: Cache::new() };
+        Self { backend, shared: Arc::new(shared) }
+    }
+
+    /// Reads data of the account that owns a token.
+    async fn of_owner<T: Send + 'static>(
+        &self,
+        digest: TokenDigest,
+        read: impl Fn(&mut dyn Session, &Shared, AccountId) -> Found<T, StoreError> + Send + 'static,
+    ) -> Found<T> {
+        let shared = Arc::clone(&self.shared);
+        let found = self.backend.run(Access::Read, move |session| {
+            if let Some(account) = shared.cache.owner(digest)
+                && let Some(found) = read(session, &shared, account)?
+            {
+                return Ok(Some(found));
+            }
+            let Some(credential) = queries::credential(session, digest)? else { return Ok(None) };
+            shared.cache.insert_credential(digest, credential, None);
+            read(session, &shared, credential.account)
+        });
+        found.await.map_err(|error: StoreError| error.into())
+    }
+}
+
+impl Shared {
+    /// Reads the data of an extraction into the cache, and its gateways if that pays.
+    fn extraction(
+        &self,
+        session: &mut dyn Session,
+        account: AccountId,
+        query: &ExtractionQuery,
+        epoch: Option<Epoch>,
+    ) -> Found<ExtractionData, StoreError> {
+        let found = queries::extraction(session, &self.statements, account, query)?;
+        if let (Some(data), Some(epoch), None) = (&found, epoch, &query.request_id) {
+            self.cache.insert_account(query, data, epoch);
+            // Regions without gateways are not cached, because callers can invent any number of them.
+            let has_gateways = !data.value().candidates.is_empty();
+            if has_gateways && self.cache.should_read_gateways(&query.parameters) {
+                match queries::gateways(session, &self.statements, &query.parameters) {
+                    Ok(gateways) => self.cache.insert_gateways(&query.parameters, gateways, epoch),
+                    // The call has its data already.
+                    Err(error) => tracing::warn!(%error, "cannot read gateways into the cache"),
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+#[async_trait]
+impl<B: Backend> Repository for Database<B> {
+    async fn extraction(&self, query: &ExtractionQuery) -> Found<ExtractionData> {
+        let epoch = self.backend.epoch();
+        if let Some(data) = epoch.and_then(|epoch| self.shared.cache.extraction(query, epoch)) {
+            return Ok(Some(data));
+        }
+        let query = query.clone();
+        // Boxed to keep the future small, because most extractions are served from the cache.
+        Box::pin(self.of_owner(query.digest, move |session, shared, account| {
+            shared.extraction(session, account, &query, epoch)
+        }))
+        .await
+    }
+
+    async fn store_extraction(
+        &self,
+        account: AccountId,
+        request_id: String,
+        extraction: StoredExtraction,
+        now: Timestamp,
+    ) -> Result<StoredExtraction, RepositoryError> {
+        let store = move |session: &mut dyn Session| {
+            queries::store_extraction(session, account, &request_id, extraction, now)
+        };
+        Ok(self.backend.run(Access::Write, store).await?)
+    }
+
+    async fn credential(&self, digest: TokenDigest) -> Result<Option<Credential>, RepositoryError> {
+        let epoch = self.backend.epoch();
+        if let Some(credential) = self.shared.cache.credential(digest, epoch) {
+            return Ok(Some(credential));
+        }
+        let credential = self.backend.run(Access::Read, move |session| queries::credential(session, digest));
+        let credential = credential.await?;
+        if let Some(credential) = credential {
+            self.shared.cache.insert_credential(digest, credential, epoch);
+        }
+        Ok(credential)
+    }
+
+    async fn groups(&self, digest: TokenDigest) -> Found<Vec<Group>> {
+        self.of_owner(digest, move |session, _, account| queries::groups(session, digest, account)).await
+    }
+
+    async fn search(&self, digest: TokenDigest, query: SearchQuery) -> Found<SearchPage> {
+        self.of_owner(digest, move |session, shared, account| {
+            queries::search(session, &shared.statements, digest, account, &query)
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl<B: Backend> Archive for Database<B> {
+    async fn load(&self, lines: Lines) -> Result<RecordCounts, LoadError> {
+        let loaded = self.backend.run(Access::Import, |session| load::load(session, lines)).await?;
+        self.backend.wait_until_in_force().await;
+        Ok(loaded)
+    }
+
+    async fn unload(&self, sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
+        self.backend.run(Access::Snapshot, |session| unload(session, sink)).await
+    }
+}
+
+fn unload(session: &mut dyn Session, mut sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
+    let mut unloaded = RecordCounts::default();
+    for kind in RecordKind::ALL {
+        session.each::<UnloadError>(&kind.select(), &[], &mut |row| {
+            let record = kind.read(row)?;
+            sink.write(&record)?;
+            unloaded.count(&record);
+            Ok(std::ops::ControlFlow::Continue(()))
+        })?;
+    }
+    sink.finish()?;
+    Ok(unloaded)
+}
+
+#[async_trait]
+impl<B: Backend> Upkeep for Database<B> {
+    async fn delete_extractions(&self, end: Timestamp) -> Result<u64> {
+        self.backend.run(Access::Write, move |session| queries::delete_extractions(session, end)).await
+    }
+
+    async fn newest_extraction(&self) -> Result<Option<Timestamp>> {
+        self.backend.run(Access::Read, queries::newest_extraction).await
+    }
+
+    async fn supply(&self) -> Result<Vec<Supply>> {
+        self.backend.run(Access::Read, queries::supply).await
+    }
+
+    fn pool(&self) -> Pool {
+        self.backend.pool()
+    }
+
+    fn cache_hits(&self) -> u64 {
+        self.shared.cache.hits()
+    }
+}

@@ -1,0 +1,176 @@
+//! Loading records, all or none. Lines are read in the background while earlier ones are stored, and records of one kind that follow
+//! each other are stored together.
+
+use std::{
+    collections::HashMap,
+    io, iter,
+    sync::mpsc::{self, Receiver},
+    thread,
+};
+
+use super::{
+    BadLines, Lines, LoadError, StoreError,
+    record::{EntitlementRecord, GatewayRecord, Line, Record, RecordCounts, WhitelistRecord},
+    record_kind::RecordKind,
+    session::{RowError, Session},
+    value::Value,
+};
+
+/// Maximum number of lines in a batch.
+const BATCH: usize = 4096;
+
+/// Number of bytes at which a batch ends, because a line may be long and its record takes several times its length in memory.
+const BATCH_BYTES: usize = 2 << 20;
+
+/// Adds every record, or collects the invalid lines; the caller undoes the changes if this fails.
+pub(super) fn load(session: &mut dyn Session, lines: Lines) -> Result<RecordCounts, LoadError> {
+    let gateways = session.number("SELECT coalesce(max(id), 0) FROM gateways", &[])?;
+    let mut loader = Loader { session, accounts: HashMap::new(), gateways, loaded: RecordCounts::default() };
+    let mut bad = BadLines::default();
+    'reading: for batch in read_ahead(lines)? {
+        let mut rest = batch.into_iter().peekable();
+        while let Some(line) = rest.next() {
+            let Line { number, record, .. } = line?;
+            match record {
+                Err(reason) => bad.lines.push((number, reason)),
+                Ok(record) => {
+                    let kind = record.kind();
+                    let is_same = |line: &io::Result<Line>| matches!(line, Ok(Line { record: Ok(record), .. }) if record.kind() == kind);
+                    let mut records = vec![(number, record)];
+                    while let Some(Ok(Line { number, record: Ok(record), .. })) = rest.next_if(is_same) {
+                        records.push((number, record));
+                    }
+                    loader.add(kind, &records, &mut bad)?;
+                }
+            }
+            if bad.lines.len() >= BadLines::MAX {
+                bad.lines.truncate(BadLines::MAX);
+                bad.cut_short = true;
+                break 'reading;
+            }
+        }
+    }
+    if bad.lines.is_empty() { Ok(loader.loaded) } else { Err(LoadError::Rejected(bad)) }
+}
+
+/// Reads batches of lines on a thread of its own, one batch ahead.
+fn read_ahead(mut lines: Lines) -> io::Result<Receiver<Vec<io::Result<Line>>>> {
+    let (batches, receiver) = mpsc::sync_channel(1);
+    let mut next_batch = move || {
+        let mut bytes = 0;
+        let batch: Vec<_> = iter::from_fn(|| {
+            let line = if bytes < BATCH_BYTES { lines.next() } else { None };
+            bytes += line.as_ref().map_or(0, |line| line.as_ref().map_or(0, |line| line.bytes));
+            line
+        })
+        .take(BATCH)
+        .collect();
+        (!batch.is_empty()).then_some(batch)
+    };
+    thread::Builder::new().name("import-reader".to_owned()).spawn(move || {
+        // The receiver is dropped when loading ends early.
+        while let Some(batch) = next_batch()
+            && batches.send(batch).is_ok()
+        {}
+    })?;
+    Ok(receiver)
+}
+
+struct Loader<'a> {
+    session: &'a mut dyn Session,
+    /// Numbers of the accounts met so far, by name.
+    accounts: HashMap<String, i64>,
+    /// Number of the gateway that was added last.
+    gateways: i64,
+    loaded: RecordCounts,
+}
+
+impl Loader<'_> {
+    /// Adds records of one kind, with their line numbers.
+    fn add(
+        &mut self,
+        kind: RecordKind,
+        records: &[(u64, Record)],
+        bad: &mut BadLines,
+    ) -> Result<(), StoreError> {
+        let (mut rows, mut of_rows) = (Vec::with_capacity(records.len()), Vec::with_capacity(records.len()));
+        let mut rejected = Vec::new();
+        for (number, record) in records {
+            match self.values(record)? {
+                Ok(values) => {
+                    rows.push(values);
+                    of_rows.push((*number, record));
+                }
+                Err(reason) => rejected.push((*number, reason)),
+            }
+            // Counted even if it is rejected, because nothing is loaded then.
+            self.loaded.count(record);
+        }
+        self.session.insert(kind, &rows, &mut |row, error| {
+            let (number, record) = of_rows[row];
+            rejected.push((number, rejection(record, error)));
+        })?;
+        rejected.sort();
+        bad.lines.append(&mut rejected);
+        Ok(())
+    }
+
+    /// The values of the record's columns, or why it cannot be added.
+    fn values<'a>(&mut self, record: &'a Record) -> Result<Result<Vec<Value<'a>>, String>, StoreError> {
+        if let Record::Whitelist(WhitelistRecord { first, last: Some(last), .. }) = record
+            && last < first
+        {
+            return Ok(Err(format!("the range ends at {last}, before it begins at {first}")));
+        }
+        let owner = match record.owner() {
+            None => 0,
+            Some(name) => match self.account(name)? {
+                Some(id) => id,
+                None => return Ok(Err(format!("unknown account {name:?}; its record must come first"))),
+            },
+        };
+        self.gateways += i64::from(record.kind() == RecordKind::Gateway);
+        record.values(owner, self.gateways).map(Ok)
+    }
+
+    fn account(&mut self, name: &str) -> Result<Option<i64>, StoreError> {
+        if let Some(id) = self.accounts.get(name) {
+            return Ok(Some(*id));
+        }
+        if !self.session.dialect().can_store(name) {
+            return Ok(None);
+        }
+        let id = self.session.first("SELECT id FROM accounts WHERE name = $1", &[name.into()])?;
+        if let Some(id) = id {
+            self.accounts.insert(name.to_owned(), id);
+        }
+        Ok(id)
+    }
+}
+
+/// Why the database did not accept a record.
+fn rejection(record: &Record, error: RowError) -> String {
+    let what = match record {
+        Record::Account(account) => format!("an account named {:?}", account.name),
+        Record::Token(_) => "a token with this digest".to_owned(),
+        Record::Whitelist(_) => "this whitelist entry".to_owned(),
+        Record::Entitlement(EntitlementRecord { account, protocol, .. }) => {
+            format!("an entitlement of {account:?} for {protocol}")
+        }
+        Record::Gateway(GatewayRecord { host, port, region, protocol, .. }) => {
+            format!("a {protocol} gateway {host}:{port} in {region}")
+        }
+        Record::Group(group) => format!("a group {}", group.group_id.get()),
+        Record::Instance(instance) => format!("an instance {}", instance.instance_id.get()),
+    };
+    match error {
+        RowError::AlreadyExists => format!("{what} already exists"),
+        // It is the group, because accounts are looked up before.
+        RowError::UnknownReference => {
+            format!("the group of {what} is not a group of its account; its record must come first")
+        }
+        RowError::NulCharacter => {
+            format!("{what} has a text with a NUL character, which PostgreSQL cannot store")
+        }
+    }
+}

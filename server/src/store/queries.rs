@@ -1,0 +1,414 @@
+//! The queries of requests, each written once for both databases. Those for data of an account get the account, by which a cluster of
+//! databases finds the right node, and return nothing if the token is not (or no longer) one of the account.
+
+use std::{collections::BTreeMap, net::IpAddr, ops::ControlFlow, sync::Arc};
+
+use jiff::Timestamp;
+
+use super::{
+    Result, StoreError, Supply,
+    cache::MAX_CACHED_GATEWAYS,
+    session::{Dialect, Session},
+    upkeep::MAX_DELETED_AT_ONCE,
+    value::{Column as _, FromRow, Row, Value, from_row},
+};
+use crate::domain::{
+    access::{Account, AccountId, Credential, Entitlement, ProtectedData, WhitelistEntry},
+    extraction::{Endpoint, ExtractionData, ExtractionQuery, Parameters, Region, StoredExtraction},
+    instance::{Group, Instance},
+    ports::Found,
+    protocol::Protocol,
+    search::{Filters, GroupSelection, SearchPage, SearchQuery},
+    token::TokenDigest,
+};
+
+/// The statements that are put together for a database.
+#[derive(Debug)]
+pub(super) struct Statements {
+    search: String,
+    filtered_search: String,
+    everywhere: GatewayStatements,
+    in_region: GatewayStatements,
+}
+
+#[derive(Debug)]
+struct GatewayStatements {
+    extract: String,
+    gateways: String,
+}
+
+impl Statements {
+    /// The statements for a database with this dialect.
+    pub(super) fn new(dialect: &Dialect) -> Self {
+        Self {
+            search: search_sql(dialect, false),
+            filtered_search: search_sql(dialect, true),
+            everywhere: GatewayStatements {
+                extract: extract_sql(dialect, false),
+                gateways: gateways_sql(dialect, false),
+            },
+            in_region: GatewayStatements {
+                extract: extract_sql(dialect, true),
+                gateways: gateways_sql(dialect, true),
+            },
+        }
+    }
+
+    /// The statements for gateways of `region`, and the region's code if they have a parameter for it.
+    fn gateways<'a>(&self, region: &'a Region) -> (&GatewayStatements, Option<&'a str>) {
+        match region {
+            Region::Everywhere => (&self.everywhere, None),
+            Region::Only(code) => (&self.in_region, Some(code)),
+        }
+    }
+}
+
+/// The search of a page of instances, with or without conditions beside the addresses. Without them the index alone tells what
+/// matches.
+#[must_use]
+pub fn search_sql(dialect: &Dialect, is_filtered: bool) -> String {
+    let mut conditions = String::new();
+    if is_filtered {
+        for ((condition, _), number) in filters(&Filters::default()).iter().zip(FIRST_FILTER..) {
+            // The comparison comes first, because PostgreSQL takes the parameter's type from its first use.
+            let condition = condition.replace('?', &format!("${number}"));
+            conditions.push_str(&format!("AND ({condition} OR ${number} IS NULL) "));
+        }
+    }
+    include_str!("search.sql")
+        .replace("MATCHED", dialect.matched)
+        .replace("FILTERS", &conditions)
+        .replace("INSTANCE", dialect.instance)
+}
+
+/// The choice of gateways with everything else that an extraction needs.
+#[must_use]
+pub fn extract_sql(dialect: &Dialect, in_region: bool) -> String {
+    include_str!("extract.sql").replace("GATEWAYS", &matching_gateways(dialect, in_region, "$8"))
+}
+
+/// All gateways of a protocol, in the order from which extractions choose.
+#[must_use]
+pub fn gateways_sql(dialect: &Dialect, in_region: bool) -> String {
+    let gateways = matching_gateways(dialect, in_region, "$3");
+    format!("SELECT spin, host, port FROM {gateways} ORDER BY spin LIMIT $2")
+}
+
+/// The gateways of protocol $1, along an index in the order of `spin`.
+fn matching_gateways(dialect: &Dialect, in_region: bool, region: &str) -> String {
+    let (index, region) = if in_region {
+        ("gateways_by_region", format!(" AND region = {region}"))
+    } else {
+        ("gateways_everywhere", String::new())
+    };
+    format!("{} WHERE protocol = $1{region}", dialect.along("gateways", index))
+}
+
+from_row!(Credential: account, kind, expires_at, revoked_at);
+from_row!(Endpoint: host, port);
+from_row!(StoredExtraction: parameters, endpoints);
+from_row!(Supply: protocol, region, gateways);
+from_row!(Group: id, name, created_at, updated_at);
+from_row!(Instance: id, offer_id, status, ip, port, protocols, country_code, city_code, isp_type, expires_at, activated_at,
+    capabilities, group_id);
+
+/// The stored token; `None` when it is unknown.
+pub(super) fn credential(session: &mut dyn Session, digest: TokenDigest) -> Result<Option<Credential>> {
+    let select = "SELECT account_id, kind, expires_at, revoked_at FROM tokens WHERE sha256 = $1";
+    session.first(select, &[digest.into()])
+}
+
+pub(super) fn groups(
+    session: &mut dyn Session,
+    digest: TokenDigest,
+    account: AccountId,
+) -> Found<Vec<Group>, StoreError> {
+    let select =
+        "SELECT t.account_id, t.kind, t.expires_at, t.revoked_at, g.id, g.name, g.created_at, g.updated_at
+                  FROM tokens AS t LEFT JOIN groups AS g ON g.account_id = $2
+                  WHERE t.sha256 = $1 AND t.account_id = $2 ORDER BY g.id";
+    let mut found = None;
+    session.each::<StoreError>(select, &[digest.into(), account.into()], &mut |mut row| {
+        let credential = FromRow::from_row(&mut row)?;
+        let (_, groups) = found.get_or_insert((credential, Vec::new()));
+        groups.extend(row.joined()?);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found.map(|(credential, groups)| ProtectedData::new(credential, groups)))
+}
+
+/// Number of the parameter of the first filter.
+const FIRST_FILTER: usize = 8;
+
+/// The filters of a search: the condition on an instance `i`, in which `?` is the parameter, and its value, NULL for a filter that is
+/// not set.
+fn filters(filters: &Filters) -> [(&'static str, Value<'_>); 8] {
+    let Filters { order_no, group, country_code, city_code, status, activated_from, activated_to } = filters;
+    let (is_ungrouped, group) = match *group {
+        GroupSelection::Any => (None, None),
+        GroupSelection::Ungrouped => (Some(true), None),
+        GroupSelection::Group(id) => (None, Some(id)),
+    };
+    [
+        ("i.order_no = ?", order_no.as_deref().into()),
+        ("(i.group_id IS NULL) = ?", is_ungrouped.into()),
+        ("i.group_id = ?", group.into()),
+        ("i.country_code = ?", country_code.as_deref().into()),
+        ("i.city_code = ?", city_code.as_deref().into()),
+        ("i.status = ?", (*status).into()),
+        ("i.activated_at >= ?", (*activated_from).into()),
+        ("i.activated_at <= ?", (*activated_to).into()),
+    ]
+}
+
+pub(super) fn search(
+    session: &mut dyn Session,
+    statements: &Statements,
+    digest: TokenDigest,
+    account: AccountId,
+    query: &SearchQuery,
+) -> Found<SearchPage, StoreError> {
+    /// Columns before those of the instance.
+    const BEFORE_INSTANCE: usize = 5;
+    let dialect = session.dialect();
+    let filters = filters(&query.filters).map(|(_, value)| value);
+    let is_storable = |value: &Value<'_>| !matches!(value, Value::Text(text) if !dialect.can_store(text));
+    // No stored text can match such a filter, so no instance does.
+    let is_possible = filters.iter().all(is_storable);
+    let addresses = if is_possible { query.addresses.as_slice() } else { &[] };
+    let is_filtered = is_possible && query.filters != Filters::default();
+
+    let mut values = vec![digest.into(), account.into(), query.limit.into(), query.offset.into()];
+    values.extend((dialect.addresses)(addresses));
+    let sql = if is_filtered {
+        values.extend(filters);
+        &statements.filtered_search
+    } else {
+        &statements.search
+    };
+    let mut found = None;
+    session.each::<StoreError>(sql, &values, &mut |mut row| {
+        let (_, page) = match &mut found {
+            Some(found) => {
+                row.skip(BEFORE_INSTANCE);
+                found
+            }
+            None => {
+                let (credential, total) = FromRow::from_row(&mut row)?;
+                found.insert((credential, SearchPage { items: Vec::new(), total }))
+            }
+        };
+        page.items.extend(row.joined()?);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found.map(|(credential, page)| ProtectedData::new(credential, page)))
+}
+
+/// The data of an extraction. The account has the whitelist entries that cover the caller, disabled and expired ones included.
+pub(super) fn extraction(
+    session: &mut dyn Session,
+    statements: &Statements,
+    account: AccountId,
+    query: &ExtractionQuery,
+) -> Found<ExtractionData, StoreError> {
+    let ExtractionQuery { digest, caller_ip, parameters, request_id, pivot, now: _ } = query;
+    let dialect = session.dialect();
+    let (statements, region) = statements.gateways(&parameters.region);
+    let values = [
+        parameters.protocol.into(),
+        parameters.count.into(),
+        (*pivot).into(),
+        (*digest).into(),
+        account.into(),
+        request_id.as_deref().map_or(Value::Null, |id| dialect.request_id(id)),
+        (*caller_ip).into(),
+        region.filter(|code| dialect.can_store(code)).into(),
+    ];
+    let mut parts = ExtractionParts::default();
+    session.each::<StoreError>(&statements.extract, &values, &mut |row| {
+        parts.add(row, account)?;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let Some((is_verified, credential)) = parts.token else { return Ok(None) };
+    // The order of the parts of a UNION is not guaranteed.
+    parts.gateways.sort_unstable_by_key(|(place, _)| *place);
+    let gateways = parts.gateways.into_iter().take(parameters.count as usize);
+    let candidates = gateways.map(|(_, gateway)| gateway).collect();
+    let ExtractionParts { whitelist, entitlements, stored, .. } = parts;
+    let account = Arc::new(Account { is_verified, whitelist, entitlements });
+    Ok(Some(ProtectedData::new(credential, ExtractionData { account, stored, candidates })))
+}
+
+/// The rows of `extract.sql`.
+#[derive(Default)]
+struct ExtractionParts {
+    /// Whether the account is verified, and the token.
+    token: Option<(bool, Credential)>,
+    whitelist: Vec<WhitelistEntry>,
+    entitlements: Vec<Entitlement>,
+    stored: Option<StoredExtraction>,
+    /// Gateways by half and spin.
+    gateways: Vec<((i64, i64), Endpoint)>,
+}
+
+impl ExtractionParts {
+    fn add(&mut self, mut row: Row<'_>, account: AccountId) -> Result<()> {
+        let row = &mut row;
+        let part: i64 = row.take()?;
+        match part {
+            0 => {
+                let (is_verified, expires_at, revoked_at) = (row.take()?, row.take()?, row.take()?);
+                row.skip(1);
+                let kind = row.take()?;
+                self.token = Some((is_verified, Credential { account, kind, expires_at, revoked_at }));
+            }
+            1 => {
+                let (is_enabled, expires_at) = (row.take()?, row.take()?);
+                // A later version or another program may store ranges of IPv6 addresses.
+                if let (IpAddr::V4(first), IpAddr::V4(last)) = (row.take()?, row.take()?) {
+                    self.whitelist.push(WhitelistEntry { first, last, is_enabled, expires_at });
+                }
+            }
+            2 => {
+                row.skip(1);
+                let expires_at = row.take()?;
+                row.skip(2);
+                // A later version may know more protocols.
+                if let Some(protocol) = Protocol::from_name(&row.take::<String>()?) {
+                    self.entitlements.push(Entitlement { protocol, expires_at });
+                }
+            }
+            3 => {
+                row.skip(4);
+                self.stored = Some(FromRow::from_row(row)?);
+            }
+            half => {
+                row.skip(4);
+                let host = row.take()?;
+                row.skip(1);
+                let (spin, port) = (row.take()?, row.take()?);
+                self.gateways.push(((half, spin), Endpoint { host, port }));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// All gateways that match an extraction, ascending by spin, or one more than are cached.
+pub(super) fn gateways(
+    session: &mut dyn Session,
+    statements: &Statements,
+    parameters: &Parameters,
+) -> Result<Vec<(i64, Endpoint)>> {
+    let (statements, region) = statements.gateways(&parameters.region);
+    let limit = MAX_CACHED_GATEWAYS as u64 + 1;
+    session.all(&statements.gateways, &[parameters.protocol.into(), limit.into(), region.into()])
+}
+
+/// Stores an extraction, unless one exists under this request id, and returns the stored one. The second of two concurrent calls waits
+/// for the first.
+pub(super) fn store_extraction(
+    session: &mut dyn Session,
+    account: AccountId,
+    request_id: &str,
+    extraction: StoredExtraction,
+    now: Timestamp,
+) -> Result<StoredExtraction> {
+    let (dialect, account) = (session.dialect(), Value::from(account));
+    let request_id = dialect.request_id(request_id);
+    let StoredExtraction { parameters, endpoints } = &extraction;
+    let added = session.execute(
+        "INSERT INTO extractions (account_id, request_id, parameters, endpoints, created_at)
+         VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+        &[account.clone(), request_id.clone(), parameters.value()?, endpoints.value()?, now.into()],
+    )?;
+    if added == 1 {
+        return Ok(extraction);
+    }
+    let stored = session.first(
+        "SELECT parameters, endpoints FROM extractions WHERE account_id = $1 AND request_id = $2",
+        &[account, request_id],
+    )?;
+    // Only a server whose clock is far ahead could have deleted it already.
+    stored.ok_or_else(|| StoreError::Busy("an extraction was deleted while it was read".to_owned()))
+}
+
+/// When the newest extraction was stored.
+pub(super) fn newest_extraction(session: &mut dyn Session) -> Result<Option<Timestamp>> {
+    let extractions = session.dialect().along("extractions", "extractions_by_age");
+    let sql = format!("SELECT created_at FROM {extractions} ORDER BY created_at DESC LIMIT 1");
+    session.first(&sql, &[])
+}
+
+/// Deletes the oldest extractions that were stored before `end`. Statements that change extractions name the account, by which a
+/// cluster finds the right node.
+pub(super) fn delete_extractions(session: &mut dyn Session, end: Timestamp) -> Result<u64> {
+    let dialect = session.dialect();
+    let extractions = dialect.along("extractions", "extractions_by_age");
+    let select = format!(
+        "SELECT account_id, request_id FROM {extractions} WHERE created_at < $1 ORDER BY created_at LIMIT $2"
+    );
+    let mut deleted = 0;
+    let mut by_account: BTreeMap<i64, Vec<Value<'static>>> = BTreeMap::new();
+    for (account, request_id) in session.all(&select, &[end.into(), MAX_DELETED_AT_ONCE.into()])? {
+        by_account.entry(account).or_default().push(request_id);
+    }
+    let delete = format!(
+        "DELETE FROM extractions WHERE account_id = $1 AND request_id {}$2) AND created_at < $3",
+        dialect.any
+    );
+    for (account, request_ids) in by_account {
+        deleted += request_ids.len() as u64;
+        session.execute(&delete, &[account.into(), Value::Array(request_ids), end.into()])?;
+    }
+    Ok(deleted)
+}
+
+/// The number of gateways of each protocol and region.
+pub(super) fn supply(session: &mut dyn Session) -> Result<Vec<Supply>> {
+    session.all(&supply_sql(session.dialect()), &[])
+}
+
+pub(super) fn supply_sql(dialect: &Dialect) -> String {
+    // The groups are already in the order of the index.
+    let gateways = dialect.along("gateways", "gateways_by_region");
+    format!(
+        "SELECT protocol, region, count(*) FROM {gateways} GROUP BY protocol, region ORDER BY protocol, region"
+    )
+}
+
+#[cfg(all(test, feature = "postgres"))]
+mod tests {
+    use super::*;
+    use crate::store::{postgres, sqlite};
+
+    #[test]
+    fn every_parameter_has_a_value() {
+        for dialect in [&sqlite::DIALECT, &postgres::DIALECT] {
+            for is_filtered in [false, true] {
+                let sql = search_sql(dialect, is_filtered);
+                let values =
+                    FIRST_FILTER - 1 + if is_filtered { filters(&Filters::default()).len() } else { 0 };
+                let beyond = format!("${}", values + 1);
+                assert!(!sql.contains(&beyond) && !sql.contains("FILTERS") && !sql.contains('?'), "{sql}");
+                assert_eq!((dialect.addresses)(&[]).len(), FIRST_FILTER - 5);
+            }
+        }
+    }
+
+    #[test]
+    fn a_filter_that_is_not_set_is_null() {
+        assert!(filters(&Filters::default()).iter().all(|(_, value)| *value == Value::Null));
+        let all = Filters {
+            order_no: Some(String::new()),
+            group: GroupSelection::Ungrouped,
+            country_code: Some(String::new()),
+            city_code: Some(String::new()),
+            status: Some(crate::domain::instance::Status::Active),
+            activated_from: Some(Timestamp::UNIX_EPOCH),
+            activated_to: Some(Timestamp::UNIX_EPOCH),
+        };
+        let group = |(condition, _): &&(&str, Value<'_>)| *condition != "i.group_id = ?";
+        assert!(filters(&all).iter().filter(group).all(|(_, value)| *value != Value::Null));
+    }
+}

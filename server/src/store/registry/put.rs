@@ -1,0 +1,179 @@
+//! Puts records: creates them, or changes the given fields of those that are stored.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value as Json};
+
+use super::{
+    Registry, RegistryError, Result, Session, accounts,
+    list::{self, Condition, Entry},
+    rejected, rules,
+    session::Query,
+};
+use crate::store::{
+    record::{Record, reason},
+    record_kind::{Form, RecordKind},
+};
+
+/// A record that was put.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// The kind and the key, such as `group 12`.
+    pub name: String,
+    /// Whether it is new.
+    pub is_new: bool,
+    /// What is stored now.
+    pub entry: Entry,
+}
+
+impl Registry {
+    /// Puts records by the names of their fields, all or none. A record whose key is stored keeps the fields that are not given; a
+    /// new one gets their default values.
+    ///
+    /// # Errors
+    /// A record is not complete or not valid, or contradicts what is stored.
+    pub async fn put(&self, kind: RecordKind, records: Vec<Entry>, now: Timestamp) -> Result<Vec<Written>> {
+        if kind == RecordKind::Token {
+            return rejected("a token cannot be put; issue one with `server token issue`, or import it");
+        }
+        self.change(kind, move |session| {
+            records.into_iter().map(|given| put(session, kind, given, now)).collect()
+        })
+        .await
+    }
+}
+
+fn put(session: &mut dyn Session, kind: RecordKind, mut given: Entry, now: Timestamp) -> Result<Written> {
+    rules::normalize(kind, &mut given)?;
+    if kind == RecordKind::Group && !given.contains_key("groupId") {
+        given.insert("groupId".to_owned(), rules::new_group_number(session)?.into());
+    }
+    let key = key(kind, &given)?;
+    let stored = find(session, kind, &key)?;
+    // Only the number is of use as a key; it is no field of a record.
+    if given.remove("id").is_some() && stored.is_none() {
+        return Err(unknown(kind, &key));
+    }
+    let mut fields = match &stored {
+        Some(stored) => members(stored)?,
+        None => defaults(kind, now),
+    };
+    fields.extend(given.clone());
+    let record =
+        serde_json::from_value(Json::Object(Map::from_iter([(kind.name().to_owned(), fields.into())])));
+    let mut record: Record = match record {
+        Ok(record) => record,
+        Err(error) => return rejected(format!("{}: {}", kind.noun(), reason(&error))),
+    };
+    rules::check(session, stored.as_ref(), &given, &mut record, now)?;
+    write(session, kind, &record, stored.is_some().then_some(&key))?;
+    // The key is that of the record as it is stored now.
+    let key = if kind == RecordKind::Whitelist { self::key(kind, &members(&record)?)? } else { key };
+    let entry = list::first(session, kind, &key)?.unwrap_or_default();
+    let shown = match entry.get("id") {
+        Some(number) => number.to_string(),
+        None => shown(&key),
+    };
+    Ok(Written { name: format!("{} {shown}", kind.noun()), is_new: stored.is_none(), entry })
+}
+
+/// The conditions that only the record with the key of these fields meets.
+fn key(kind: RecordKind, fields: &Entry) -> Result<Vec<Condition>> {
+    let names = if kind == RecordKind::Whitelist && fields.contains_key("id") { &["id"] } else { kind.key() };
+    let condition = |name: &&'static str| {
+        let value = fields.get(*name).cloned().and_then(|value| Condition::new(kind, name, value));
+        value.ok_or_else(|| {
+            RegistryError::Rejected(format!("{}: missing field `{name}`, part of its key", kind.noun()))
+        })
+    };
+    names.iter().map(condition).collect()
+}
+
+fn shown(key: &[Condition]) -> String {
+    key.iter().map(Condition::shown).collect::<Vec<_>>().join(" ")
+}
+
+pub(super) fn unknown(kind: RecordKind, key: &[Condition]) -> RegistryError {
+    let (noun, name) = (kind.noun(), kind.name());
+    RegistryError::Unknown(format!("unknown {noun} {}; `server list {name}` shows all", shown(key)))
+}
+
+/// The stored record, locked until the transaction ends.
+fn find(session: &mut dyn Session, kind: RecordKind, key: &[Condition]) -> Result<Option<Record>> {
+    let columns: Vec<_> = kind.stored().map(|field| field.selected()).collect();
+    let select = format!("SELECT {} FROM {} WHERE TRUE", columns.join(", "), kind.from());
+    let mut query = Query::new(&select).only(session, key)?;
+    match session.row_lock() {
+        "" => {}
+        lock => query.push(&format!("{lock} OF t")),
+    }
+    let mut found = None;
+    session.each::<RegistryError>(&query.sql, &query.values, &mut |row| {
+        found = Some(kind.read(row)?);
+        Ok(std::ops::ControlFlow::Break(()))
+    })?;
+    Ok(found)
+}
+
+/// The fields of a record, secrets included.
+fn members(record: &Record) -> Result<Entry> {
+    match serde_json::to_value(record) {
+        Ok(Json::Object(kinds)) => match kinds.into_iter().next() {
+            Some((_, Json::Object(fields))) => Ok(fields),
+            _ => rejected("a record has no fields; this is a bug, please report it"),
+        },
+        _ => rejected("a record cannot be written as JSON; this is a bug, please report it"),
+    }
+}
+
+/// The fields of a new record that may be left out.
+fn defaults(kind: RecordKind, now: Timestamp) -> Entry {
+    let default = |text: &str| serde_json::from_str(text).unwrap_or(Json::Null);
+    let defaults = kind.stored().filter_map(|field| Some((field.name.to_owned(), default(field.default?))));
+    let mut fields: Entry = defaults.collect();
+    if kind == RecordKind::Group {
+        fields.extend(["createdAt", "updatedAt"].map(|name| (name.to_owned(), now.to_string().into())));
+    }
+    fields
+}
+
+/// Stores a record, in place of the one with this key.
+fn write(
+    session: &mut dyn Session,
+    kind: RecordKind,
+    record: &Record,
+    replaced: Option<&Vec<Condition>>,
+) -> Result<()> {
+    let owner = record.owner().map(|name| accounts::find(session, name)).transpose()?.unwrap_or_default();
+    let Some(key) = replaced else {
+        let mut number = 0;
+        if kind == RecordKind::Gateway {
+            session.lock_numbers()?;
+            number = session.number("SELECT coalesce(max(id), 0) FROM gateways", &[])?.saturating_add(1);
+        }
+        session.execute(&kind.insert(), &record.values(owner, number)?)?;
+        return Ok(());
+    };
+    let mut query = Query::new(&format!("UPDATE {} AS t SET", kind.table()));
+    for (field, value) in kind.stored().zip(record.values(owner, 0)?) {
+        let comma = if query.values.is_empty() { "" } else { "," };
+        query.values.push(value.into_owned());
+        query.push(&format!("{comma} {} = ${}", field.column, query.values.len()));
+    }
+    query.push("WHERE TRUE");
+    let query = query.only(session, key)?;
+    session.execute(&query.sql, &query.values)?;
+    Ok(())
+}
+
+impl RecordKind {
+    /// The only field of the key, for kinds whose records can be named by one text.
+    #[must_use]
+    pub fn single_key(self) -> Option<&'static str> {
+        let number = self.fields().iter().find(|field| field.form == Form::Number);
+        match (number, self.key()) {
+            (Some(number), _) => Some(number.name),
+            (None, [name]) => Some(name),
+            (None, _) => None,
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Removes records, and what depends on them if that is asked for.
+
+use super::{
+    Registry, RegistryError, Result, Session, accounts, list::Condition, put::unknown, rules, session::Query,
+};
+use crate::{printable::counted, store::record_kind::RecordKind};
+
+/// The records to remove: for each list of conditions those that meet all of them, which must exist.
+pub type Selection = Vec<Vec<Condition>>;
+
+/// What happens to records that refer to a removed one. If they are not mentioned, nothing is removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dependents {
+    /// The records of an account are removed with it.
+    pub with_data: bool,
+    /// The instances of a group stay, without a group.
+    pub ungroup: bool,
+}
+
+impl Registry {
+    /// What [`Registry::remove`] would remove, in words.
+    ///
+    /// # Errors
+    /// As for [`Registry::remove`].
+    pub async fn removal(&self, kind: RecordKind, selection: Selection, of: Dependents) -> Result<String> {
+        self.read(move |session| check(session, kind, &selection, of, "")).await
+    }
+
+    /// Removes records, all or none. Returns in words what was removed.
+    ///
+    /// # Errors
+    /// No record meets one of the lists of conditions, or other records refer to a record.
+    pub async fn remove(&self, kind: RecordKind, selection: Selection, of: Dependents) -> Result<String> {
+        if kind == RecordKind::Token {
+            return super::rejected("a token cannot be removed; revoke it with `server token revoke`");
+        }
+        self.change(kind, move |session| {
+            let lock = session.row_lock();
+            let words = check(session, kind, &selection, of, lock)?;
+            for conditions in selection {
+                // An account or a group that no longer matches was named twice.
+                for number in numbers(session, kind, &conditions, lock)? {
+                    remove_dependents(session, kind, number)?;
+                }
+                let delete = Query::new(&format!("DELETE FROM {} AS t WHERE TRUE", kind.table()));
+                let delete = delete.only(session, &conditions)?;
+                session.execute(&delete.sql, &delete.values)?;
+            }
+            Ok(words)
+        })
+        .await
+    }
+}
+
+/// Checks that every condition is met and that nothing refers to the records. Returns them in words.
+fn check(
+    session: &mut dyn Session,
+    kind: RecordKind,
+    selection: &Selection,
+    of: Dependents,
+    lock: &str,
+) -> Result<String> {
+    let (mut names, mut total, mut dependents) = (Vec::new(), 0, Vec::new());
+    for conditions in selection {
+        let count = Query::new(&format!("SELECT count(*) FROM {} AS t WHERE TRUE", kind.table()));
+        let count = count.only(session, conditions)?;
+        match session.number(&count.sql, &count.values)? {
+            0 => return Err(missing(session, kind, conditions)?),
+            count => total += count,
+        }
+        names.extend(conditions.iter().map(Condition::shown));
+        for number in numbers(session, kind, conditions, lock)? {
+            dependents.extend(check_dependents(session, kind, number, of)?);
+        }
+    }
+    let is_named =
+        selection.iter().all(|conditions| conditions.len() == 1) && i64::try_from(names.len()) == Ok(total);
+    let words = match (is_named, total) {
+        (false, _) => counted(total, kind.noun()),
+        (true, 1) => format!("{} {}", kind.noun(), names.join(", ")),
+        (true, _) => format!("{}: {}", counted(total, kind.noun()), names.join(", ")),
+    };
+    Ok(if dependents.is_empty() { words } else { format!("{words}, with {}", dependents.join(", ")) })
+}
+
+fn missing(session: &mut dyn Session, kind: RecordKind, conditions: &[Condition]) -> Result<RegistryError> {
+    match (kind, conditions) {
+        (RecordKind::Account, [name]) => accounts::unknown(session, name.text().unwrap_or_default()),
+        (_, [_]) => Ok(unknown(kind, conditions)),
+        _ => Ok(RegistryError::Unknown(format!(
+            "no {} meets the conditions; `server list {}` shows all",
+            kind.noun(),
+            kind.name()
+        ))),
+    }
+}
+
+/// The numbers of the matching records that others may refer to: accounts and groups. With the suffix [`Session::row_lock`] nothing
+/// can be added to them until the transaction ends.
+fn numbers(
+    session: &mut dyn Session,
+    kind: RecordKind,
+    conditions: &[Condition],
+    lock: &str,
+) -> Result<Vec<i64>> {
+    if !matches!(kind, RecordKind::Account | RecordKind::Group) {
+        return Ok(Vec::new());
+    }
+    let query = Query::new(&format!("SELECT t.id FROM {} AS t WHERE TRUE", kind.table()));
+    let mut query = query.only(session, conditions)?;
+    query.push(lock);
+    Ok(session.all(&query.sql, &query.values)?)
+}
+
+/// The instances of a group, by the index that begins with their account.
+const OF_GROUP: &str = "account_id = (SELECT account_id FROM groups WHERE id = $1) AND group_id = $1";
+
+/// What refers to a record, in words. Fails if that keeps the record.
+fn check_dependents(
+    session: &mut dyn Session,
+    kind: RecordKind,
+    number: i64,
+    of: Dependents,
+) -> Result<Option<String>> {
+    let sql = "SELECT name FROM accounts WHERE id = $1";
+    let (dependents, is_allowed, name, advice) = if kind == RecordKind::Account {
+        let name: Option<String> = session.first(sql, &[number.into()])?;
+        let advice = "remove them first, or all together with --with-data";
+        (
+            accounts::belongings(session, number)?,
+            of.with_data,
+            format!("{:?}", name.unwrap_or_default()),
+            advice,
+        )
+    } else {
+        let count = format!("SELECT count(*) FROM instances WHERE {OF_GROUP}");
+        let count = session.number(&count, &[number.into()])?;
+        let words = (count > 0).then(|| counted(count, "instance"));
+        let advice = "put them into another group, or pass --ungroup to leave them without a group";
+        (words, of.ungroup, number.to_string(), advice)
+    };
+    match dependents {
+        Some(words) if !is_allowed => {
+            Err(RegistryError::InUse(format!("{} {name} has {words}; {advice}", kind.noun())))
+        }
+        dependents => Ok(dependents),
+    }
+}
+
+fn remove_dependents(session: &mut dyn Session, kind: RecordKind, number: i64) -> Result<()> {
+    if kind == RecordKind::Group {
+        let ungroup = format!("UPDATE instances SET group_id = NULL WHERE {OF_GROUP}");
+        session.execute(&ungroup, &[number.into()])?;
+        return rules::retire(session, number);
+    }
+    let highest = "SELECT coalesce(max(id), 0) FROM groups WHERE account_id = $1";
+    let highest = session.number(highest, &[number.into()])?;
+    rules::retire(session, highest)?;
+    // Instances refer to groups.
+    for (table, _) in accounts::OWNED.iter().rev().chain([&("extractions", "")]) {
+        session.execute(&format!("DELETE FROM {table} WHERE account_id = $1"), &[number.into()])?;
+    }
+    Ok(())
+}

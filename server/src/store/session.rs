@@ -1,0 +1,159 @@
+//! A session with a database: SQL and values in, rows out. Each database implements it, so that every query is written once. What their
+//! SQL has not in common is in the [`Dialect`].
+
+use std::ops::ControlFlow;
+
+use super::{
+    StoreError,
+    record_kind::RecordKind,
+    value::{FromRow, Row, Value},
+};
+use crate::domain::search::AddressRange;
+
+/// A session, which is used on a thread that may block. Parameters are `$1`, `$2` and so on; values beyond those in the SQL are ignored.
+pub(crate) trait Session {
+    /// Executes a statement and returns the number of rows that it changed.
+    fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError>;
+
+    /// Passes the rows of a query to the callback one after another, until it breaks.
+    fn rows(&mut self, sql: &str, values: &[Value<'_>], callback: RawCallback<'_>) -> Result<(), StoreError>;
+
+    /// Adds rows of one kind, each with the values of the kind's columns. Passes the place of each row that cannot be added to
+    /// `rejected`.
+    fn insert(
+        &mut self,
+        kind: RecordKind,
+        rows: &[Vec<Value<'_>>],
+        rejected: &mut dyn FnMut(usize, RowError),
+    ) -> Result<(), StoreError>;
+
+    /// Waits until no other transaction assigns numbers to gateways or groups.
+    fn lock_numbers(&mut self) -> Result<(), StoreError>;
+
+    /// The SQL of the database.
+    fn dialect(&self) -> &'static Dialect;
+}
+
+/// Receives a row and returns whether to go on.
+type RawCallback<'a> = &'a mut dyn FnMut(Row<'_>) -> ControlFlow<()>;
+
+/// The same for a callback that may fail, which ends the query.
+pub(super) type RowCallback<'a, E> = &'a mut dyn FnMut(Row<'_>) -> Result<ControlFlow<()>, E>;
+
+/// Why a row was not added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RowError {
+    /// A row with the same identity is stored.
+    AlreadyExists,
+    /// What a foreign key refers to is not stored.
+    UnknownReference,
+    /// A text has a NUL character, which the database cannot store.
+    NulCharacter,
+}
+
+/// What a session is for, which decides on transaction and limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Queries of a request: each statement reads one snapshot, and all of them must end within the limits for a request.
+    Read,
+    /// The same for changes, which are durable when the session has ended.
+    Write,
+    /// Queries of one snapshot, however long they take.
+    Snapshot,
+    /// Changes of an administrator, all or none.
+    Change,
+    /// The same for many records, with numbers that the session assigns.
+    Import,
+}
+
+/// How the SQL of the databases differs.
+#[derive(Debug)]
+pub(crate) struct Dialect {
+    /// Before an array parameter and a closing parenthesis: that a column equals one of its values.
+    pub(super) any: &'static str,
+    /// The suffix of a `SELECT` that locks its rows: until the transaction ends, no other may change them or add references to them.
+    #[cfg_attr(not(feature = "admin"), expect(dead_code, reason = "only administration locks rows"))]
+    pub(super) row_lock: &'static str,
+    /// Whether a table in `FROM` may name the index to use.
+    pub(super) has_index_hints: bool,
+    /// Whether texts can hold NUL. Otherwise request ids are stored as bytes.
+    pub(super) stores_nul: bool,
+    /// Selects the ids of the instances at the addresses of the parameters from $5 on, for which `FILTERS` stands for further
+    /// conditions on `i`.
+    pub(super) matched: &'static str,
+    /// Joins the instance whose id is `page.id` as `i`.
+    pub(super) instance: &'static str,
+    /// The values of the parameters for addresses.
+    pub(super) addresses: fn(&[AddressRange]) -> Vec<Value<'static>>,
+}
+
+impl Dialect {
+    /// `table`, to be read along an index.
+    pub(super) fn along(&self, table: &str, index: &str) -> String {
+        if self.has_index_hints { format!("{table} INDEXED BY {index}") } else { table.to_owned() }
+    }
+
+    /// Whether a stored text can equal this one.
+    pub(super) fn can_store(&self, text: &str) -> bool {
+        self.stores_nul || !text.contains('\0')
+    }
+
+    /// A request id, which callers choose.
+    pub(super) fn request_id<'a>(&self, id: &'a str) -> Value<'a> {
+        if self.stores_nul { Value::from(id) } else { Value::Bytes(id.as_bytes().into()) }
+    }
+}
+
+impl dyn Session + '_ {
+    /// Passes the rows of a query to the callback one after another, until it breaks or fails.
+    pub(super) fn each<E: From<StoreError>>(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+        callback: RowCallback<'_, E>,
+    ) -> Result<(), E> {
+        let mut failed = None;
+        self.rows(sql, values, &mut |row| {
+            callback(row).unwrap_or_else(|error| {
+                failed = Some(error);
+                ControlFlow::Break(())
+            })
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// All rows of a query.
+    pub(super) fn all<T: FromRow>(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<T>, StoreError> {
+        let mut all = Vec::new();
+        self.each(sql, values, &mut |mut row| {
+            all.push(T::from_row(&mut row)?);
+            Ok::<_, StoreError>(ControlFlow::Continue(()))
+        })?;
+        Ok(all)
+    }
+
+    /// The first row of a query.
+    pub(super) fn first<T: FromRow>(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+    ) -> Result<Option<T>, StoreError> {
+        let mut first = None;
+        self.each(sql, values, &mut |mut row| {
+            first = Some(T::from_row(&mut row)?);
+            Ok::<_, StoreError>(ControlFlow::Break(()))
+        })?;
+        Ok(first)
+    }
+
+    /// The number in a result that always has one row, such as a count.
+    pub(super) fn number(&mut self, sql: &str, values: &[Value<'_>]) -> Result<i64, StoreError> {
+        Ok(self.first(sql, values)?.unwrap_or(0))
+    }
+
+    /// The suffix of a `SELECT` that locks its rows.
+    #[cfg(feature = "admin")]
+    pub(super) fn row_lock(&self) -> &'static str {
+        self.dialect().row_lock
+    }
+}

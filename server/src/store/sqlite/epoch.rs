@@ -1,0 +1,97 @@
+//! The epoch of a SQLite database: every call learns whether anything was committed since the last one, and if so, what the table
+//! `revision` says, in which triggers count the changes of cached data by any process.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use rusqlite::Connection;
+
+use crate::store::cache::Epoch;
+
+/// Tells the current epoch of a database.
+#[derive(Debug)]
+pub(super) struct CurrentEpoch(Mutex<State>);
+
+#[derive(Debug)]
+struct State {
+    /// Reads the epoch and nothing else.
+    db: Connection,
+    /// `data_version` from before the epoch was read. While it is the same, nothing was committed.
+    version: Option<i64>,
+    epoch: Epoch,
+}
+
+impl CurrentEpoch {
+    /// Follows the database to which `db` is connected.
+    pub(super) fn new(db: Connection) -> rusqlite::Result<Self> {
+        // Callers are on threads that must not block. If the database is locked, they skip the cache.
+        db.busy_timeout(Duration::ZERO)?;
+        Ok(Self(Mutex::new(State { db, version: None, epoch: Epoch([0, 0]) })))
+    }
+
+    /// The epoch, `None` when it cannot be read at once.
+    pub(super) fn get(&self) -> Option<Epoch> {
+        // A panic while the lock is held leaves plain values and a read-only connection consistent.
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // If this fails, the query that follows fails as well and reports the error.
+        state.refresh().ok()?;
+        Some(state.epoch)
+    }
+}
+
+impl State {
+    fn refresh(&mut self) -> rusqlite::Result<()> {
+        let version = self.db.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        if self.version != Some(version) {
+            // A commit between the two queries may or may not be in the epoch, but it changes the version.
+            let mut select = self.db.prepare_cached("SELECT access, gateways FROM revision")?;
+            self.epoch = select.query_row([], |row| Ok(Epoch([row.get(0)?, row.get(1)?])))?;
+            self.version = Some(version);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sqlite::{open, schema};
+
+    #[test]
+    fn every_change_of_cached_data_is_noticed_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let mut db = Connection::open(&path).unwrap();
+        db.pragma_update(None, "journal_mode", "wal").unwrap();
+        schema::migrate(&mut db).unwrap();
+        db.execute("INSERT INTO accounts VALUES (1, 'a', 1)", []).unwrap();
+        let current = CurrentEpoch::new(Connection::open(&path).unwrap()).unwrap();
+        let before = current.get().unwrap();
+        assert_eq!(current.get(), Some(before));
+        db.execute("INSERT INTO groups VALUES (1, 1, 'g', x'', x'')", []).unwrap();
+        assert_eq!(current.get(), Some(before), "groups are not cached");
+
+        db.execute("UPDATE accounts SET real_name_verified = 0", []).unwrap();
+        let after = current.get().unwrap();
+        assert_ne!(after, before);
+        db.execute("INSERT INTO gateways VALUES (1, 'gw.invalid', 1, 'USA', 'http', 0, NULL, NULL)", [])
+            .unwrap();
+        assert_ne!(current.get(), Some(after));
+    }
+
+    #[test]
+    fn changes_of_every_cached_table_are_counted() {
+        let db = open::in_memory();
+        // A migration that creates a table anew must create its triggers anew as well.
+        for table in ["accounts", "tokens", "whitelist", "entitlements", "gateways"] {
+            for change in ["INSERT", "UPDATE", "DELETE"] {
+                let like = format!("CREATE TRIGGER % AFTER {change} ON {table} BEGIN UPDATE revision SET %");
+                let count = "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND sql LIKE ?1";
+                let found: u32 = db.query_row(count, [like], |row| row.get(0)).unwrap();
+                assert_eq!(found, 1, "{change} {table}");
+            }
+        }
+    }
+}

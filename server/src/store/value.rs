@@ -1,0 +1,330 @@
+//! Values as both databases store them, and rows of them.
+
+use std::{
+    borrow::Cow,
+    fmt,
+    net::{IpAddr, Ipv4Addr},
+};
+
+use jiff::Timestamp;
+
+use super::{
+    StoreError,
+    packed::{StoredIp, StoredTime},
+    record::ProxyPassword,
+};
+use crate::domain::{
+    access::AccountId,
+    extraction::{Endpoint, Parameters},
+    instance::{Capabilities, Id, Status},
+    protocol::Protocol,
+    token::{TokenDigest, TokenKind},
+};
+
+/// The value of a column or parameter, borrowed where a record or a row has it already: imports and exports have many. `Debug` does not show it,
+/// because it may be a password.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Value<'a> {
+    Null,
+    Flag(bool),
+    Number(i64),
+    Text(Cow<'a, str>),
+    Bytes(Cow<'a, [u8]>),
+    /// Only as a parameter.
+    Array(Vec<Value<'a>>),
+}
+
+impl fmt::Debug for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Value(redacted)")
+    }
+}
+
+impl Value<'_> {
+    pub(super) fn into_owned(self) -> Value<'static> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Flag(flag) => Value::Flag(flag),
+            Self::Number(number) => Value::Number(number),
+            Self::Text(text) => Value::Text(text.into_owned().into()),
+            Self::Bytes(bytes) => Value::Bytes(bytes.into_owned().into()),
+            Self::Array(values) => Value::Array(values.into_iter().map(Value::into_owned).collect()),
+        }
+    }
+}
+
+/// The columns of a row of one of the databases.
+pub(super) trait Columns {
+    /// The value of a column, counted from 0.
+    fn value(&self, column: usize) -> Result<Value<'_>, StoreError>;
+}
+
+/// A row, whose columns are read from left to right.
+pub(crate) struct Row<'a> {
+    columns: &'a dyn Columns,
+    next: usize,
+}
+
+impl<'a> Row<'a> {
+    pub(super) fn new(columns: &'a dyn Columns) -> Self {
+        Self { columns, next: 0 }
+    }
+
+    /// The next column. A stored value that cannot be decoded means that the database is corrupt.
+    pub(super) fn take<T: Column>(&mut self) -> Result<T, StoreError> {
+        let value = self.columns.value(self.next)?;
+        self.next += 1;
+        T::read(value).ok_or_else(|| {
+            StoreError::Corrupt(format!("a column has an unexpected value, {}", std::any::type_name::<T>()))
+        })
+    }
+
+    /// What an outer join found: a struct of the columns from here on, unless the first of them is NULL.
+    pub(super) fn joined<T: FromRow>(&mut self) -> Result<Option<T>, StoreError> {
+        match self.columns.value(self.next)? {
+            Value::Null => Ok(None),
+            _ => T::from_row(self).map(Some),
+        }
+    }
+
+    /// Passes over columns.
+    pub(super) fn skip(&mut self, columns: usize) {
+        self.next += columns;
+    }
+}
+
+/// A value of a column, or a struct whose fields are values of columns.
+pub(crate) trait FromRow: Sized {
+    /// Reads the columns in order.
+    fn from_row(row: &mut Row<'_>) -> Result<Self, StoreError>;
+}
+
+impl<T: Column> FromRow for T {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, StoreError> {
+        row.take()
+    }
+}
+
+impl<A: FromRow, B: FromRow> FromRow for (A, B) {
+    fn from_row(row: &mut Row<'_>) -> Result<Self, StoreError> {
+        Ok((A::from_row(row)?, B::from_row(row)?))
+    }
+}
+
+/// Reads a struct from a row whose columns are in the order of these fields.
+macro_rules! from_row {
+    ($entry:ident: $($field:ident),+) => {
+        impl FromRow for $entry {
+            fn from_row(row: &mut Row<'_>) -> Result<Self, StoreError> {
+                Ok(Self { $($field: FromRow::from_row(row)?),+ })
+            }
+        }
+    };
+}
+pub(super) use from_row;
+
+/// A type that a column holds.
+pub(super) trait Column: Sized {
+    /// The value of a column; `None` if it is not of this type.
+    fn read(value: Value<'_>) -> Option<Self>;
+
+    /// The value for a column.
+    fn value(&self) -> Result<Value<'_>, StoreError>;
+}
+
+impl<T: Column> Column for Option<T> {
+    fn read(value: Value<'_>) -> Option<Self> {
+        if value == Value::Null { Some(None) } else { T::read(value).map(Some) }
+    }
+
+    fn value(&self) -> Result<Value<'_>, StoreError> {
+        self.as_ref().map_or(Ok(Value::Null), T::value)
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Value<'_> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+impl Column for Value<'static> {
+    fn read(value: Value<'_>) -> Option<Self> {
+        Some(value.into_owned())
+    }
+
+    fn value(&self) -> Result<Value<'_>, StoreError> {
+        Ok(self.clone())
+    }
+}
+
+impl Column for bool {
+    fn read(value: Value<'_>) -> Option<Self> {
+        match value {
+            Value::Flag(flag) => Some(flag),
+            Value::Number(number) => Some(number != 0),
+            _ => None,
+        }
+    }
+
+    fn value(&self) -> Result<Value<'_>, StoreError> {
+        Ok((*self).into())
+    }
+}
+
+impl Column for String {
+    fn read(value: Value<'_>) -> Option<Self> {
+        match value {
+            Value::Text(text) => Some(text.into_owned()),
+            _ => None,
+        }
+    }
+
+    fn value(&self) -> Result<Value<'_>, StoreError> {
+        Ok(self.as_str().into())
+    }
+}
+
+impl Column for ProxyPassword {
+    fn read(value: Value<'_>) -> Option<Self> {
+        String::read(value).map(Self::new)
+    }
+
+    fn value(&self) -> Result<Value<'_>, StoreError> {
+        Ok(self.expose().into())
+    }
+}
+
+/// Stores a list or object as JSON text.
+macro_rules! stored_as_json {
+    ($($kind:ty),+) => {$(
+        impl Column for $kind {
+            fn read(value: Value<'_>) -> Option<Self> {
+                match value {
+                    Value::Text(text) => serde_json::from_str(&text).ok(),
+                    _ => None,
+                }
+            }
+
+            fn value(&self) -> Result<Value<'_>, StoreError> {
+                let text = serde_json::to_string(self);
+                let text = text.map_err(|error| StoreError::Internal(error.to_string()))?;
+                Ok(Value::Text(text.into()))
+            }
+        }
+    )+};
+}
+
+stored_as_json!(Vec<String>, Capabilities, Parameters, Vec<Endpoint>);
+
+/// Encodes a type in a column, and decodes it.
+macro_rules! stored {
+    ($variant:ident($put_form:ty, $take_form:ty): $($kind:ty { $put:expr, $take:expr })+) => {$(
+        impl From<$kind> for Value<'_> {
+            fn from(value: $kind) -> Self {
+                let put: fn($kind) -> $put_form = $put;
+                Self::$variant(put(value))
+            }
+        }
+
+        impl Column for $kind {
+            fn read(value: Value<'_>) -> Option<Self> {
+                let take: fn($take_form) -> Option<Self> = $take;
+                match value {
+                    Value::$variant(value) => take(value),
+                    _ => None,
+                }
+            }
+
+            fn value(&self) -> Result<Value<'_>, StoreError> {
+                Ok((*self).into())
+            }
+        }
+    )+};
+}
+
+stored!(Number(i64, i64):
+    i64 { |number| number, Some }
+    u16 { i64::from, |number| number.try_into().ok() }
+    u32 { i64::from, |number| number.try_into().ok() }
+    u64 { |number| number.try_into().unwrap_or(i64::MAX), |number| number.try_into().ok() }
+    AccountId { |id| id.0, |number| Some(AccountId(number)) }
+    Id { Id::get, Id::new }
+);
+
+stored!(Text(Cow<'static, str>, Cow<'_, str>):
+    Protocol { |it| it.name().into(), |text| Protocol::from_name(&text) }
+    Status { |it| it.name().into(), |text| Status::from_name(&text) }
+    TokenKind { |it| it.name().into(), |text| TokenKind::from_name(&text) }
+);
+
+stored!(Bytes(Cow<'static, [u8]>, Cow<'_, [u8]>):
+    IpAddr {
+        |ip| StoredIp(ip).octets().to_vec().into(),
+        |bytes| Some(StoredIp::from_octets(bytes.as_ref().try_into().ok()?).0)
+    }
+    Ipv4Addr {
+        |ip| StoredIp(ip.into()).octets().to_vec().into(),
+        |bytes| match StoredIp::from_octets(bytes.as_ref().try_into().ok()?).0 {
+            IpAddr::V4(ip) => Some(ip),
+            IpAddr::V6(_) => None,
+        }
+    }
+    Timestamp {
+        |time| StoredTime(time).bytes().to_vec().into(),
+        |bytes| StoredTime::from_bytes(bytes.as_ref().try_into().ok()?).ok().map(|time| time.0)
+    }
+    TokenDigest {
+        |digest| digest.as_bytes().to_vec().into(),
+        |bytes| Some(TokenDigest::from_bytes(bytes.as_ref().try_into().ok()?))
+    }
+);
+
+impl From<bool> for Value<'_> {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl<const N: usize> Columns for [Value<'static>; N] {
+        fn value(&self, column: usize) -> Result<Value<'_>, StoreError> {
+            Ok(self.get(column).cloned().unwrap_or(Value::Null))
+        }
+    }
+
+    #[test]
+    fn values_are_decoded_and_others_are_rejected() {
+        let ip: IpAddr = "192.0.2.1".parse().unwrap();
+        let columns = [
+            Value::from(Protocol::Socks5),
+            Value::from(ip),
+            Value::from(None::<i64>),
+            Value::from(true),
+            Value::Number(70_000),
+            Value::from("frozen"),
+        ];
+        let mut row = Row::new(&columns);
+        assert_eq!(row.take::<Protocol>().unwrap(), Protocol::Socks5);
+        assert_eq!(row.take::<IpAddr>().unwrap(), ip);
+        assert_eq!(row.take::<Option<Id>>().unwrap(), None);
+        assert!(row.take::<bool>().unwrap());
+        assert!(matches!(row.take::<u16>(), Err(StoreError::Corrupt { .. })));
+        assert!(matches!(row.take::<Status>(), Err(StoreError::Corrupt { .. })));
+        assert!(matches!(row.take::<i64>(), Err(StoreError::Corrupt { .. })), "there is no such column");
+    }
+
+    #[test]
+    fn a_value_is_not_shown() {
+        assert_eq!(format!("{:?}", Value::from("very-secret")), "Value(redacted)");
+    }
+}

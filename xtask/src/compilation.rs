@@ -1,0 +1,120 @@
+//! Compiles what is generated from `fixtures/library.yaml`. Our own document uses a part of what the generators support, and the
+//! rest must not break unnoticed until an operation needs it.
+
+use std::{collections::BTreeMap, fs, path::Path, process::Command};
+
+use serde_json::Value;
+
+use crate::{
+    document::Document,
+    emit,
+    fixture::LIBRARY,
+    model::{Contract, Method},
+    problem::Problem,
+    task,
+};
+
+/// The crate around the generated file of the server: it has the modules that the file uses from the crate of the server.
+const SERVER: &str = "pub use sallyport_server::{domain, edge};
+pub mod api { pub mod generated; }";
+
+/// The crate around the generated files of the client. What sends is a stand-in, since it knows the operations of our document.
+const CLIENT: &str = r#"
+#[path = "ROOT/client/src/lenient.rs"] mod lenient;
+#[path = "ROOT/client/src/validate.rs"] mod validate;
+pub use sallyport_client::printable;
+mod contract;
+pub mod generated;
+mod operation {
+    pub struct Operation {
+        pub id: &'static str, pub method: &'static str, pub path: &'static str, pub status: u16,
+        pub code_field: &'static str, pub code: i64, pub credential: Credential, pub retry: Retry,
+        pub request_id: Option<&'static str>, pub shortage: bool, pub text: bool,
+    }
+    pub enum Retry { Safe, IdempotencyKey, Never }
+    pub enum Credential { Query(&'static str), Header(&'static str), Bearer }
+}
+mod hooks {
+    use progenitor_client::{ClientHooks, Error, ResponseValue};
+    #[derive(Clone, Debug)]
+    pub struct Hooks;
+    impl ClientHooks<Hooks> for crate::generated::Client {}
+    pub async fn read<T: serde::de::DeserializeOwned>(response: reqwest::Response) -> Result<ResponseValue<T>, Error<()>> {
+        ResponseValue::from_response(response).await
+    }
+}"#;
+
+#[test]
+fn the_library_has_each_kind_of_operation() {
+    let contract = Contract::read(&Document::parse(LIBRARY).unwrap()).unwrap();
+    let operations = &contract.operations;
+    for method in Method::ALL {
+        assert!(operations.iter().any(|operation| operation.method == method), "{method}");
+    }
+    for status in ["200", "201", "202", "204"] {
+        assert!(operations.iter().any(|operation| operation.success.status == status), "{status}");
+    }
+}
+
+#[test]
+fn what_is_generated_from_the_library_compiles() {
+    let artifacts = emit::code(&Document::parse(LIBRARY).unwrap());
+    let artifacts = artifacts.map_err(|problems| Problem::list(&problems)).unwrap();
+    let root = task::root(&std::env::current_dir().unwrap()).unwrap();
+    let crates = built_crates(&root);
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    for artifact in &artifacts {
+        write(&artifact.path.replace("/src/", "/"), &artifact.contents);
+    }
+    write("server/lib.rs", SERVER);
+    write("client/lib.rs", &CLIENT.replace("ROOT", root.to_str().unwrap()));
+    for name in ["server", "client"] {
+        let said = compile(&folder.path().join(name), &crates);
+        assert_eq!(said, Ok(()), "the generated code of the {name}");
+    }
+    // It can fail.
+    write("server/api/generated.rs", "use crate::edge::missing;");
+    assert!(compile(&folder.path().join("server"), &crates).unwrap_err().contains("missing"));
+}
+
+/// The crates that server and client are built from, by name, as the profile of the tests has built them.
+fn built_crates(root: &Path) -> BTreeMap<String, String> {
+    let output = Command::new(env!("CARGO"))
+        .current_dir(root)
+        .args(["build", "--profile", "test", "--lib", "--package", "sallyport-server"])
+        .args(["--package", "sallyport-client", "--message-format", "json-render-diagnostics"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let messages = String::from_utf8(output.stdout).unwrap();
+    let messages = messages.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let file = |message: Value| {
+        let files = message["filenames"].as_array()?;
+        let file = files.iter().filter_map(Value::as_str).find(|file| !file.ends_with(".rmeta"))?;
+        Some((message["target"]["name"].as_str()?.replace('-', "_"), file.to_owned()))
+    };
+    messages.filter_map(file).collect()
+}
+
+/// Checks the crate in `folder` as `cargo check` would.
+fn compile(folder: &Path, crates: &BTreeMap<String, String>) -> Result<(), String> {
+    let mut command = Command::new("rustc");
+    command.args(["--edition", "2024", "--crate-type", "lib", "--emit", "metadata", "--cap-lints", "allow"]);
+    command.arg("--out-dir").arg(folder).arg(folder.join("lib.rs"));
+    let used =
+        ["dropshot", "http", "jiff", "progenitor_client", "reqwest", "schemars", "serde", "serde_json"];
+    for name in used.into_iter().chain(["bytes", "regress", "sallyport_client", "sallyport_server"]) {
+        let Some(file) = crates.get(name) else { continue };
+        command.arg("--extern").arg(format!("{name}={file}"));
+    }
+    let deps = Path::new(&crates["serde"]).parent().unwrap();
+    command.arg("-L").arg(format!("dependency={}", deps.display()));
+    let output = command.output().map_err(|error| error.to_string())?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() { Ok(()) } else { Err(said) }
+}
