@@ -11,6 +11,7 @@ mod ids;
 mod operation;
 mod other;
 mod parameter;
+pub(crate) mod part;
 mod schema;
 mod search;
 mod source;
