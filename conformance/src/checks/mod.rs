@@ -1,7 +1,6 @@
 //! The checks, and what they share. `README.md` says how to add one.
 
 mod all;
-mod boundary;
 mod extract;
 mod groups;
 pub(crate) mod quota;

@@ -2,6 +2,7 @@ use std::ops::RangeInclusive;
 
 use super::operation::{Operation, OperationId};
 use super::parameter::Parameter;
+use super::part;
 use super::source::{ContractError, Node};
 
 /// The extraction: its parameters by name, and its limits.
@@ -78,6 +79,16 @@ impl Extract {
         ]
     }
 
+    /// The smallest and the largest value of [`part::NUM`] or [`part::LB`], whose listed values are consecutive integers.
+    pub(crate) fn range(&self, name: &str) -> RangeInclusive<i64> {
+        if name == part::NUM {
+            return self.num_range.clone();
+        }
+        let codes = self.lb.schema.values.iter().filter_map(|code| code.as_str()?.parse().ok());
+        let codes: Vec<i64> = codes.collect();
+        codes.iter().min().copied().unwrap_or_default()..=codes.iter().max().copied().unwrap_or_default()
+    }
+
     /// The text between two entries of the plain-text response to a request with this `lb` and `sb`.
     pub fn separator(&self, lb: Option<String>, sb: Option<String>) -> String {
         let code = lb.unwrap_or_else(|| self.lb.default_text());
@@ -87,15 +98,15 @@ impl Extract {
 
     pub(super) fn read(root: &Node<'_>) -> Result<Self, ContractError> {
         let (operation, mut parameters, node) = Operation::read(root, OperationId::Extract)?;
-        let num = parameters.query("num")?;
-        let regions = parameters.query("regions")?;
-        let country = parameters.query("country")?;
-        let protocol = parameters.query("protocol")?;
-        let return_type = parameters.query("return_type")?;
-        let lb = parameters.query("lb")?;
-        let sb = parameters.query("sb")?;
-        let request_id = parameters.query("request_id")?;
-        let request_id_header = parameters.header("X-Request-Id")?;
+        let num = parameters.query(part::NUM)?;
+        let regions = parameters.query(part::REGIONS)?;
+        let country = parameters.query(part::COUNTRY)?;
+        let protocol = parameters.query(part::PROTOCOL)?;
+        let return_type = parameters.query(part::RETURN_TYPE)?;
+        let lb = parameters.query(part::LB)?;
+        let sb = parameters.query(part::SB)?;
+        let request_id = parameters.query(part::REQUEST_ID)?;
+        let request_id_header = parameters.header(part::REQUEST_ID_HEADER)?;
         let api_key = parameters.credential()?;
         parameters.finish()?;
 

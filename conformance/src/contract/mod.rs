@@ -10,6 +10,7 @@ mod ids;
 mod json_schema;
 mod operation;
 mod parameter;
+pub(crate) mod part;
 mod schema;
 mod search;
 mod source;

@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use super::operation::{Operation, OperationId, body_properties};
 use super::parameter::Parameter;
+use super::part;
 use super::schema::Property;
 use super::source::{ContractError, Node};
 
@@ -77,16 +78,16 @@ impl Search {
                 .map(|index| properties.remove(index))
                 .ok_or_else(|| node.wrong(&format!("expected a body property `{name}`")))
         };
-        let ips = take("ips")?;
-        let order_no = take("orderNo")?;
-        let group_id = take("groupId")?;
-        let country_code = take("countryCode")?;
-        let city_code = take("cityCode")?;
-        let status = take("status")?;
-        let page = take("page")?;
-        let page_size = take("pageSize")?;
-        let activated_from = take("activatedFrom")?;
-        let activated_to = take("activatedTo")?;
+        let ips = take(part::IPS)?;
+        let order_no = take(part::ORDER_NO)?;
+        let group_id = take(part::GROUP_ID)?;
+        let country_code = take(part::COUNTRY_CODE)?;
+        let city_code = take(part::CITY_CODE)?;
+        let status = take(part::STATUS)?;
+        let page = take(part::PAGE)?;
+        let page_size = take(part::PAGE_SIZE)?;
+        let activated_from = take(part::ACTIVATED_FROM)?;
+        let activated_to = take(part::ACTIVATED_TO)?;
         if let Some(unknown) = properties.first() {
             return Err(node.wrong(&format!(
                 "no check knows the body property `{}`: read it in conformance/src/contract/search.rs and write its checks",

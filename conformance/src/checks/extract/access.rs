@@ -2,12 +2,13 @@
 //! a token which extraction must reject is valid.
 
 use super::EXTRACT;
-use super::forms::{Context, Transport, rejects};
-use super::region::by_country;
+use super::forms::{Context, Transport};
+use super::row::{Credential, Edit, Max, Min, Row, SEPARATOR, cases, each, in_forms, reject, set};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::token::{UNKNOWN, rejected_alike};
-use crate::contract::{Clause, Extract};
+use crate::contract::Clause;
+use crate::contract::part::{LB, NUM, REGIONS, RETURN_TYPE, SB};
 use crate::target::{Fact, Facts, RejectionReason, Secret};
 use crate::wire::{Request, is_loopback};
 
@@ -19,6 +20,17 @@ pub(super) struct UnmetRequirement {
     pub(super) fact: Fact,
     pub(super) reason: &'static str,
     pub(super) token: fn(&Facts) -> Option<&Secret>,
+}
+
+impl UnmetRequirement {
+    pub(super) const fn credential(self) -> Credential {
+        Credential::Supplied(self.fact, self.token)
+    }
+
+    /// An extraction of such an account, which must be rejected.
+    fn row(self) -> Row {
+        reject("", self.reason, []).citing(self.clause).by(self.credential())
+    }
 }
 
 pub(super) const NO_WHITELIST: UnmetRequirement = UnmetRequirement {
@@ -52,27 +64,23 @@ pub(super) static WHITELIST: Check = Check {
     clauses: &[Clause::ExtractWhitelist],
     needs: &[Fact::TokenNotWhitelisted],
     run: Run::Cases(|scope| {
-        let contexts = Context::all(&scope.contract.extract).into_iter();
-        let plain = contexts.map(|context| lacking(context, NO_WHITELIST, None));
         // Claims the caller's own address and one that a service may trust, in each header.
-        let addresses = [scope.facts.egress_ip.map(|ip| ip.to_string()), Some("127.0.0.1".to_owned())];
-        let addresses: Vec<_> = addresses.into_iter().flatten().collect();
-        let mut claims: Vec<Claim> = Vec::new();
+        let loopback = "127.0.0.1".to_owned();
+        let addresses = [scope.facts.egress_ip.map(|ip| ip.to_string()), Some(loopback.clone())];
+        let mut addresses: Vec<_> = addresses.into_iter().flatten().collect();
+        addresses.dedup();
         let headers = HEADERS.into_iter().chain([RARE]);
-        let each = headers.flat_map(|name| addresses.iter().map(move |address| Claim::new(name, address)));
+        let each = headers.flat_map(|header| addresses.iter().map(move |address| (header, address.clone())));
         // Proxies append an address to the others, and a parameter is as easy to forge as a header.
-        let second =
-            addresses.last().map(|address| Claim::new(HEADERS[0], &format!("{UNUSED_ADDRESS}, {address}")));
-        let by_parameter = addresses.last().map(|address| Claim::new(PARAMETERS, address));
-        for claim in each.chain(second).chain(by_parameter) {
-            if !claims.contains(&claim) {
-                claims.push(claim);
-            }
-        }
-        let forms = transports_and_text();
-        let claimed = Context::some_for_each(&forms, claims);
-        let claimed = claimed.into_iter().map(|(context, claim)| lacking(context, NO_WHITELIST, Some(claim)));
-        plain.chain(claimed).chain(with_other_parameters(NO_WHITELIST)).collect()
+        let second = (HEADERS[0], format!("{UNUSED_ADDRESS}, {loopback}"));
+        let claims = each.chain([second, (PARAMETERS, loopback.clone())]);
+        let rows = claims.map(|(header, address)| {
+            let why = format!("{}, which claims {address} in {header}", NO_WHITELIST.reason);
+            let row = reject(format!("{header}={address}"), why, [Edit::Claim(header, address)]);
+            row.by(NO_WHITELIST.credential())
+        });
+        let claimed = in_forms(Context::some_for_each(&transports_and_text(), rows));
+        rows_of(scope, NO_WHITELIST, claimed)
     }),
     ..EXTRACT
 };
@@ -83,7 +91,7 @@ pub(super) static REAL_NAME: Check = Check {
     why: "The operator serves customers without the identification that it must require.",
     clauses: &[Clause::ExtractRealName],
     needs: &[Fact::TokenNotVerified],
-    run: Run::Cases(|scope| without(scope, NO_VERIFICATION)),
+    run: Run::Cases(|scope| rows_of(scope, NO_VERIFICATION, Vec::new())),
     ..EXTRACT
 };
 
@@ -93,76 +101,36 @@ pub(super) static ENTITLEMENT: Check = Check {
     why: "Gateways are given away to accounts that have not bought any.",
     clauses: &[Clause::ExtractEntitlement],
     needs: &[Fact::TokenNotEntitled],
-    run: Run::Cases(|scope| without(scope, NO_ENTITLEMENT)),
+    run: Run::Cases(|scope| rows_of(scope, NO_ENTITLEMENT, Vec::new())),
     ..EXTRACT
 };
 
-/// A case for each form, and for parameters that no form has: the rule holds for every extraction.
-fn without(scope: &Scope<'_>, lack: UnmetRequirement) -> Vec<Case> {
-    let forms = Context::all(&scope.contract.extract).into_iter().map(|context| lacking(context, lack, None));
-    forms.chain(with_other_parameters(lack)).collect()
-}
-
-/// Parameters that no form has: a label, a description, and the change of a valid extraction.
-const OTHER_PARAMETERS: [(&str, &str, Change); 7] = [
-    ("json/several", "several gateways", |extract, request| more(extract, request, 2)),
-    ("json/many", "many gateways", |extract, request| more(extract, request, 19)),
-    (MAX, "the largest number of gateways", |extract, request| {
-        request.query(&extract.num.name, *extract.num_range.end())
-    }),
-    ("json/by name", "JSON by name", |extract, request| {
-        request.query(&extract.return_type.name, &extract.json)
-    }),
-    ("text/custom separator", "a custom separator", |extract, request| {
-        let request = request.query(&extract.return_type.name, &extract.text);
-        request.query(&extract.lb.name, &extract.custom_separator).query(&extract.sb.name, "|")
-    }),
-    ("json/country", "the default region by its other name", |extract, request| {
-        by_country(extract, request.without_query(&extract.regions.name))
-    }),
-    ("text/separator", "a separator", |extract, request| {
-        let last = extract.separators.last().map_or("", |separator| &separator.code);
-        request.query(&extract.return_type.name, &extract.text).query(&extract.lb.name, last)
-    }),
-];
-
-type Change = fn(&Extract, Request) -> Request;
-
-/// Requests this number of gateways above the minimum.
-fn more(extract: &Extract, request: Request, more: i64) -> Request {
-    let num = (extract.num_range.start() + more).min(*extract.num_range.end());
-    request.query(&extract.num.name, num)
-}
-
-fn with_other_parameters(lack: UnmetRequirement) -> impl Iterator<Item = Case> {
-    OTHER_PARAMETERS.into_iter().map(move |(label, what, change)| {
-        let case = Case::for_data(label, Cost::requests(1), (lack, what, change), is_rejected_with);
+/// The requirement in each form, in further rows, and beside parameters that no form has: it holds for every extraction.
+fn rows_of(scope: &Scope<'_>, lack: UnmetRequirement, further: Vec<Row>) -> Vec<Case> {
+    let extract = &scope.contract.extract;
+    let last = extract.separators.last().map_or("", |separator| &separator.code).to_owned();
+    let text = || set(RETURN_TYPE, &extract.text);
+    let separator = || [text(), set(LB, &extract.custom_separator), set(SB, SEPARATOR)];
+    let others: [(_, _, Vec<Edit>); 7] = [
+        ("json/several", "several gateways", vec![set(NUM, Min(2))]),
+        ("json/many", "many gateways", vec![set(NUM, Min(19))]),
+        (MOST, "the largest number of gateways", vec![set(NUM, Max(0))]),
+        ("json/by name", "JSON by name", vec![set(RETURN_TYPE, &extract.json)]),
+        ("text/custom separator", "a custom separator", separator().into()),
+        ("json/country", "the default region by its other name", vec![Edit::Drop(REGIONS), Edit::ByCountry]),
+        ("text/separator", "a separator", vec![text(), set(LB, last)]),
+    ];
+    let beside = others.map(|(label, what, edits)| {
+        let row =
+            reject("", format!("{}, with {what}", lack.reason), edits).by(lack.credential()).named(label);
         // A service may look for gateways first.
-        let case = if label == MAX { case.needs([Fact::PlentifulRegion]) } else { case };
-        Context::PLAIN.share(case).sharing("groups", Cost::requests(1))
-    })
+        if label == MOST { row.needing(Fact::PlentifulRegion) } else { row }
+    });
+    let forms = each(&Context::all(extract), [lack.row()]);
+    cases(lack.clause, forms.into_iter().chain(further).chain(beside))
 }
 
-/// The label of the case with the maximum number of gateways.
-const MAX: &str = "json/most";
-
-async fn is_rejected_with(
-    probe: &Probe<'_>,
-    (lack, what, change): (UnmetRequirement, &'static str, Change),
-) -> Result<(), Stop> {
-    let token = probe.required(lack.fact, lack.token)?;
-    Context::PLAIN.control(probe).await?;
-    let request = change(&probe.contract().extract, Context::PLAIN.with_token(probe, token.expose()));
-    rejects(probe, lack.clause, &format!("{}, with {what}", lack.reason), &request).await?;
-    is_valid(probe, token, lack.fact).await
-}
-
-/// An address that the caller claims to have, in a header that proxies use for it, or in [`PARAMETERS`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Claim {
-    header: &'static str,
-    address: String,
-}
+const MOST: &str = "json/most";
 
 pub(super) const HEADERS: [&str; 8] = [
     "X-Forwarded-For",
@@ -206,12 +174,6 @@ const ADDRESS_PARAMETERS: [&str; 3] = ["ip", "client_ip", "request_ip"];
 /// Stands for all of [`RARE_HEADERS`].
 pub(super) const RARE: &str = "headers of fewer services";
 
-impl Claim {
-    fn new(header: &'static str, address: &str) -> Self {
-        Self { header, address: address.to_owned() }
-    }
-}
-
 /// The request with an address in a header of [`HEADERS`], in each of [`RARE_HEADERS`], or in each of [`ADDRESS_PARAMETERS`].
 pub(super) fn claiming(request: Request, header: &str, address: &str) -> Request {
     match header {
@@ -222,32 +184,6 @@ pub(super) fn claiming(request: Request, header: &str, address: &str) -> Request
         "Forwarded" => request.header(header, format!("for={address}")),
         _ => request.header(header, address),
     }
-}
-
-fn lacking(context: Context, lack: UnmetRequirement, claim: Option<Claim>) -> Case {
-    let label = match &claim {
-        Some(claim) => format!("{}/{}={}", context.label(), claim.header, claim.address),
-        None => context.label(),
-    };
-    let shared = context.without_transport();
-    let case = Case::for_data(label, Cost::requests(1), (context, lack, claim), is_rejected);
-    shared.share(case).sharing("groups", Cost::requests(1))
-}
-
-async fn is_rejected(
-    probe: &Probe<'_>,
-    (context, lack, claim): (Context, UnmetRequirement, Option<Claim>),
-) -> Result<(), Stop> {
-    let token = probe.required(lack.fact, lack.token)?;
-    context.without_transport().control(probe).await?;
-    let mut request = context.with_token(probe, token.expose());
-    let mut why = format!("{}, {}", lack.reason, context.name());
-    if let Some(claim) = claim {
-        request = claiming(request, claim.header, &claim.address);
-        why = format!("{why}, which claims {} in {}", claim.address, claim.header);
-    }
-    rejects(probe, lack.clause, &why, &request).await?;
-    is_valid(probe, token, lack.fact).await
 }
 
 /// Shows what the rejection of a token is worth: that the token is valid. A success would be a violation in any case. List groups
@@ -410,40 +346,23 @@ pub(super) static REJECTED: Check = Check {
 };
 
 fn rejected_cases(scope: &Scope<'_>) -> Vec<Case> {
-    let contexts = transports_and_text();
-    let case = |(index, reason, context): (usize, RejectionReason, Context)| {
-        let label = format!("{} {}/{}", reason.name(), index + 1, context.label());
-        let shared = context.without_transport();
-        let case = Case::for_data(label, Cost::requests(1), (index, context), rejected).about(index);
-        let case = case.judging(reason.clause());
-        shared.share(case).sharing(format!("groups {index}"), Cost::requests(1))
+    let rejected = &scope.facts.rejected_tokens;
+    let reasons = rejected.iter().map(|rejected| (rejected.reason, rejected.note.as_str()));
+    // Without the fact, a plan still shows a case.
+    let unknown = rejected.is_empty().then_some((RejectionReason::Revoked, ""));
+    let of_token = |(index, (reason, note)): (usize, (RejectionReason, &str))| {
+        let (number, name) = (index + 1, reason.name());
+        let note = if note.is_empty() { String::new() } else { format!(" ({note})") };
+        let why = format!("credential {number} of {}, {name}{note}", Fact::RejectedTokens.variable());
+        let rows = transports_and_text().into_iter().map(|form| {
+            let label = format!("{name} {number}/{}", form.label());
+            reject("", format!("{why}, {}", form.name()), [])
+                .by(Credential::Rejected(index))
+                .named(label)
+                .in_form(form)
+        });
+        let cases = cases(reason.clause(), rows).into_iter();
+        cases.map(|case| case.about(index).judging(reason.clause())).collect::<Vec<_>>()
     };
-    let mut reasons: Vec<_> = scope.facts.rejected_tokens.iter().map(|rejected| rejected.reason).collect();
-    if reasons.is_empty() {
-        // Without the fact, a plan still shows a case.
-        reasons.push(RejectionReason::Revoked);
-    }
-    let each = |(index, reason): (usize, RejectionReason)| {
-        contexts.iter().map(move |context| (index, reason, context.clone())).collect::<Vec<_>>()
-    };
-    reasons.into_iter().enumerate().flat_map(each).map(case).collect()
-}
-
-async fn rejected(probe: &Probe<'_>, (index, context): (usize, Context)) -> Result<(), Stop> {
-    let rejected = probe.required(Fact::RejectedTokens, |facts| facts.rejected_tokens.get(index))?;
-    context.without_transport().control(probe).await?;
-    let note = if rejected.note.is_empty() { String::new() } else { format!(" ({})", rejected.note) };
-    let why = format!(
-        "credential {} of {}, {}{note}, {}",
-        index + 1,
-        Fact::RejectedTokens.variable(),
-        rejected.reason.name(),
-        context.name()
-    );
-    let request = context.with_token(probe, rejected.token.expose());
-    rejects(probe, rejected.reason.clause(), &why, &request).await?;
-    if rejected.reason == RejectionReason::Revoked {
-        return Ok(());
-    }
-    is_valid(probe, &rejected.token, Fact::RejectedTokens).await
+    reasons.chain(unknown).enumerate().flat_map(of_token).collect()
 }

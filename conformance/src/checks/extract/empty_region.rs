@@ -4,20 +4,22 @@
 
 mod shortage;
 
-use std::sync::Arc;
-
-use shortage::{CONTROL, control, is_short, is_throttled, judge, no_shortage, send, send_patiently};
+pub(super) use shortage::must_be_short;
+use shortage::{CONTROL, control, is_short, is_throttled, no_shortage, send, send_patiently};
 
 use super::access::{HEADERS, OTHER_CLAIMS, UNUSED_ADDRESS, claiming};
 use super::content::has_retry_after;
 use super::forms::{Context, Transport};
 use super::gateways::gives_gateways;
+use super::request_id::Place;
+use super::row::{self, Credential, Edit, Row, accept, set};
 use super::separator_input::of_bytes;
 use crate::check::{Case, Check, Cost, Decision, Probe, Run, Scope, Stop};
 use crate::checks::State;
 use crate::checks::requests::{Requests, protocol_to_name};
 use crate::checks::token::rejected_alike;
-use crate::contract::{Clause, Extract, OperationId, Parameter};
+use crate::contract::part::{COUNTRY, LB, NUM, PROTOCOL, REGIONS, REQUEST_ID_HEADER, RETURN_TYPE, SB};
+use crate::contract::{Clause, Extract, OperationId};
 use crate::target::Fact;
 use crate::wire::Request;
 
@@ -52,7 +54,7 @@ pub(super) static NOTHING_MORE: Check = check(
         ExtractTokenTransport
     ),
     |_| {
-        cases([Context::PLAIN, Context::TEXT].map(|context| {
+        shared([Context::PLAIN, Context::TEXT].map(|context| {
             let label = format!("{}/nothing more", context.label());
             Case::for_data(label, Cost::requests(1), context, least)
         }))
@@ -64,10 +66,10 @@ pub(super) static LINK: Check = check(
     "a legacy API Link credential gets the shortage response of a region without gateways",
     "Links that customers generated in the past stop working, or get gateways of another region.",
     clauses!(ExtractCountryAlias, ExtractLinkCredential),
-    |scope| cases(links(scope)),
+    |scope| shared(links(scope)),
 );
 
-pub(super) static NUM: Check = check(
+pub(super) static NUMBERS: Check = check(
     "extract.num-range.empty-region",
     "each `num` in its range gets the shortage response of a region without gateways",
     "A limit below the documented one breaks callers that extract in full batches.",
@@ -75,7 +77,7 @@ pub(super) static NUM: Check = check(
     |scope| cases(numbers(&scope.contract.extract)),
 );
 
-pub(super) static PROTOCOL: Check = check(
+pub(super) static PROTOCOLS: Check = check(
     "extract.protocol.empty-region",
     "each protocol of the account gets the shortage response of a region without gateways",
     "Callers who name the default protocol, or buy another one, are rejected.",
@@ -84,7 +86,7 @@ pub(super) static PROTOCOL: Check = check(
         let extract = &scope.contract.extract;
         let named = protocol_to_name(extract, scope.facts).cloned();
         let named = named.unwrap_or_else(|| extract.protocol.default_text());
-        cases(values(scope, &extract.protocol, named, Clause::ExtractProtocol))
+        cases(values(scope, PROTOCOL, named, Clause::ExtractProtocol))
     },
 );
 
@@ -94,19 +96,20 @@ pub(super) static REQUEST_ID: Check = check(
     "Callers who send the id where their library puts it are rejected.",
     clauses!(ExtractRequestIdSource),
     |scope| {
-        let in_header = id_in_header(&scope.contract.extract);
-        cases(forms(scope, Clause::ExtractRequestIdSource).into_iter().chain([in_header]))
+        let (clause, why) = (Clause::ExtractRequestIdSource, format!("a request id in {REQUEST_ID_HEADER}"));
+        let in_header = short(Context::PLAIN, "in its header", clause, &why, [Edit::Id(Place::Header)]);
+        cases(forms(scope, clause).into_iter().chain([in_header]))
     },
 );
 
-pub(super) static RETURN_TYPE: Check = check(
+pub(super) static RETURN_TYPES: Check = check(
     "extract.return-type.empty-region",
     "each `return_type` gets the shortage response of a region without gateways",
     "Callers who ask for the default form by its name, or for text, are rejected.",
     clauses!(ExtractReturnType),
     |scope| {
-        let extract = &scope.contract.extract;
-        cases(values(scope, &extract.return_type, extract.json.clone(), Clause::ExtractReturnType))
+        let json = scope.contract.extract.json.clone();
+        cases(values(scope, RETURN_TYPE, json, Clause::ExtractReturnType))
     },
 );
 
@@ -123,7 +126,13 @@ pub(super) static EQUAL: Check = check(
     "equal tokens and equal regions get the shortage response of a region without gateways",
     "Clients that send the token in every place that they know are rejected.",
     clauses!(ExtractCountryEqual, ExtractTokenEqual),
-    |scope| cases(tokens().into_iter().chain([equal_regions(&scope.contract.extract)])),
+    |scope| {
+        let (empty, clause) =
+            (scope.facts.empty_region.clone().unwrap_or_default(), Clause::ExtractCountryEqual);
+        let why = format!("{REGIONS} and {COUNTRY} that are equal");
+        let regions = short(Context::PLAIN, "regions", clause, &why, [set(COUNTRY, empty)]);
+        cases(tokens().into_iter().chain([regions]))
+    },
 );
 
 pub(super) static TRANSPORT: Check = check(
@@ -139,16 +148,22 @@ pub(super) static WHITELIST: Check = check(
     "a claimed address does not take the place of the real one where a region has no gateways",
     "Callers behind a proxy that adds a header are rejected.",
     clauses!(ExtractWhitelist),
-    |_| cases(addresses()),
+    |_| shared(addresses()),
 );
-
-/// Adds something valid to a request.
-type Change = dyn Fn(&Probe<'_>, Request) -> Request + Send + Sync;
 
 /// The supplied region may have gateways after all. The control reserves the gateway that such a run would take, so that a
 /// budget without gateways leaves these cases out.
-fn cases(cases: impl IntoIterator<Item = Case>) -> Vec<Case> {
+fn shared(cases: impl IntoIterator<Item = Case>) -> Vec<Case> {
     cases.into_iter().map(|case| case.sharing_in_run(CONTROL, Cost::extraction(1, 1))).collect()
+}
+
+/// A row that must get the shortage, as an extraction of the form `like` does.
+fn short(like: Context, label: &str, clause: Clause, why: &str, edits: impl Into<Vec<Edit>>) -> Row {
+    accept(label, why, edits).citing(clause).in_form(like.clone()).short_like(like)
+}
+
+fn cases(rows: impl IntoIterator<Item = Row>) -> Vec<Case> {
+    shared(row::cases(Clause::ExtractRegion, rows))
 }
 
 /// Whether the account may extract in a form, as far as the facts say.
@@ -156,22 +171,21 @@ fn is_entitled(scope: &Scope<'_>, context: &Context) -> bool {
     context.extra.protocol.as_ref().is_none_or(|own| scope.facts.entitled_protocols.contains(own))
 }
 
-/// Cases for the forms that test a clause.
-fn forms(scope: &Scope<'_>, clause: Clause) -> Vec<Case> {
+/// The forms that test a clause.
+fn forms(scope: &Scope<'_>, clause: Clause) -> Vec<Row> {
     // These cases set the region themselves.
     let fits = |context: &Context| {
         let is_single = *context != Context::PLAIN && !context.is_combined() && !context.extra.region;
         is_single && is_entitled(scope, context) && context.clause() == clause
     };
-    let case = |context: Context| {
-        let (label, why) = (context.label(), context.name());
-        let base = match context.transport {
+    let row = |context: Context| {
+        let like = match context.transport {
             Transport::Query => Context::PLAIN,
             _ => Context { transport: Transport::Query, ..context.clone() },
         };
-        valid(base, label, clause, why, move |probe, _| context.request(probe))
+        short(like, &context.label(), clause, &context.name(), []).in_form(context)
     };
-    Context::all(&scope.contract.extract).into_iter().filter(fits).map(case).collect()
+    Context::all(&scope.contract.extract).into_iter().filter(fits).map(row).collect()
 }
 
 fn links(scope: &Scope<'_>) -> Vec<Case> {
@@ -180,26 +194,6 @@ fn links(scope: &Scope<'_>) -> Vec<Case> {
     };
     let fits = |context: &Context| !context.extra.region && is_entitled(scope, context);
     Context::in_query(&scope.contract.extract).into_iter().filter(fits).map(case).collect()
-}
-
-/// A case for a request that must get the shortage, as a request of the form `base` does.
-fn valid(
-    base: Context,
-    label: impl Into<String>,
-    clause: Clause,
-    why: impl Into<String>,
-    change: impl Fn(&Probe<'_>, Request) -> Request + Send + Sync + 'static,
-) -> Case {
-    let change: Arc<Change> = Arc::new(change);
-    Case::for_data(label.into(), Cost::requests(1), (base, clause, why.into(), change), is_valid)
-}
-
-async fn is_valid(
-    probe: &Probe<'_>,
-    (base, clause, why, change): (Context, Clause, String, Arc<Change>),
-) -> Result<(), Stop> {
-    let request = change(probe, base.request(probe));
-    judge(probe, clause, &why, &base, &request).await
 }
 
 /// The plain form has nothing that a service could reject, but it may lack what a service wrongly requires. Then a request with
@@ -245,29 +239,24 @@ async fn least(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
 }
 
 /// The maximum `num`, and one above the middle of its range.
-fn numbers(extract: &Extract) -> Vec<Case> {
+fn numbers(extract: &Extract) -> Vec<Row> {
     let (start, end) = (*extract.num_range.start(), *extract.num_range.end());
-    let name = extract.num.name.clone();
-    let case = |(context, label, num): (Context, &str, i64)| {
-        let (why, name) = (format!("{name}={num}, {}", context.name()), name.clone());
-        let label = format!("{}/{label}", context.label());
-        valid(context, label, Clause::ExtractNumRange, why, move |_, request| request.query(&name, num))
+    let row = |(form, label, num): (Context, &str, i64)| {
+        let (label, why) = (format!("{}/{label}", form.label()), format!("{NUM}={num}, {}", form.name()));
+        short(form, &label, Clause::ExtractNumRange, &why, [set(NUM, num.to_string())])
     };
     let largest = Context::all_without_id(extract).into_iter().filter(|context| context.extra.is_nothing());
     let largest = largest.map(|context| (context, "the largest num", end));
     let middle = (Context::PLAIN, "a num above the middle", (start + end) / 2 + 1);
-    largest.chain([middle]).map(case).collect()
+    largest.chain([middle]).map(row).collect()
 }
 
 /// Each separator, and custom ones, some of the maximum length.
-fn separators(extract: &Extract) -> Vec<Case> {
-    let (lb, sb) = (extract.lb.name.clone(), extract.sb.name.clone());
+fn separators(extract: &Extract) -> Vec<Row> {
     let listed = extract.separators.iter().map(|separator| {
-        let (lb, code) = (lb.clone(), separator.code.clone());
-        let label = format!("{lb}={code}");
-        valid(Context::TEXT, label.clone(), Clause::ExtractSeparatorRange, label, move |_, request| {
-            request.query(&lb, &code)
-        })
+        let label = format!("{LB}={}", separator.code);
+        let edits = [set(LB, &separator.code)];
+        short(Context::TEXT, &label, Clause::ExtractSeparatorRange, &label, edits)
     });
     let most = extract.separator_bytes;
     let custom = [
@@ -279,35 +268,32 @@ fn separators(extract: &Extract) -> Vec<Case> {
         ("line breaks", "\r\n".to_owned()),
     ];
     let custom = custom.map(|(label, separator)| {
-        let (lb, sb, code) = (lb.clone(), sb.clone(), extract.custom_separator.clone());
-        let why = format!("{sb}={separator:?}");
-        valid(Context::TEXT, label, Clause::ExtractSbLength, why, move |_, request| {
-            request.query(&lb, &code).query(&sb, &separator)
-        })
+        let why = format!("{SB}={separator:?}");
+        let edits = [set(LB, &extract.custom_separator), set(SB, separator)];
+        short(Context::TEXT, label, Clause::ExtractSbLength, &why, edits)
     });
     listed.chain(custom).collect()
 }
 
 /// The same token in several transports.
-fn tokens() -> Vec<Case> {
+fn tokens() -> Vec<Row> {
     const SEVERAL: [&[Transport]; 4] = [
         &[Transport::Query, Transport::Header],
         &[Transport::Query, Transport::Bearer],
         &[Transport::Header, Transport::Bearer],
         &Transport::ALL,
     ];
-    let case = |transports: &'static [Transport]| {
+    let row = |transports: &'static [Transport]| {
         let names: Vec<_> = transports.iter().map(|transport| transport.name()).collect();
         let labels: Vec<_> = transports.iter().map(|transport| transport.label()).collect();
         let why = format!("the same token in {}", names.join(" and "));
         let label = format!("tokens in {}", labels.join(", "));
-        valid(Context::PLAIN, label, Clause::ExtractTokenEqual, why, move |probe, _| {
-            let bare = Context::PLAIN.without_token(probe);
-            let token = probe.token().expose();
-            transports.iter().fold(bare, |request, transport| transport.carry(probe, request, token))
-        })
+        let others: Vec<_> =
+            transports[1..].iter().map(|other| Edit::Token(*other, Credential::Own)).collect();
+        let row = short(Context::PLAIN, &label, Clause::ExtractTokenEqual, &why, others);
+        row.in_form(Context::by(transports[0]))
     };
-    SEVERAL.map(case).to_vec()
+    SEVERAL.map(row).to_vec()
 }
 
 /// Addresses that a whitelisted caller claims to have.
@@ -331,7 +317,7 @@ async fn claimed(probe: &Probe<'_>, (header, address): (&'static str, &'static s
     }
     if class.decision() != Decision::Rejected {
         let why = format!("{address} in {header}");
-        return judge(probe, Clause::ExtractWhitelist, &why, &Context::PLAIN, &request).await;
+        return must_be_short(probe, Clause::ExtractWhitelist, &why, &Context::PLAIN, &request).await;
     }
     let Some(egress) = probe.facts().egress_ip else {
         return Err(
@@ -350,28 +336,10 @@ async fn claimed(probe: &Probe<'_>, (header, address): (&'static str, &'static s
 }
 
 /// The forms of a parameter with a default, and the default by its name.
-fn values(scope: &Scope<'_>, parameter: &Parameter, default: String, clause: Clause) -> Vec<Case> {
-    let (name, why) = (parameter.name.clone(), format!("{}={default}", parameter.name));
-    let by_name = valid(Context::PLAIN, "the default by its name", clause, why, move |_, request| {
-        request.query(&name, &default)
-    });
+fn values(scope: &Scope<'_>, part: &'static str, default: String, clause: Clause) -> Vec<Row> {
+    let why = format!("{part}={default}");
+    let by_name = short(Context::PLAIN, "the default by its name", clause, &why, [set(part, default)]);
     forms(scope, clause).into_iter().chain([by_name]).collect()
-}
-
-fn id_in_header(extract: &Extract) -> Case {
-    let header = extract.request_id_header.name.clone();
-    let why = format!("a request id in {header}");
-    valid(Context::PLAIN, "in its header", Clause::ExtractRequestIdSource, why, move |probe, request| {
-        request.header(&header, probe.fresh_request_id())
-    })
-}
-
-fn equal_regions(extract: &Extract) -> Case {
-    let country = extract.country.name.clone();
-    let why = format!("{} and {country} that are equal", extract.regions.name);
-    valid(Context::PLAIN, "regions", Clause::ExtractCountryEqual, why, move |probe, request| {
-        request.query(&country, probe.facts().empty_region.as_deref().unwrap_or_default())
-    })
 }
 
 /// Sends the link credential in the transport that the service accepts, with either name of the region.
@@ -390,10 +358,10 @@ async fn link(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
             return meets_shortage(probe, Clause::ExtractCountryAlias, &by_alias).await;
         }
         if class.decision() != Decision::Rejected {
-            return judge(probe, Clause::ExtractLinkCredential, &why, &context, &by(transport)).await;
+            return must_be_short(probe, Clause::ExtractLinkCredential, &why, &context, &by(transport)).await;
         }
     }
-    judge(probe, Clause::ExtractLinkCredential, &why, &context, &by(Transport::Query)).await
+    must_be_short(probe, Clause::ExtractLinkCredential, &why, &context, &by(Transport::Query)).await
 }
 
 async fn meets_shortage(probe: &Probe<'_>, clause: Clause, request: &Request) -> Result<(), Stop> {

@@ -1,13 +1,10 @@
 //! The forms of an extraction, in each of which every rule must hold: other parameters beside the one under test, JSON or
 //! text, and the transport of the token. Each form has one control request, which a run sends once.
 
-use std::fmt::Display;
-
 use super::content::has_retry_after;
 use crate::check::{AcceptedResponse, Case, Cost, Form, Probe, ResponseClass, Stop};
 use crate::checks::{Requests, State};
-use crate::contract::{Clause, Extract, OperationId, Parameter};
-use crate::grammar::Spelling;
+use crate::contract::{Clause, Extract, OperationId};
 use crate::wire::{Request, Response};
 
 /// Where a request carries the token.
@@ -180,6 +177,11 @@ impl Context {
         }
     }
 
+    pub(super) fn other_transports(&self) -> impl Iterator<Item = Transport> + use<> {
+        let own = self.transport;
+        Transport::ALL.into_iter().filter(move |other| *other != own)
+    }
+
     /// The form whose control request shows that this one is accepted, for requests with a wrong token. Another check tests
     /// which transports of the token work.
     pub(super) fn without_transport(&self) -> Self {
@@ -301,57 +303,6 @@ impl Context {
     /// The case, which needs [`Context::control_with`] for some gateways.
     pub(super) fn share_with(&self, case: Case, label: &str, gateways: u32) -> Case {
         case.sharing_in_run(self.control_label(label), Cost::extraction(1, gateways))
-    }
-
-    /// A case for a request that must be rejected: the valid one of this form with a change.
-    pub(super) fn invalid(
-        self,
-        what: impl Display,
-        clause: Clause,
-        reason: impl Display,
-        change: impl Fn(&Probe<'_>, Request) -> Request + Clone + Send + Sync + 'static,
-    ) -> Case {
-        let label = format!("{}/{what}", self.label());
-        let why = format!("{reason}, {}", self.name());
-        let context = self.clone();
-        let case = Case::from_closure(label, Cost::requests(1), move |probe| {
-            let (context, why, change) = (context.clone(), why.clone(), change.clone());
-            Box::pin(async move {
-                context.control(probe).await?;
-                let invalid = change(probe, context.request(probe));
-                rejects(probe, clause, &why, &invalid).await
-            })
-        });
-        self.share(case)
-    }
-
-    /// A case for a value of a parameter that must be rejected.
-    pub(super) fn invalid_value(self, parameter: &Parameter, value: &Spelling, clause: Clause) -> Case {
-        let what = format!("{}={}", parameter.name, value.name);
-        let why = format!("{}={:?}, {}", parameter.name, value.text, value.reason);
-        let (name, value) = (parameter.name.clone(), value.text.clone());
-        self.invalid(what, clause, why, move |_, request| request.query(&name, &value))
-    }
-
-    /// A case for a request for one gateway that must be accepted: the valid one of this form with a change.
-    pub(super) fn valid(
-        self,
-        what: impl Display,
-        clause: Clause,
-        reason: impl Display,
-        change: impl Fn(&Probe<'_>, Request) -> Request + Clone + Send + Sync + 'static,
-    ) -> Case {
-        let label = format!("{}/{what}", self.label());
-        let why = format!("{reason}, {}", self.name());
-        let context = self.clone();
-        Case::from_closure(label, Cost::extraction(1, 1), move |probe| {
-            let (context, why, change) = (context.clone(), why.clone(), change.clone());
-            Box::pin(async move {
-                let request = change(probe, context.request(probe));
-                probe.accepts_or_control(clause, &why, &request, context.control(probe)).await?;
-                Ok(())
-            })
-        })
     }
 }
 

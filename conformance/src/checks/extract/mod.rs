@@ -16,6 +16,7 @@ mod protocol;
 mod region;
 mod replay;
 mod request_id;
+mod row;
 mod separator_input;
 mod supply;
 mod text;
@@ -34,10 +35,10 @@ pub(super) const EXTRACT: Check = Check { operation: Some(OperationId::Extract),
 pub(super) static CHECKS: &[&Check] = &[
     &empty_region::NOTHING_MORE,
     &empty_region::LINK,
-    &empty_region::NUM,
-    &empty_region::PROTOCOL,
+    &empty_region::NUMBERS,
+    &empty_region::PROTOCOLS,
     &empty_region::REQUEST_ID,
-    &empty_region::RETURN_TYPE,
+    &empty_region::RETURN_TYPES,
     &empty_region::SEPARATOR,
     &empty_region::EQUAL,
     &empty_region::TRANSPORT,

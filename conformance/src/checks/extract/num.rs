@@ -5,12 +5,13 @@ use serde_json::Value;
 use super::EXTRACT;
 use super::content;
 use super::forms::Context;
-use super::separator_input::invalid_beside_custom;
-use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
+use super::row::{Drop, Max, Min, cases, each, in_forms, reject, set, values};
+use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::token::rejected_alike;
 use crate::contract::Clause;
-use crate::grammar::integer_texts;
+use crate::contract::part::{NUM, PROTOCOL};
+use crate::grammar::{Spelling, integer_texts};
 use crate::target::Fact;
 use crate::wire::Exchange;
 
@@ -70,35 +71,23 @@ pub(super) static BOUNDARIES: Check = Check {
     clauses: &[Clause::ExtractNumRange],
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
+        let forms = Context::all(extract);
         // The most likely mistakes are tested in every form, all others in two forms.
-        let (start, end) = (*extract.num_range.start(), *extract.num_range.end());
-        let near = [start - 1, -1, end + 1].map(|number| number.to_string());
+        let likely = [Min(-1), "-1".into(), Max(1)].map(|value| value.text(extract, NUM));
         let (near, far): (Vec<_>, Vec<_>) =
-            integer_texts(&extract.num_range).into_iter().partition(|value| near.contains(&value.text));
-        let contexts = Context::all(extract);
-        let everywhere =
-            near.iter().flat_map(|value| contexts.iter().map(|context| (context.clone(), value.clone())));
-        let beside_separator = near.iter().map(|value| {
-            let name = extract.num.name.clone();
-            let what = format!("{name}={}, beside a custom separator", value.name);
-            let why = format!("{name}={}, {}, beside a custom separator", value.text, value.reason);
-            let text = value.text.clone();
-            invalid_beside_custom(extract, what, Clause::ExtractNumRange, why, move |request| {
-                request.query(&name, &text)
-            })
+            integer_texts(&extract.num_range).into_iter().partition(|value| likely.contains(&value.text));
+        let beside_separator = near.iter().map(|Spelling { text, name, reason, .. }| {
+            let why = format!("{NUM}={text}, {reason}, beside a custom separator");
+            let row = reject(format!("{NUM}={name}, beside a custom separator"), why, [set(NUM, text)]);
+            row.separated(*extract.num_range.start()).in_form(Context::TEXT)
         });
         // A service may report both errors or one.
-        let (num, protocol) = (extract.num.name.clone(), extract.protocol.name.clone());
-        let (what, why) = (format!("{num} and {protocol}"), format!("{num} and {protocol} are both wrong"));
-        let both = Context::PLAIN.invalid(what, Clause::ExtractNumRange, why, move |_, request| {
-            request.query(&num, start - 1).query(&protocol, "https")
-        });
-        let pairs = everywhere.chain(Context::one_for_each(&contexts, far));
-        pairs
-            .map(|(context, value)| context.invalid_value(&extract.num, &value, Clause::ExtractNumRange))
-            .chain(beside_separator)
-            .chain([both])
-            .collect()
+        let wrong = [set(NUM, Min(-1)), set(PROTOCOL, "https")];
+        let both = reject("num and protocol", "num and protocol are both wrong", wrong);
+        let mut rows = each(&forms, values(NUM, near.clone()));
+        rows.extend(in_forms(Context::one_for_each(&forms, values(NUM, far))));
+        rows.extend(beside_separator);
+        cases(Clause::ExtractNumRange, rows.into_iter().chain([both]))
     }),
     ..EXTRACT
 };
@@ -214,22 +203,10 @@ pub(super) static REQUIRED: Check = Check {
     why: "A service that assumes a number returns gateways to a caller whose request is wrong, and the caller does not \
           notice its mistake.",
     clauses: &[Clause::ExtractNumRequired],
-    run: Run::Cases(required),
+    run: Run::Cases(|scope| {
+        let rows =
+            [reject("absent", "num is absent", [Drop(NUM)]), reject("empty", "num is empty", [set(NUM, "")])];
+        cases(Clause::ExtractNumRequired, each(&Context::all(&scope.contract.extract), rows))
+    }),
     ..EXTRACT
 };
-
-fn required(scope: &Scope<'_>) -> Vec<Case> {
-    let extract = &scope.contract.extract;
-    let case = |(context, is_empty): (Context, bool)| {
-        let name = extract.num.name.clone();
-        let (what, reason) = if is_empty { ("empty", "num is empty") } else { ("absent", "num is absent") };
-        context.invalid(what, Clause::ExtractNumRequired, reason, move |_, request| {
-            if is_empty { request.query(&name, "") } else { request.without_query(&name) }
-        })
-    };
-    Context::all(extract)
-        .into_iter()
-        .flat_map(|context| [(context.clone(), false), (context, true)])
-        .map(case)
-        .collect()
-}

@@ -3,8 +3,10 @@
 use super::EXTRACT;
 use super::content::is_undecided;
 use super::forms::Context;
+use super::row::{cases, each, in_forms, values};
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::requests::protocol_to_name;
+use crate::contract::part::PROTOCOL;
 use crate::contract::{Clause, boundaries};
 use crate::grammar::Spelling;
 use crate::target::Fact;
@@ -121,10 +123,10 @@ pub(super) static UNLISTED: Check = Check {
     ..EXTRACT
 };
 
-/// Values that callers may try as protocols. The contract mentions the first one, and proxy URLs have the others.
-const NEAR: [&str; 13] = [
-    "https", "HTTPS", "socks", "socks4", "socks4a", "socks5h", "sock5", "socks6", "ftp", "htt", "http2",
-    "httphttp", "any",
+/// Values that callers may try as protocols; proxy URLs have them.
+const NEAR: [&str; 12] = [
+    "HTTPS", "socks", "socks4", "socks4a", "socks5h", "sock5", "socks6", "ftp", "htt", "http2", "httphttp",
+    "any",
 ];
 
 fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
@@ -138,27 +140,24 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
         [listed.to_uppercase(), capitalized(listed), format!(" {listed}"), format!("{listed} ")]
     });
     let other = ["0", "1", "true", "null", "*", "-", "h\u{442}tp"].map(str::to_owned);
-    let near = NEAR.map(str::to_owned);
-    let (named, values) =
-        near.split_first().map_or((None, &near[..]), |(named, others)| (Some(named), others));
-    let mut values: Vec<String> =
-        values.iter().cloned().chain(derived).chain(urls).chain(spelled).chain(pairs).chain(other).collect();
-    values.retain(|value| !listed(value));
-    values.dedup();
+    let near = NEAR.map(str::to_owned).into_iter();
+    let mut others: Vec<String> =
+        near.chain(derived).chain(urls).chain(spelled).chain(pairs).chain(other).collect();
+    others.retain(|value| !listed(value));
+    others.dedup();
     // The case sets the protocol itself.
     let usable = |context: &Context| context.extra.protocol.is_none();
-    let contexts: Vec<_> = Context::all(extract).into_iter().filter(usable).collect();
-    let everywhere = named.into_iter().flat_map(|value| {
-        contexts.iter().map(move |context| (context.clone(), value.clone())).collect::<Vec<_>>()
-    });
-    let reason = "not a protocol of a gateway";
-    let cases = everywhere.chain(Context::some_for_each(&contexts, values));
-    cases
-        .map(|(context, value)| {
-            let value = Spelling::malformed(value, reason);
-            context.invalid_value(&extract.protocol, &value, Clause::ExtractProtocol)
-        })
-        .collect()
+    let forms: Vec<_> = Context::all(extract).into_iter().filter(usable).collect();
+    let rows = |texts: Vec<String>| {
+        values(
+            PROTOCOL,
+            texts.into_iter().map(|text| Spelling::malformed(text, "not a protocol of a gateway")),
+        )
+    };
+    // The contract mentions this one.
+    let everywhere = each(&forms, rows(vec!["https".to_owned()]));
+    let others = in_forms(Context::some_for_each(&forms, rows(others)));
+    cases(Clause::ExtractProtocol, everywhere.into_iter().chain(others))
 }
 
 pub(super) fn capitalized(text: &str) -> String {

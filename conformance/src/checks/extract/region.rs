@@ -4,8 +4,10 @@ use super::EXTRACT;
 use super::content::{self, THROTTLED, entries};
 use super::forms::Context;
 use super::gateways::{self, gives_gateways};
+use super::row::{Drop, accept, cases, each, reject, set};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::{Requests, State};
+use crate::contract::part::{COUNTRY, REGIONS};
 use crate::contract::{Clause, Extract};
 use crate::quantity::quantity;
 use crate::target::Fact;
@@ -20,20 +22,15 @@ pub(super) static ALIAS_ALONE: Check = Check {
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
         let region = scope.facts.plentiful_region.clone().unwrap_or_default();
-        let by_region = Context::all(extract).into_iter().map(|context| {
-            let (regions, country, value) =
-                (extract.regions.name.clone(), extract.country.name.clone(), region.clone());
-            let reason = format!("{country}={value} in place of {regions}");
-            let case = context.valid("region", Clause::ExtractCountryAlias, reason, move |_, request| {
-                request.without_query(&regions).query(&country, &value)
-            });
-            case.needs([Fact::PlentifulRegion])
-        });
+        let why = format!("{COUNTRY}={region} in place of {REGIONS}");
+        let alias =
+            accept("region", why, [Drop(REGIONS), set(COUNTRY, region)]).needing(Fact::PlentifulRegion);
+        let by_region = cases(Clause::ExtractCountryAlias, each(&Context::all(extract), [alias]));
         let by_default = Context::in_query(extract).into_iter().map(|context| {
             let label = format!("{}/default", context.label());
             Case::for_data(label, Cost::extraction(1, 1), context, alias_of_default)
         });
-        by_region.chain(by_default).collect()
+        by_region.into_iter().chain(by_default).collect()
     }),
     ..EXTRACT
 };
@@ -192,59 +189,38 @@ fn equal(scope: &Scope<'_>) -> Vec<Case> {
     if others.is_empty() {
         return Case::single(Cost::requests(1), skip_default_region);
     }
+    let known_other = others[0].1;
     // Values with a common prefix differ.
     let shorter: String = region.chars().take(region.chars().count().saturating_sub(1)).collect();
     let near = [("cut", shorter), ("longer", format!("{region}X"))];
     let near: Vec<_> = near.into_iter().filter(|(_, other)| !other.is_empty()).collect();
-    let both = |context: Context, what: String, first: &str, second: &str, reason: String, is_equal: bool| {
-        let (regions, country) = (extract.regions.name.clone(), extract.country.name.clone());
-        let (first, second) = (first.to_owned(), second.to_owned());
-        let change =
-            move |_: &Probe<'_>, request: Request| request.query(&regions, &first).query(&country, &second);
-        if is_equal {
-            context.valid(what, Clause::ExtractCountryEqual, reason, change)
-        } else {
-            context.invalid(what, Clause::ExtractCountryEqual, reason, change)
-        }
-    };
-    let differing = |context: &Context, label: &str, other: &str| {
+    let both = |first: &str, second: &str| [set(REGIONS, first.to_owned()), set(COUNTRY, second.to_owned())];
+    let differing = |&(label, other): &(&str, &str)| {
         [("country", &*region, other), ("regions", other, &*region)].map(|(place, first, second)| {
-            let (regions, country) = (&extract.regions.name, &extract.country.name);
-            let reason = format!("{regions}={first} and {country}={second} differ");
-            both(context.clone(), format!("{label}-in-{place}"), first, second, reason, false)
+            let why = format!("{REGIONS}={first} and {COUNTRY}={second} differ");
+            reject(format!("{label}-in-{place}"), why, both(first, second))
         })
     };
-    let mut cases = Vec::new();
-    for (turn, (label, other)) in others.iter().enumerate() {
-        // The first pair is tested in every form, the others in those with the token in the query.
-        let contexts = if turn == 0 { Context::all(extract) } else { Context::in_query(extract) };
-        cases.extend(contexts.iter().flat_map(|context| differing(context, label, other)));
-    }
-    for context in [Context::PLAIN, Context::TEXT] {
-        cases.extend(near.iter().flat_map(|(label, other)| differing(&context, label, other)));
-    }
-    for context in Context::all(extract) {
-        let reason = "both are sent and equal".to_owned();
-        let case = both(context, "equal".to_owned(), &region, &region, reason, true);
-        cases.push(case.needs([Fact::PlentifulRegion]));
-    }
-    let reason = format!("both are sent and equal, as {default}");
-    cases.push(both(Context::PLAIN, "equal-default".to_owned(), &default, &default, reason, true));
+    // The first pair is tested in every form, the others in those with the token in the query.
+    let (every, in_query, two) =
+        (Context::all(extract), Context::in_query(extract), [Context::PLAIN, Context::TEXT]);
+    let (first, others) = (differing(&others[0]), others[1..].iter().flat_map(differing));
+    let near: Vec<_> = near.iter().map(|(label, other)| (*label, other.as_str())).collect();
+    let equal = accept("equal", "both are sent and equal", both(&region, &region));
+    let why = format!("both are sent and equal, as {default}");
+    let equal_default = accept("equal-default", why, both(&default, &default));
     // The order in the query makes no difference.
-    for context in [Context::PLAIN, Context::TEXT] {
-        let (regions, country) = (extract.regions.name.clone(), extract.country.name.clone());
-        let (first, second) = (others[0].1.to_owned(), region.clone());
-        let reason = format!("{country}={first} before {regions}={second}, which differ");
-        cases.push(context.invalid(
-            "country-first",
-            Clause::ExtractCountryEqual,
-            reason,
-            move |_, request| {
-                request.without_query(&regions).query(&country, &first).query(&regions, &second)
-            },
-        ));
-    }
-    cases
+    let (known_region, other) = (region.clone(), known_other.to_owned());
+    let why = format!("{COUNTRY}={other} before {REGIONS}={region}, which differ");
+    let swapped = [Drop(REGIONS), set(COUNTRY, other), set(REGIONS, known_region)];
+    let rows = each(&every, first)
+        .into_iter()
+        .chain(each(&in_query, others))
+        .chain(each(&two, near.iter().flat_map(differing)))
+        .chain(each(&every, [equal.needing(Fact::PlentifulRegion)]))
+        .chain([equal_default])
+        .chain(each(&two, [reject("country-first", why, swapped)]));
+    cases(Clause::ExtractCountryEqual, rows)
 }
 
 pub(super) static DEFAULT: Check = Check {

@@ -71,7 +71,7 @@ fn cases(_: &Scope<'_>) -> Vec<Case> {
 
 async fn replayed(probe: &Probe<'_>, (context, caller, place): (Context, Caller, Place)) -> Result<(), Stop> {
     let id = probe.fresh_request_id();
-    let with_id = |request: Request| place.carry(probe, request, &id);
+    let with_id = |request: Request| place.carry(request, &id);
     let (clause, reason, request) = match caller {
         Caller::WithoutToken => {
             (Clause::AllTokenRequired, "the token is absent", context.without_token(probe))

@@ -3,11 +3,13 @@
 use super::EXTRACT;
 use super::content::{self, gateways};
 use super::forms::{Context, Transport};
+use super::row::{Edit, accept, cases, each};
 use crate::check::{
     AcceptedResponse, Case, CaseFn, Check, Cost, Probe, ResponseClass, Run, Scope, Stop, accepted,
 };
 use crate::checks::Requests;
 use crate::contract::Clause;
+use crate::contract::part::{REQUEST_ID, REQUEST_ID_HEADER};
 use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request};
@@ -33,11 +35,10 @@ impl Place {
     }
 
     /// The request with a request id at this place.
-    pub(super) fn carry(self, probe: &Probe<'_>, request: Request, id: &str) -> Request {
-        let extract = &probe.contract().extract;
+    pub(super) fn carry(self, request: Request, id: &str) -> Request {
         match self {
-            Self::Query => request.query(&extract.request_id.name, id),
-            Self::Header => request.header(&extract.request_id_header.name, id),
+            Self::Query => request.query(REQUEST_ID, id),
+            Self::Header => request.header(REQUEST_ID_HEADER, id),
         }
     }
 }
@@ -90,7 +91,7 @@ async fn repeated(probe: &Probe<'_>, (context, num, place): Repetition) -> Resul
     let extract = &probe.contract().extract;
     let id = probe.fresh_request_id();
     let base = context.request(probe).query(&extract.num.name, num);
-    let request = place.carry(probe, base.clone(), &id);
+    let request = place.carry(base.clone(), &id);
     let name = context.name();
     let mut again = vec![(Clause::ExtractIdempotent, format!("sent again, {name}"), request.clone())];
     if num != FEW {
@@ -101,7 +102,7 @@ async fn repeated(probe: &Probe<'_>, (context, num, place): Repetition) -> Resul
             Place::Header => (
                 Clause::ExtractRequestIdSource,
                 format!("the id of the header sent in the query, {name}"),
-                Place::Query.carry(probe, base, &id),
+                Place::Query.carry(base, &id),
             ),
         });
     }
@@ -150,7 +151,7 @@ pub(super) static CONCURRENT: Check = Check {
 
 async fn concurrent(probe: &Probe<'_>, (context, place): (Context, Place)) -> Result<(), Stop> {
     let several = context.request(probe).query(&probe.contract().extract.num.name, SEVERAL);
-    let request = place.carry(probe, several, &probe.fresh_request_id());
+    let request = place.carry(several, &probe.fresh_request_id());
     let (first, second) = futures::future::join(probe.send(&request), probe.send(&request)).await;
     let ((first, first_class), (second, second_class)) = (first?, second?);
     let accepted = |exchange: &Exchange| {
@@ -292,14 +293,14 @@ async fn per_account(probe: &Probe<'_>, (place, is_text): (Place, bool)) -> Resu
         false => request,
     };
     let several = in_form(probe.extract()).query(&extract.num.name, SEVERAL);
-    let first = place.carry(probe, several, &id);
+    let first = place.carry(several, &id);
     let by_second = || Transport::Query.carry(probe, in_form(probe.extract_without_token()), second.expose());
 
     // The control of the second account.
-    probe.control(&place.carry(probe, by_second(), &probe.fresh_request_id())).await?;
+    probe.control(&place.carry(by_second(), &probe.fresh_request_id())).await?;
     let before = probe.control(&first).await?;
     let why = "the second account sends an id that the first one has used";
-    let other = place.carry(probe, by_second(), &id);
+    let other = place.carry(by_second(), &id);
     if let Some(accepted) = probe.accepts(Clause::ExtractIdempotent, why, &other).await? {
         let count = content::count(probe, &accepted.response);
         if i64::try_from(count).is_ok_and(|count| count > min) {
@@ -357,15 +358,8 @@ pub(super) static SOURCE_HEADER: Check = Check {
     why: "Callers and proxies that add `X-Request-Id` to every request can't extract at all.",
     clauses: &[Clause::ExtractRequestIdSource],
     run: Run::Cases(|scope| {
-        let header = &scope.contract.extract.request_id_header.name;
-        let case = |context: Context| {
-            let header = header.clone();
-            let reason = "a request id in the header";
-            context.valid("header", Clause::ExtractRequestIdSource, reason, move |probe, request| {
-                request.header(&header, probe.fresh_request_id())
-            })
-        };
-        Context::all(&scope.contract.extract).into_iter().map(case).collect()
+        let row = accept("header", "a request id in the header", [Edit::Id(Place::Header)]);
+        cases(Clause::ExtractRequestIdSource, each(&Context::all(&scope.contract.extract), [row]))
     }),
     ..EXTRACT
 };
@@ -383,9 +377,9 @@ pub(super) static SOURCE_PRECEDENCE: Check = Check {
 async fn precedence(probe: &Probe<'_>, (context, num, _): Repetition) -> Result<(), Stop> {
     let [in_query, in_header, other] = [(); 3].map(|()| probe.fresh_request_id());
     let base = context.request(probe).query(&probe.contract().extract.num.name, num);
-    let query_alone = Place::Query.carry(probe, base, &in_query);
-    let both = Place::Header.carry(probe, query_alone.clone(), &in_header);
-    let another_header = Place::Header.carry(probe, query_alone.clone(), &other);
+    let query_alone = Place::Query.carry(base, &in_query);
+    let both = Place::Header.carry(query_alone.clone(), &in_header);
+    let another_header = Place::Header.carry(query_alone.clone(), &other);
     let (clause, name) = (Clause::ExtractRequestIdSource, context.name());
     let mut again =
         vec![(clause, format!("the id of the query beside another header, {name}"), another_header)];

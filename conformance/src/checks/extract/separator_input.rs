@@ -1,15 +1,12 @@
 //! `lb` and `sb` as input: listed values, and the custom separator and its length.
 
-use std::fmt::Display;
-use std::ops::RangeInclusive;
-
 use super::EXTRACT;
-use super::forms::{Context, rejects};
-use super::text::judge_separator;
-use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
-use crate::contract::{Clause, Extract, boundaries};
+use super::forms::Context;
+use super::row::{self, Drop, Edit, Max, Min, SEPARATOR, accept, cases, each, in_forms, reject, set};
+use crate::check::{Case, Check, Run, Scope};
+use crate::contract::part::{LB, NUM, SB};
+use crate::contract::{Clause, boundaries};
 use crate::grammar::{Spelling, integer_texts};
-use crate::wire::Request;
 
 pub(super) static RANGE: Check = Check {
     id: "extract.separator-range.boundaries",
@@ -23,12 +20,12 @@ pub(super) static RANGE: Check = Check {
 /// `lb` applies to text responses only, whether or not `sb` is present.
 fn range(scope: &Scope<'_>) -> Vec<Case> {
     let extract = &scope.contract.extract;
-    let (lb, sb) = (&extract.lb, extract.sb.name.clone());
-    let range = codes(extract);
+    let range = extract.range(LB);
     let mut values = integer_texts(&range);
-    let derived = boundaries(&lb.schema).into_iter().filter(|value| !value.allowed).map(|value| value.text());
+    let derived =
+        boundaries(&extract.lb.schema).into_iter().filter(|value| !value.allowed).map(|value| value.text());
     // A service that reads only one digit takes these for listed values.
-    let longer = lb.schema.values.iter().filter_map(|code| code.as_str()).flat_map(|code| {
+    let longer = extract.lb.schema.values.iter().filter_map(|code| code.as_str()).flat_map(|code| {
         let doubled = code.repeat(2);
         [format!("{code}0"), format!("1{code}"), doubled]
     });
@@ -38,55 +35,30 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
             values.push(Spelling::malformed(value, "not a listed value"));
         }
     }
-    let contexts = Context::in_text(extract);
-    let text = contexts.first().cloned().into_iter();
+    let forms = Context::in_text(extract);
     // Every fourth value; all of them are tested without `sb`.
-    let beside =
-        text.flat_map(|context| values.iter().step_by(4).map(move |value| (context.clone(), value.clone())));
-    let beside: Vec<Case> = beside
-        .map(|(context, Spelling { text: value, reason, name, .. })| {
-            let (lb, sb) = (lb.name.clone(), sb.clone());
-            let what = format!("{lb}={name} with {sb}");
-            let why = format!("{lb}={value:?} beside {sb}, {reason}");
-            context.invalid(what, Clause::ExtractSeparatorRange, why, move |_, request| {
-                request.query(&lb, &value).query(&sb, SEPARATOR)
-            })
-        })
-        .collect();
-    // The neighbours of the range are tested in every form.
-    let near = [range.start() - 1, range.end() + 1].map(|number| number.to_string());
-    let (near, far): (Vec<_>, Vec<_>) = values.into_iter().partition(|value| near.contains(&value.text));
-    let everywhere =
-        contexts.iter().flat_map(|context| near.iter().map(|value| (context.clone(), value.clone())));
-    let pairs: Vec<_> = everywhere.chain(contexts.iter().cloned().cycle().zip(far)).collect();
-    let alone = pairs
-        .into_iter()
-        .map(|(context, value)| context.invalid_value(lb, &value, Clause::ExtractSeparatorRange));
-    let custom = contexts.iter().cloned().map(|context| {
-        let (lb, sb, code) = (lb.name.clone(), sb.clone(), extract.custom_separator.clone());
-        let what = format!("{lb}={code}");
-        let why = format!("{lb}={code} is in the list");
-        context.valid(what, Clause::ExtractSeparatorRange, why, move |_, request| {
-            request.query(&lb, &code).query(&sb, SEPARATOR)
-        })
+    let beside_sb = values.iter().step_by(4).map(|Spelling { text, name, reason, .. }| {
+        let why = format!("{LB}={text:?} beside {SB}, {reason}");
+        reject(format!("{LB}={name} with {SB}"), why, [set(LB, text), set(SB, SEPARATOR)])
     });
-    alone.chain(beside).chain(custom).collect()
-}
-
-/// The listed values of `lb`, which are consecutive numbers.
-pub(super) fn codes(extract: &Extract) -> RangeInclusive<i64> {
-    let values = extract.lb.schema.values.iter();
-    let codes: Vec<i64> = values.filter_map(|code| code.as_str()?.parse().ok()).collect();
-    codes.iter().min().copied().unwrap_or_default()..=codes.iter().max().copied().unwrap_or_default()
+    let beside_sb = each(&forms[..1], beside_sb);
+    // The neighbours of the range are tested in every form.
+    let near = [Min(-1), Max(1)].map(|value| value.text(extract, LB));
+    let (near, far): (Vec<_>, Vec<_>) = values.into_iter().partition(|value| near.contains(&value.text));
+    let near = forms.iter().flat_map(|form| each(&[form.clone()], row::values(LB, near.clone())));
+    let far = in_forms(forms.iter().cloned().cycle().zip(row::values(LB, far)));
+    let code = &extract.custom_separator;
+    let listed = accept(
+        format!("{LB}={code}"),
+        format!("{LB}={code} is in the list"),
+        [set(LB, code), set(SB, SEPARATOR)],
+    );
+    let rows = near.chain(far).chain(beside_sb).chain(each(&forms, [listed]));
+    cases(Clause::ExtractSeparatorRange, rows)
 }
 
 /// Names and values of separators in other APIs.
 const NAMES: [&str; 8] = ["LF", "crlf", "\\n", "abc", "default", "99", ";", "|"];
-
-/// A custom separator that no service has a reason to reject.
-const SEPARATOR: &str = "|";
-
-const CONTROL: &str = "with a custom separator";
 
 pub(super) static REQUIRED: Check = Check {
     id: "extract.sb-required.absent",
@@ -97,86 +69,20 @@ pub(super) static REQUIRED: Check = Check {
         let extract = &scope.contract.extract;
         let min = *extract.num_range.start();
         let few = (min + 2).min(*extract.num_range.end());
-        let of_context = |context: Context| {
-            [(min, false), (min, true), (few, false), (few, true)]
-                .map(|(num, is_empty)| (context.clone(), num, is_empty))
+        let row = |num: i64, what: &str, edit: Edit| {
+            let why = format!("{SB} is {what}, {NUM}={num}");
+            reject(format!("num={num} {what}"), why, [edit]).separated(num)
         };
-        let case = |data: (Context, i64, bool)| {
-            let what = if data.2 { "empty" } else { "absent" };
-            let label = format!("{}/num={} {what}", data.0.label(), data.1);
-            let (shared, control) = (data.0.clone(), control_label(data.1));
-            let gateways = u32::try_from(data.1).unwrap_or(u32::MAX);
-            let case = Case::for_data(label, Cost::requests(1), data, required);
-            shared.share_with(case, &control, gateways)
-        };
-        // The budget counts too many entries in this text, since addresses and ports have zeros too.
-        let zero = Case::new("text/zero", Cost::extraction(1, 20), zero);
-        Context::in_text(extract).into_iter().flat_map(of_context).map(case).chain([zero]).collect()
+        let rows = [min, few].map(|num| [row(num, "absent", Drop(SB)), row(num, "empty", set(SB, ""))]);
+        // `0` is not empty, although some languages treat it as false. The budget counts too many entries in this text, since
+        // addresses and ports have zeros too.
+        let zero = accept("zero", format!("{SB}=0, which is not empty"), [set(SB, "0")]);
+        let zero = zero.separated(min).giving(20, None).in_form(Context::TEXT);
+        let rows = each(&Context::in_text(extract), rows.into_iter().flatten());
+        cases(Clause::ExtractSbRequired, rows.into_iter().chain([zero]))
     }),
     ..EXTRACT
 };
-
-/// `0` is not empty, although some languages treat it as false.
-async fn zero(probe: &Probe<'_>) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let min = *extract.num_range.start();
-    let request = custom(extract, &Context::TEXT.request(probe), min).query(&extract.sb.name, 0);
-    let why = format!("{}=0, which is not empty", extract.sb.name);
-    let control = control(probe, &Context::TEXT, min);
-    probe.accepts_or_control(Clause::ExtractSbRequired, &why, &request, control).await?;
-    Ok(())
-}
-
-async fn required(probe: &Probe<'_>, (context, num, is_empty): (Context, i64, bool)) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let sb = &extract.sb.name;
-    control(probe, &context, num).await?;
-    let absent = custom(extract, &context.request(probe), num);
-    let (what, invalid) = if is_empty { ("empty", absent.query(sb, "")) } else { ("absent", absent) };
-    let why = format!("{sb} is {what}, {}={num}, {}", extract.num.name, context.name());
-    rejects(probe, Clause::ExtractSbRequired, &why, &invalid).await
-}
-
-/// Shows once in a run that a custom separator is accepted.
-async fn control(probe: &Probe<'_>, context: &Context, num: i64) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    context.control_with(probe, &control_label(num), |request| separated(extract, request, num)).await
-}
-
-/// A case for a request with a custom separator that must be rejected for something else.
-pub(super) fn invalid_beside_custom(
-    extract: &Extract,
-    what: impl Display,
-    clause: Clause,
-    why: String,
-    change: impl Fn(Request) -> Request + Clone + Send + Sync + 'static,
-) -> Case {
-    let label = format!("{}/{what}", Context::TEXT.label());
-    let case = Case::from_closure(label, Cost::requests(1), move |probe| {
-        let (why, change) = (why.clone(), change.clone());
-        Box::pin(async move {
-            let extract = &probe.contract().extract;
-            let min = *extract.num_range.start();
-            control(probe, &Context::TEXT, min).await?;
-            let good = separated(extract, &Context::TEXT.request(probe), min);
-            rejects(probe, clause, &why, &change(good)).await
-        })
-    });
-    Context::TEXT.share_with(case, &control_label(*extract.num_range.start()), 1)
-}
-
-fn control_label(num: i64) -> String {
-    format!("{CONTROL}, num={num}")
-}
-
-/// The text extraction with a custom separator.
-pub(super) fn separated(extract: &Extract, request: &Request, num: i64) -> Request {
-    custom(extract, request, num).query(&extract.sb.name, SEPARATOR)
-}
-
-fn custom(extract: &Extract, request: &Request, num: i64) -> Request {
-    request.clone().query(&extract.num.name, num).query(&extract.lb.name, &extract.custom_separator)
-}
 
 pub(super) static LENGTH: Check = Check {
     id: "extract.sb-length.boundaries",
@@ -186,18 +92,19 @@ pub(super) static LENGTH: Check = Check {
     clauses: &[Clause::ExtractSbLength, Clause::ExtractSeparator],
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
-        let case = |data: (Context, Length)| {
-            let label = format!("{}/{}", data.0.label(), data.1.what);
-            // Two entries, and another extraction in case the entries contain the separator themselves.
-            let cost = if data.1.is_valid { Cost::extraction(1, 3) } else { Cost::requests(1) };
-            let min = *extract.num_range.start();
-            let shared = data.0.clone();
-            let is_valid = data.1.is_valid;
-            let case = Case::for_data(label, cost, data, length);
-            if is_valid { case } else { shared.share_with(case, &control_label(min), 1) }
+        let min = *extract.num_range.start();
+        let two = (min + 1).min(*extract.num_range.end()).to_string();
+        let row = |Length { what, text, is_valid }: Length| {
+            let why = format!("{SB} of {what}");
+            match is_valid {
+                // Two entries, and another extraction in case the entries contain the separator themselves.
+                true => accept(what, why, [set(NUM, &two), set(SB, &text)]).giving(3, Some(text)),
+                false => reject(what, why, [set(SB, text)]),
+            }
+            .separated(min)
         };
-        let contexts = Context::in_text(extract);
-        Context::some_for_each(&contexts, lengths(extract.separator_bytes)).into_iter().map(case).collect()
+        let rows = lengths(extract.separator_bytes).into_iter().map(row);
+        cases(Clause::ExtractSbLength, in_forms(Context::some_for_each(&Context::in_text(extract), rows)))
     }),
     ..EXTRACT
 };
@@ -244,24 +151,6 @@ fn lengths(max: usize) -> Vec<Length> {
         is_valid: false,
     });
     alphabets.into_iter().flat_map(around).chain([wide]).chain(far).collect()
-}
-
-async fn length(probe: &Probe<'_>, (context, length): (Context, Length)) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let min = *extract.num_range.start();
-    let num = if length.is_valid { (min + 1).min(*extract.num_range.end()) } else { min };
-    let request = custom(extract, &context.request(probe), num).query(&extract.sb.name, &length.text);
-    let why = format!("{} of {}, {}", extract.sb.name, length.what, context.name());
-    let control = control(probe, &context, min);
-    if length.is_valid {
-        let accepted = probe.accepts_or_control(Clause::ExtractSbLength, &why, &request, control).await?;
-        return match accepted {
-            Some(accepted) => judge_separator(probe, &accepted, &length.text).await,
-            None => Ok(()),
-        };
-    }
-    control.await?;
-    rejects(probe, Clause::ExtractSbLength, &why, &request).await
 }
 
 #[cfg(test)]

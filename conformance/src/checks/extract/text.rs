@@ -7,9 +7,12 @@ use super::EXTRACT;
 use super::content::{default_separator, is_envelope};
 use super::forms::{Context, says_error};
 use super::protocol::capitalized;
+use super::row::{self, Row, cases, in_forms};
 use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
+use crate::contract::part::RETURN_TYPE;
 use crate::contract::{Clause, Extract, Separator, Unspecified, boundaries};
+use crate::grammar::Spelling;
 use crate::quantity::quantity;
 use crate::response::gateways::is_endpoint;
 use crate::target::Fact;
@@ -79,7 +82,7 @@ async fn separator_alone(probe: &Probe<'_>, code: String) -> Result<(), Stop> {
 }
 
 /// Whether a response is a text success: rejections are JSON, or error messages in plain text.
-fn is_served_text(extract: &Extract, response: &Response) -> bool {
+pub(super) fn is_served_text(extract: &Extract, response: &Response) -> bool {
     response.status == extract.operation.success.status && response.json().is_none() && !says_error(response)
 }
 
@@ -178,27 +181,11 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
     });
     let values = derived.map(|value| value.text()).chain(NEAR.map(str::to_owned)).chain(spelled).chain(both);
     let values = values.filter(|value| !parameter.schema.values.contains(&json!(value)));
-    let contexts: Vec<_> = Context::all(extract).into_iter().filter(|context| !context.is_text).collect();
-    let case = |data: (Context, String)| {
-        let label = format!("{}/{}={}", data.0.label(), parameter.name, data.1);
-        let shared = data.0.clone();
-        shared.share(Case::for_data(label, Cost::requests(1), data, is_rejected))
-    };
-    Context::one_for_each(&contexts, values).into_iter().map(case).collect()
-}
-
-async fn is_rejected(probe: &Probe<'_>, (context, value): (Context, String)) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let name = &extract.return_type.name;
-    context.control(probe).await?;
-    let (exchange, class) = probe.send(&context.request(probe).query(name, &value).as_invalid()).await?;
-    let why = format!("{name}={value:?} is not a listed value, {}", context.name());
-    if exchange.result.as_ref().is_ok_and(|response| is_served_text(extract, response)) {
-        let expected = format!("rejected: {why}");
-        probe.finding(Clause::ExtractReturnType, &expected, "a success", &[&exchange]);
-        return Ok(());
-    }
-    probe.judge_rejection(Clause::ExtractReturnType, &why, &exchange, &class).await
+    let forms: Vec<_> = Context::all(extract).into_iter().filter(|context| !context.is_text).collect();
+    let values =
+        row::values(RETURN_TYPE, values.map(|value| Spelling::malformed(value, "not a listed value")));
+    let rows = values.into_iter().map(Row::even_as_text);
+    cases(Clause::ExtractReturnType, in_forms(Context::one_for_each(&forms, rows)))
 }
 
 /// The minimum number of entries with a separator between them.

@@ -2,11 +2,12 @@
 
 use super::EXTRACT;
 use super::forms::{Context, Transport, rejects};
+use super::row::Edit::Token;
+use super::row::{Credential, Row, accept, cases, each, reject};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
-use crate::checks::token::{UNKNOWN, WrongToken, altered};
+use crate::checks::token::{UNKNOWN, WrongToken};
 use crate::contract::Clause;
 use crate::target::Fact;
-use crate::wire::Request;
 
 pub(super) static AGREEING: Check = Check {
     id: "extract.token-equal.agreeing",
@@ -15,39 +16,23 @@ pub(super) static AGREEING: Check = Check {
     clauses: &[Clause::ExtractTokenEqual],
     run: Run::Cases(|scope| {
         let [query, header, bearer] = Transport::ALL;
-        let sets = [vec![header], vec![bearer], vec![header, bearer]].map(|others| (query, others));
-        let sets: Vec<_> = sets.into_iter().chain([(header, vec![bearer])]).collect();
-        let case = |(context, (first, others)): (Context, (Transport, Vec<Transport>))| {
-            let context = Context { transport: first, ..context };
-            let labels: Vec<_> = others.iter().map(|transport| transport.label()).collect();
-            let names: Vec<_> = others.iter().map(|transport| transport.name()).collect();
-            let reason = format!("the same token in {} too", names.join(" and "));
-            let what = format!("and in {}", labels.join(" and "));
-            context.valid(what, Clause::ExtractTokenEqual, reason, move |probe, request| {
-                let token = probe.token().expose();
-                others.iter().fold(request, |request, transport| transport.carry(probe, request, token))
-            })
+        let sets: [(_, &[Transport]); 4] =
+            [(query, &[header]), (query, &[bearer]), (query, &[header, bearer]), (header, &[bearer])];
+        let row = |(form, (first, others)): (Context, (Transport, &[Transport]))| {
+            let list = |word: fn(Transport) -> &'static str| {
+                others.iter().map(|other| word(*other)).collect::<Vec<_>>().join(" and ")
+            };
+            let why = format!("the same token in {} too", list(Transport::name));
+            let edits: Vec<_> = others.iter().map(|other| Token(*other, Credential::Own)).collect();
+            let row = accept(format!("and in {}", list(Transport::label)), why, edits);
+            row.in_form(Context { transport: first, ..form })
         };
         let forms = Context::in_query(&scope.contract.extract).into_iter();
-        let each =
-            |form: Context| sets.iter().map(move |set| (form.clone(), set.clone())).collect::<Vec<_>>();
-        forms.flat_map(each).map(case).collect()
+        let pairs = forms.flat_map(|form| sets.map(|set| (form.clone(), set)));
+        cases(Clause::ExtractTokenEqual, pairs.map(row))
     }),
     ..EXTRACT
 };
-
-type MakeToken = fn(&Probe<'_>) -> String;
-
-/// The wrong tokens of requests with two tokens, with their labels.
-const OTHER_TOKENS: [(&str, MakeToken); 2] =
-    [("unknown", |_| UNKNOWN.to_owned()), ("altered", |probe| altered(probe.token()))];
-
-/// A second token that is similar to the right one, if there is any.
-#[derive(Debug, Clone, Copy)]
-enum SimilarToken {
-    OtherCase,
-    Link,
-}
 
 pub(super) static DIFFERING: Check = Check {
     id: "extract.token-equal.differing",
@@ -59,34 +44,32 @@ pub(super) static DIFFERING: Check = Check {
     ..EXTRACT
 };
 
+/// A further token in another transport.
+fn beside(other: Transport, label: &str, why: &str, credential: Credential) -> Row {
+    let (label, why) = (format!("{label} in {}", other.label()), format!("{why} in {}", other.name()));
+    reject(label, why, [Token(other, credential)])
+}
+
 fn differing(scope: &Scope<'_>) -> Vec<Case> {
-    let extract = &scope.contract.extract;
-    let mut cases = Vec::new();
-    for right in Context::all(extract) {
-        for wrong in Transport::ALL.into_iter().filter(|wrong| *wrong != right.transport) {
-            for (label, token) in OTHER_TOKENS {
-                let what = format!("{label} in {}", wrong.label());
-                let reason = format!("another token in {}", wrong.name());
-                let change =
-                    move |probe: &Probe<'_>, request: Request| wrong.carry(probe, request, &token(probe));
-                cases.push(right.clone().invalid(what, Clause::ExtractTokenEqual, reason, change));
-            }
+    let wrong = |other, label, token| beside(other, label, "another token", Credential::Wrong(token));
+    let mut rows = Vec::new();
+    for form in Context::all(&scope.contract.extract) {
+        for other in form.other_transports() {
+            rows.push(wrong(other, "unknown", WrongToken::Unknown).in_form(form.clone()));
+            rows.push(wrong(other, "altered", WrongToken::Altered).in_form(form.clone()));
         }
     }
-    for right in Transport::ALL {
-        for wrong in Transport::ALL.into_iter().filter(|wrong| *wrong != right) {
-            for (near, label) in
-                [(SimilarToken::OtherCase, "other case"), (SimilarToken::Link, "link credential")]
-            {
-                let context = Context::by(right);
-                let label = format!("{}/{label} in {}", context.label(), wrong.label());
-                let needs = matches!(near, SimilarToken::Link).then_some(Fact::LinkCredential);
-                let (shared, data) = (context.clone(), (context, wrong, near));
-                let case = Case::for_data(label, Cost::requests(1), data, nearly);
-                cases.push(shared.share(case.needs(needs)));
-            }
+    // Tokens that differ in letter case, and different credentials of one account, are different tokens.
+    let other_case = Credential::Wrong(WrongToken::OtherCase);
+    for form in Transport::ALL.map(Context::by) {
+        for other in form.other_transports() {
+            let near = beside(other, "other case", "the token in the other letter case", other_case);
+            let link = "a link credential, which differs from the token,";
+            let link = beside(other, "link credential", link, Credential::LINK);
+            rows.extend([near, link.needing(Fact::LinkCredential)].map(|row| row.in_form(form.clone())));
         }
     }
+    let mut cases = cases(Clause::ExtractTokenEqual, rows);
     for context in [Context::PLAIN, Context::TEXT] {
         for wrong in Transport::ALL {
             let data = (context.clone(), wrong);
@@ -95,27 +78,6 @@ fn differing(scope: &Scope<'_>) -> Vec<Case> {
         }
     }
     cases
-}
-
-/// Tokens that differ in letter case, and different credentials of one account, are different tokens.
-async fn nearly(
-    probe: &Probe<'_>,
-    (context, wrong, near): (Context, Transport, SimilarToken),
-) -> Result<(), Stop> {
-    let (token, what) = match near {
-        SimilarToken::OtherCase => (WrongToken::OtherCase.text(probe)?, "the token in the other letter case"),
-        SimilarToken::Link => {
-            let link =
-                probe.facts().link_credential.as_ref().ok_or_else(|| probe.skip("no link credential"))?;
-            (link.expose().to_owned(), "a link credential, which differs from the token,")
-        }
-    };
-    if token == probe.token().expose() {
-        return Err(probe.skip("the other value is the token itself"));
-    }
-    context.control(probe).await?;
-    let why = format!("{what} in {}, {}", wrong.name(), context.name());
-    rejects(probe, Clause::ExtractTokenEqual, &why, &wrong.carry(probe, context.request(probe), &token)).await
 }
 
 /// The control has the same token in two transports.
@@ -135,21 +97,13 @@ pub(super) static TWO_ACCOUNTS: Check = Check {
     clauses: &[Clause::ExtractTokenEqual],
     needs: &[Fact::SecondToken],
     run: Run::Cases(|scope| {
-        let contexts = Context::all(&scope.contract.extract).into_iter();
-        let pair = |first: Context| {
-            let others = Transport::ALL.into_iter().filter(move |other| *other != first.transport);
-            let (clause, reason) = (Clause::ExtractTokenEqual, "the token of another account in");
-            let case = |other: Transport| {
-                let (what, why) =
-                    (format!("second account in {}", other.label()), format!("{reason} {}", other.name()));
-                first.clone().invalid(what, clause, why, move |probe, request| {
-                    let second = probe.facts().second_token.as_ref();
-                    second.map_or(request.clone(), |second| other.carry(probe, request, second.expose()))
-                })
-            };
-            others.map(case).collect::<Vec<_>>()
+        let rows = |form: Context| {
+            form.other_transports().map(move |other| {
+                let row = beside(other, "second account", "the token of another account", Credential::SECOND);
+                row.in_form(form.clone())
+            })
         };
-        contexts.flat_map(pair).collect()
+        cases(Clause::ExtractTokenEqual, Context::all(&scope.contract.extract).into_iter().flat_map(rows))
     }),
     ..EXTRACT
 };
@@ -160,14 +114,15 @@ pub(super) static EACH: Check = Check {
     why: "Callers that keep the token out of URLs, so that it does not end up in logs, can't extract.",
     clauses: &[Clause::ExtractTokenTransport],
     run: Run::Cases(|scope| {
-        let case = |context: Context| Case::for_data(context.label(), Cost::extraction(1, 1), context, each);
+        let case =
+            |context: Context| Case::for_data(context.label(), Cost::extraction(1, 1), context, is_accepted);
         Context::all(&scope.contract.extract).into_iter().map(case).collect()
     }),
     ..EXTRACT
 };
 
 /// If the service accepts the token in any transport, the token is valid and the form accepted.
-async fn each(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+async fn is_accepted(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let control = accepted_in_any_transport(probe, &context);
     let request = context.request(probe);
     probe.accepts_or_control(Clause::ExtractTokenTransport, &context.name(), &request, control).await?;
@@ -202,24 +157,14 @@ pub(super) static WRONG: Check = Check {
         };
         let some =
             |context: Context| [WrongToken::Empty, WrongToken::Unknown].map(|wrong| (context.clone(), wrong));
-        let case = |data: (Context, WrongToken)| {
-            let label = format!("{}/{}", data.0.label(), data.1.label());
-            // The form must be accepted. Another check tests the transports.
-            let shared = data.0.without_transport();
-            shared.share(Case::for_data(label, Cost::requests(1), data, wrong))
+        let row = |(form, wrong): (Context, WrongToken)| {
+            reject(wrong.label(), wrong.reason(), []).by(Credential::Wrong(wrong)).in_form(form)
         };
         let all = json.clone().into_iter().chain(combined).flat_map(each);
-        all.chain(others.into_iter().flat_map(some)).map(case).collect()
+        cases(Clause::AllTokenRequired, all.chain(others.into_iter().flat_map(some)).map(row))
     }),
     ..EXTRACT
 };
-
-async fn wrong(probe: &Probe<'_>, (context, wrong): (Context, WrongToken)) -> Result<(), Stop> {
-    let token = wrong.text(probe)?;
-    context.without_transport().control(probe).await?;
-    let why = format!("{}, {}", wrong.reason(), context.name());
-    rejects(probe, Clause::AllTokenRequired, &why, &context.with_token(probe, &token)).await
-}
 
 pub(super) static REVOKED: Check = Check {
     id: "extract.token-transport.revoked",
@@ -228,20 +173,9 @@ pub(super) static REVOKED: Check = Check {
     clauses: &[Clause::AllTokenRequired],
     needs: &[Fact::RevokedToken],
     run: Run::Cases(|scope| {
-        let contexts = Context::all(&scope.contract.extract).into_iter();
-        let case = |context: Context| {
-            let shared = context.without_transport();
-            let case = Case::for_data(context.label(), Cost::requests(1), context, revoked);
-            shared.share(case)
-        };
-        contexts.filter(|context| *context != Context::PLAIN).map(case).collect()
+        let why = format!("the token was revoked, by {}", Fact::RevokedToken);
+        let forms = Context::all(&scope.contract.extract);
+        cases(Clause::AllTokenRequired, each(&forms[1..], [reject("", why, []).by(Credential::REVOKED)]))
     }),
     ..EXTRACT
 };
-
-async fn revoked(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
-    let revoked = probe.required(Fact::RevokedToken, |facts| facts.revoked_token.as_ref())?;
-    context.without_transport().control(probe).await?;
-    let why = format!("the token was revoked, by {}, {}", Fact::RevokedToken, context.name());
-    rejects(probe, Clause::AllTokenRequired, &why, &context.with_token(probe, revoked.expose())).await
-}

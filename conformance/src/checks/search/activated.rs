@@ -6,16 +6,17 @@ use jiff::{SignedDuration, Timestamp};
 use super::SEARCH;
 use super::addresses;
 use super::cases::{
-    A_RANGE, Change, FILTERS, Member, OTHER_MEMBERS, SECOND_PAGE, beside_member, control, control_or_skip,
-    surveyed,
+    A_RANGE, Change, FILTERS, Member, OTHER_MEMBERS, SECOND_PAGE, beside_member, control, surveyed,
 };
 use super::filters::cases_of_sizes;
+use super::row::{self, Row};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::values::instant;
 use crate::checks::relation::{
     Comparison, Filter, FilterKind, Instance, Survey, apply, lacks_addresses, survey,
 };
+use crate::contract::part::{ACTIVATED_FROM, ACTIVATED_TO, IPS, PAGE_SIZE};
 use crate::contract::{Clause, Property, Search};
 use crate::grammar::{Reason, by_reason, date_times};
 use crate::target::Fact;
@@ -27,18 +28,17 @@ pub(super) static ORDER_REVERSED: Check = Check {
     why: "If swapped bounds are accepted, the empty result looks as if nothing was activated in that time.",
     clauses: &[Clause::SearchActivatedOrder],
     run: Run::Cases(|_| {
-        let in_order = IN_ORDER.into_iter().map(|row| order_case(row, true));
-        let reversed = REVERSED.into_iter().map(|row| order_case(row, false));
-        let beside = |(label, change)| {
-            let label = format!("reversed, beside {label}");
-            with_other_parameters(
-                label,
-                change,
-                Clause::SearchActivatedOrder,
-                ["2026-06-30T00:00:00Z", "2026-01-01T00:00:00Z"],
-            )
+        let row = |(label, lower, upper): (&str, _, _), is_allowed| {
+            let row = Row::accepts_or_rejects(Clause::SearchActivatedOrder, label, is_allowed);
+            between(row, [lower, upper]).from_valid("bounds in order", |_, good| in_order(good))
         };
-        in_order.chain(reversed).chain(FILTERS.into_iter().chain(OTHER_PARAMETERS).map(beside)).collect()
+        let reversed = ["2026-06-30T00:00:00Z", "2026-01-01T00:00:00Z"];
+        let beside = FILTERS.into_iter().chain(OTHER_PARAMETERS).map(|(label, change)| {
+            let row = Row::rejects(Clause::SearchActivatedOrder, format!("reversed, beside {label}"));
+            between(row, reversed).from_doubtful(None, move |search, good| in_order(change(search, good)))
+        });
+        let alone = IN_ORDER.map(|bounds| row(bounds, true)).into_iter();
+        row::cases(alone.chain(REVERSED.map(|bounds| row(bounds, false))).chain(beside))
     }),
     ..SEARCH
 };
@@ -104,16 +104,12 @@ pub(super) static RANGE_FORMAT: Check = Check {
                 format_case(&name, bound, other, member, reason)
             })
         });
-        let without_zone = |(label, change)| {
-            let label = format!("no time zone, beside {label}");
-            with_other_parameters(
-                label,
-                change,
-                Clause::SearchActivatedRange,
-                ["2026-01-01T00:00:00", "2026-06-30T00:00:00"],
-            )
-        };
-        cases.chain(FILTERS.into_iter().chain(OTHER_PARAMETERS).map(without_zone)).collect()
+        let without_zone = FILTERS.into_iter().chain(OTHER_PARAMETERS).map(|(label, change)| {
+            let row = Row::rejects(Clause::SearchActivatedRange, format!("no time zone, beside {label}"));
+            let row = between(row, ["2026-01-01T00:00:00", "2026-06-30T00:00:00"]);
+            row.from_doubtful(None, move |search, good| in_order(change(search, good))).case()
+        });
+        cases.chain(without_zone).collect()
     }),
     ..SEARCH
 };
@@ -184,50 +180,20 @@ const REVERSED: [(&str, &str, &str); 9] = [
 ];
 
 const OTHER_PARAMETERS: [(&str, Change); 4] = [
-    ("a page size", |search, good| good.field(&search.page_size.name, *search.page_sizes.start())),
+    ("a page size", |search, good| good.field(PAGE_SIZE, *search.page_sizes.start())),
     SECOND_PAGE,
-    ("an item with a port", |search, good| good.field(&search.ips.name, vec!["203.0.113.250:8080"])),
-    ("many items", |search, good| good.field(&search.ips.name, addresses::distinct(search.distinct_items))),
+    ("an item with a port", |_, good| good.field(IPS, vec!["203.0.113.250:8080"])),
+    ("many items", |search, good| good.field(IPS, addresses::distinct(search.distinct_items))),
 ];
 
-/// A case for invalid bounds beside another member. It is skipped if the service rejects the other member itself.
-fn with_other_parameters(label: String, change: Change, clause: Clause, bounds: [&'static str; 2]) -> Case {
-    Case::for_data(label, Cost::requests(2), (change, clause, bounds), judge_beside)
+/// The row with a search between these bounds.
+fn between(row: Row, [lower, upper]: [&'static str; 2]) -> Row {
+    let why = format!("{ACTIVATED_FROM} {lower} and {ACTIVATED_TO} {upper}");
+    row.sending(why, move |_, good| Ok(good.field(ACTIVATED_FROM, lower).field(ACTIVATED_TO, upper)))
 }
 
-/// Changes a search, and adds both bounds.
-fn between(probe: &Probe<'_>, change: Change, [lower, upper]: [&str; 2]) -> (Request, String) {
-    let search = &probe.contract().search;
-    let (from, to) = (&search.activated_from.name, &search.activated_to.name);
-    let request = change(search, probe.any_search()).field(from, lower).field(to, upper);
-    (request, format!("{from} {lower} and {to} {upper}"))
-}
-
-const VALID_BOUNDS: [&str; 2] = ["2026-01-01T00:00:00Z", "2026-06-30T00:00:00Z"];
-
-async fn judge_beside(
-    probe: &Probe<'_>,
-    (change, clause, bounds): (Change, Clause, [&'static str; 2]),
-) -> Result<(), Stop> {
-    control_or_skip(probe, &between(probe, change, VALID_BOUNDS).0).await?;
-    let (request, why) = between(probe, change, bounds);
-    probe.rejects(clause, &why, &request).await
-}
-
-fn order_case((label, lower, upper): (&'static str, &'static str, &'static str), is_allowed: bool) -> Case {
-    let case = Case::for_data(label, Cost::requests(1), ([lower, upper], is_allowed), judge_order);
-    case.sharing("bounds in order", Cost::requests(1))
-}
-
-async fn judge_order(probe: &Probe<'_>, (bounds, is_allowed): ([&'static str; 2], bool)) -> Result<(), Stop> {
-    const CLAUSE: Clause = Clause::SearchActivatedOrder;
-    let (good, _) = between(probe, |_, request| request, VALID_BOUNDS);
-    let (request, why) = between(probe, |_, request| request, bounds);
-    if is_allowed {
-        probe.control_once(&good).await?;
-        return probe.accepts(CLAUSE, &why, &request).await.map(drop);
-    }
-    probe.rejects_after_control(CLAUSE, &why, &good, &request).await
+fn in_order(good: Request) -> Request {
+    good.field(ACTIVATED_FROM, "2026-01-01T00:00:00Z").field(ACTIVATED_TO, "2026-06-30T00:00:00Z")
 }
 
 /// The member beside which a malformed bound is sent: `None` stands for the other bound; the other members rotate.
@@ -259,7 +225,7 @@ async fn judge_format(
 ) -> Result<(), Stop> {
     const CLAUSE: Clause = Clause::SearchActivatedRange;
     let [bound, opposite] = bound(&probe.contract().search);
-    let is_lower = bound.name == probe.contract().search.activated_from.name;
+    let is_lower = bound.name == ACTIVATED_FROM;
     let in_order = |text: &str| match (instant(text), instant(other)) {
         (Some(own), Some(other)) if is_lower => own <= other,
         (Some(own), Some(other)) => own >= other,
@@ -438,14 +404,13 @@ async fn judge(
     write: impl Fn(&Timestamp) -> String,
 ) -> Result<(), Stop> {
     const CLAUSE: Clause = Clause::SearchActivatedRange;
-    let search = &probe.contract().search;
     let survey = comparison.survey();
     let mut request = survey.request.clone();
     let mut words = Vec::new();
     for bound in bounds {
         let (Filter::ActivatedFrom(time) | Filter::ActivatedTo(time)) = bound else { continue };
         let from = bound.kind() == FilterKind::ActivatedFrom;
-        let name = if from { &search.activated_from.name } else { &search.activated_to.name };
+        let name = if from { ACTIVATED_FROM } else { ACTIVATED_TO };
         let text = write(time);
         words.push(format!("{name}={text}"));
         request = request.field(name, text);

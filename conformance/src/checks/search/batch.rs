@@ -5,11 +5,13 @@ use serde_json::json;
 use super::SEARCH;
 use super::addresses::{self, respell};
 use super::cases::{
-    A_RANGE, Change, FILTERS, LARGEST_PAGE, SECOND_PAGE, control, control_or_skip, invalid, surveyed,
+    A_RANGE, Change, FILTERS, LARGEST_PAGE, Member, SECOND_PAGE, control_or_skip, invalid, surveyed,
 };
+use super::row::{self, Row};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
-use crate::checks::relation::{Comparison, Instance, accepts_search, lacks_addresses, read_accepted, survey};
+use crate::checks::relation::{Comparison, Instance, lacks_addresses, read_accepted, survey};
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
+use crate::contract::part::{ACTIVATED_FROM, IPS, PAGE, PAGE_SIZE};
 use crate::contract::{Clause, Search};
 use crate::target::Fact;
 
@@ -28,7 +30,7 @@ pub(super) static DEDUP_LIMIT_BOUNDARIES: Check = Check {
     why: "Callers send lists with repeated entries. If the service counts them wrongly, \
           it rejects a batch that fits, or searches only a part of one that does not.",
     clauses: &[Clause::SearchIpsDedupLimit],
-    run: Run::Cases(|_| DISTINCT.into_iter().map(distinct_case).collect()),
+    run: Run::Cases(|scope| row::cases(DISTINCT.map(|row| distinct(scope, row)))),
     ..SEARCH
 };
 
@@ -68,25 +70,32 @@ pub(super) static MAX_BATCH_LIMITS: Check = Check {
     ..SEARCH
 };
 
-fn raw_limit_cases(_: &Scope<'_>) -> Vec<Case> {
+fn raw_limit_cases(scope: &Scope<'_>) -> Vec<Case> {
     const INVALID: [(&str, Change); 8] = [
-        ("an empty array", |search, good| good.field(&search.ips.name, json!([]))),
+        ("an empty array", |_, good| good.field(IPS, json!([]))),
         ("one above the limit, all identical", |search, good| {
-            good.field(&search.ips.name, vec![UNKNOWN_ADDRESS; search.raw_items.end() + 1])
+            good.field(IPS, vec![UNKNOWN_ADDRESS; search.raw_items.end() + 1])
         }),
         ("one above the limit, of two addresses", |search, good| {
             let pair = [UNKNOWN_ADDRESS, "2001:db8::250"].into_iter().cycle();
-            good.field(&search.ips.name, pair.take(search.raw_items.end() + 1).collect::<Vec<_>>())
+            good.field(IPS, pair.take(search.raw_items.end() + 1).collect::<Vec<_>>())
         }),
-        ("a string", |search, good| good.field(&search.ips.name, UNKNOWN_ADDRESS)),
-        ("an object", |search, good| good.field(&search.ips.name, json!({"0": UNKNOWN_ADDRESS}))),
-        ("a number", |search, good| good.field(&search.ips.name, 1)),
-        ("true", |search, good| good.field(&search.ips.name, true)),
-        ("a string of several addresses", |search, good| {
-            good.field(&search.ips.name, format!("{UNKNOWN_ADDRESS},203.0.113.249"))
+        ("a string", |_, good| good.field(IPS, UNKNOWN_ADDRESS)),
+        ("an object", |_, good| good.field(IPS, json!({"0": UNKNOWN_ADDRESS}))),
+        ("a number", |_, good| good.field(IPS, 1)),
+        ("true", |_, good| good.field(IPS, true)),
+        ("a string of several addresses", |_, good| {
+            good.field(IPS, format!("{UNKNOWN_ADDRESS},203.0.113.249"))
         }),
     ];
-    let full = |label, item: RawItem| Case::for_data(label, Cost::requests(1), item, full_batch);
+    let max = *scope.contract.search.raw_items.end();
+    let full = |label, item: RawItem| {
+        let row = Row::accepts_alone(Clause::SearchIpsRawLimit, label);
+        let row = row.sending(format!("{max} raw items, few of them distinct"), move |probe, _| {
+            Ok(probe.search((0..max).map(|index| item(&probe.contract().search, index))))
+        });
+        row.case()
+    };
     let mut cases = invalid(Clause::SearchIpsRawLimit, &INVALID);
     for others in [FILTERS[0], SECOND_PAGE, LARGEST_PAGE, A_RANGE] {
         let items: Items = |search, _| vec!["2001:db8::250".to_owned(); search.raw_items.end() + 1];
@@ -109,14 +118,6 @@ fn raw_limit_cases(_: &Scope<'_>) -> Vec<Case> {
 }
 
 type RawItem = fn(&Search, usize) -> String;
-
-async fn full_batch(probe: &Probe<'_>, item: RawItem) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let max = *search.raw_items.end();
-    let request = probe.search((0..max).map(|index| item(search, index)));
-    let why = format!("{max} raw items, few of them distinct");
-    accepts_search(probe, Clause::SearchIpsRawLimit, &why, &request).await.map(drop)
-}
 
 /// Creates items for the limit on distinct items.
 type Items = fn(&Search, usize) -> Vec<String>;
@@ -185,25 +186,13 @@ fn one_more(items: Vec<String>, last: &str) -> Vec<String> {
     items.into_iter().chain([last.to_owned()]).collect()
 }
 
-fn distinct_case(data: (&'static str, bool, Items)) -> Case {
-    control(Case::for_data(data.0, Cost::requests(1), data, judge_distinct))
+fn distinct(scope: &Scope<'_>, (label, is_allowed, items): (&'static str, bool, Items)) -> Row {
+    let max = scope.contract.search.distinct_items;
+    let why = format!("{} distinct items: {label}", if is_allowed { max } else { max + 1 });
+    let row = Row::accepts_or_rejects(Clause::SearchIpsDedupLimit, label, is_allowed);
+    row.sending(why, move |probe, _| Ok(probe.search(items(&probe.contract().search, max))))
 }
 
-async fn judge_distinct(
-    probe: &Probe<'_>,
-    (label, is_allowed, items): (&str, bool, Items),
-) -> Result<(), Stop> {
-    const CLAUSE: Clause = Clause::SearchIpsDedupLimit;
-    let max = probe.contract().search.distinct_items;
-    let good = probe.any_search();
-    let request = probe.search(items(&probe.contract().search, max));
-    let why = format!("{} distinct items: {label}", if is_allowed { max } else { max + 1 });
-    if is_allowed {
-        probe.control_once(&good).await?;
-        return probe.accepts(CLAUSE, &why, &request).await.map(drop);
-    }
-    probe.rejects_after_control(CLAUSE, &why, &good, &request).await
-}
 const THREE_TIMES: &str = "each item three times";
 
 async fn repeats(probe: &Probe<'_>, (label, with_respelling): (&str, bool)) -> Result<(), Stop> {
@@ -282,9 +271,9 @@ fn all_or_nothing_cases(scope: &Scope<'_>) -> Vec<Case> {
         Clause::SearchIpsAllOrNothing,
         &[
             ("one distinct item too many", |search, good| {
-                good.field(&search.ips.name, addresses::distinct(search.distinct_items + 1))
+                good.field(IPS, addresses::distinct(search.distinct_items + 1))
             }),
-            ("an empty set", |search, good| good.field(&search.ips.name, json!([]))),
+            ("an empty set", |_, good| good.field(IPS, json!([]))),
         ],
     ));
     for others in FILTERS.into_iter().chain(OTHER_PARAMETERS) {
@@ -299,35 +288,20 @@ fn all_or_nothing_cases(scope: &Scope<'_>) -> Vec<Case> {
 }
 
 /// A case for a batch beyond a limit, beside another member.
-fn too_few_or_many(
-    clause: Clause,
-    what: &str,
-    items: Items,
-    (others, change): (&'static str, Change),
-) -> Case {
+fn too_few_or_many(clause: Clause, what: &str, items: Items, (others, change): Member) -> Case {
     let label = format!("{what}, beside {others}");
-    let data = (clause, label.clone(), items, change);
-    let control = format!("beside {others}");
-    let case = Case::for_data(label, Cost::requests(1), data, judge_too_few_or_many);
-    case.sharing(control, Cost::requests(1))
-}
-
-async fn judge_too_few_or_many(
-    probe: &Probe<'_>,
-    (clause, label, items, change): (Clause, String, Items, Change),
-) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let good = change(search, probe.any_search());
-    control_or_skip(probe, &good).await?;
-    let bad = good.field(&search.ips.name, items(search, search.distinct_items));
-    probe.rejects(clause, &label, &bad).await
+    let row = Row::rejects(clause, &*label).sending(label, move |probe, good| {
+        let search = &probe.contract().search;
+        Ok(good.field(IPS, items(search, search.distinct_items)))
+    });
+    row.from_doubtful(Some(format!("beside {others}")), change).case()
 }
 
 /// Parameters beside which the items are tested.
 const OTHER_PARAMETERS: [(&str, Change); 3] = [
-    ("an activation time", |search, good| good.field(&search.activated_from.name, "2020-01-01T00:00:00Z")),
-    ("a page size", |search, good| good.field(&search.page_size.name, 5)),
-    ("the second page", |search, good| good.field(&search.page_size.name, 1).field(&search.page.name, 2)),
+    ("an activation time", |_, good| good.field(ACTIVATED_FROM, "2020-01-01T00:00:00Z")),
+    ("a page size", |_, good| good.field(PAGE_SIZE, 5)),
+    ("the second page", |_, good| good.field(PAGE_SIZE, 1).field(PAGE, 2)),
 ];
 
 /// A case for a batch with an invalid item beside another member: `+` stands for a valid item, and an empty text for an invalid
@@ -412,21 +386,18 @@ async fn first_text(probe: &Probe<'_>, (with_port, is_respelled_first): (bool, b
     comparison.conclude(probe).await
 }
 
-fn batch_case(label: String, data: (&'static str, fn(usize) -> usize, Items)) -> Case {
-    Case::for_data(label, Cost::requests(2), data, judge_batch)
-}
-
-async fn judge_batch(
-    probe: &Probe<'_>,
-    (item, place, items): (&str, fn(usize) -> usize, Items),
-) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let mut items = items(search, search.distinct_items);
-    let good = probe.search(items.clone());
-    let (count, place) = (items.len(), place(items.len()));
-    items.insert(place, item.to_owned());
-    let why = format!("{item:?} is at place {place} among {count} valid items");
-    probe.rejects_after_control(Clause::SearchIpsAllOrNothing, &why, &good, &probe.search(items)).await
+fn batch_case(label: String, (item, place, items): (&'static str, fn(usize) -> usize, Items)) -> Case {
+    let valid = move |probe: &Probe<'_>| {
+        let search = &probe.contract().search;
+        items(search, search.distinct_items)
+    };
+    let why = format!("{item:?} among valid items: {label}");
+    let row = Row::rejects(Clause::SearchIpsAllOrNothing, label).sending(why, move |probe, _| {
+        let mut items = valid(probe);
+        items.insert(place(items.len()), item.to_owned());
+        Ok(probe.search(items))
+    });
+    row.from_valid("", move |probe, _| probe.search(valid(probe))).unshared().case()
 }
 
 async fn max_batch(probe: &Probe<'_>) -> Result<(), Stop> {

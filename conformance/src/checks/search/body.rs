@@ -3,14 +3,17 @@
 use serde_json::{Value, json};
 
 use super::SEARCH;
-use super::cases::{Change, PropertyGetter, control, surveyed};
+use super::cases::{Change, PropertyGetter, surveyed};
+use super::row::{self, Row};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{read_unless_rejected, survey};
-use crate::checks::token::{NOT_ONE, TokenChange, WrongToken, accepts_other_spellings};
+use crate::checks::token::{NOT_ONE, WrongToken, accepts_other_spellings};
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
+use crate::contract::part::{COUNTRY_CODE, GROUP_ID, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
 use crate::contract::{Clause, Property, Search, Unspecified};
 use crate::quantity::quantity;
 use crate::target::Fact;
+use crate::wire::Request;
 
 pub(super) static FIELD_TYPES: Check = Check {
     id: "search.fields.types",
@@ -32,7 +35,7 @@ pub(super) static JSON_BODY_MALFORMED: Check = Check {
     title: "a body that is not one JSON object is rejected",
     why: "A corrupt body runs as a search that nobody requested.",
     clauses: &[Clause::SearchJsonBody],
-    run: Run::Cases(|_| MALFORMED.into_iter().map(malformed_case).collect()),
+    run: Run::Cases(|_| row::cases(MALFORMED.map(malformed))),
     ..SEARCH
 };
 
@@ -41,7 +44,7 @@ pub(super) static JSON_BODY_FORMS: Check = Check {
     title: "one JSON object is accepted in every valid notation",
     why: "Libraries format JSON in different ways. A service that reads text instead of JSON rejects some of its callers.",
     clauses: &[Clause::SearchJsonBody],
-    run: Run::Cases(|_| FORMS.into_iter().map(form_case).collect()),
+    run: Run::Cases(|_| row::cases(FORMS.map(form))),
     ..SEARCH
 };
 
@@ -50,7 +53,12 @@ pub(super) static JSON_BODY_OPEN: Check = Check {
     title: "unspecified forms of a search cause no server error",
     why: "Client libraries differ in such details. A server error makes them retry a request that can't succeed.",
     clauses: &[Clause::SearchJsonBody],
-    run: Run::Cases(|_| OPEN.into_iter().map(open_case).collect()),
+    run: Run::Cases(|_| {
+        let row = |(label, unspecified, change): (&str, Unspecified, Change)| {
+            Row::either(Clause::SearchJsonBody, unspecified, label).changed(change)
+        };
+        row::cases(OPEN.map(row))
+    }),
     ..SEARCH
 };
 
@@ -86,9 +94,13 @@ fn type_cases(scope: &Scope<'_>) -> Vec<Case> {
     let mut cases = Vec::new();
     for which in CLOSED {
         for (what, values) in OTHER_TYPES {
-            let cost = Cost::requests(count(values));
-            let case = Case::for_data(label(which, what), cost, (which, values), rejected_types);
-            cases.push(control(case));
+            let Ok(clause) = clause_of(which(search)) else { continue };
+            let row = values().into_iter().fold(Row::rejects(clause, label(which, what)), |row, value| {
+                row.sending(format!("{} is {value}", which(search).name), move |probe, good| {
+                    Ok(good.field(&which(&probe.contract().search).name, value.clone()))
+                })
+            });
+            cases.push(row.case());
         }
     }
     let any_text = ANY_TEXT.into_iter().flat_map(|which| {
@@ -102,17 +114,6 @@ fn type_cases(scope: &Scope<'_>) -> Vec<Case> {
 fn clause_of(property: &Property) -> Result<Clause, Stop> {
     let clause = property.citations.clause("type");
     clause.ok_or_else(|| Stop::Error(format!("no clause is cited for the type of {}", property.name)))
-}
-
-async fn rejected_types(probe: &Probe<'_>, (which, values): (PropertyGetter, Values)) -> Result<(), Stop> {
-    let property = which(&probe.contract().search);
-    let good = probe.any_search();
-    for value in values() {
-        let why = format!("{} is {value}", property.name);
-        let bad = good.clone().field(&property.name, value);
-        probe.rejects_after_control(clause_of(property)?, &why, &good, &bad).await?;
-    }
-    Ok(())
 }
 
 /// A server may read a number as text, which then matches no instance.
@@ -167,19 +168,19 @@ const MALFORMED: [(&str, Malform); 21] = [
     ("nested a thousand times", |_| "[".repeat(1_000)),
 ];
 
-fn malformed_case((label, malform): (&'static str, Malform)) -> Case {
-    control(Case::for_data(label, Cost::requests(1), (label, malform), judge_malformed))
+fn malformed((label, malform): (&'static str, Malform)) -> Row {
+    Row::rejects(Clause::SearchJsonBody, label).sending(format!("the body is {label}"), move |_, good| {
+        let text = malform(&text_of(&good));
+        Ok(good.body(JSON, text))
+    })
 }
 
-async fn judge_malformed(probe: &Probe<'_>, (label, malform): (&str, Malform)) -> Result<(), Stop> {
-    let good = probe.any_search();
-    let bytes = good.body_bytes().unwrap_or_default();
-    let bad = good.clone().body("application/json", malform(&String::from_utf8_lossy(&bytes)));
-    probe.rejects_after_control(Clause::SearchJsonBody, &format!("the body is {label}"), &good, &bad).await
+fn text_of(request: &Request) -> String {
+    String::from_utf8_lossy(&request.body_bytes().unwrap_or_default()).into_owned()
 }
 
-/// Another notation of the body of a search: its content type and its text.
-type Write = fn(&Search, &str) -> (&'static str, String);
+/// Another notation of the body of a search.
+type Write = fn(&Search, &str) -> String;
 
 const JSON: &str = "application/json";
 
@@ -187,7 +188,7 @@ const FORMS: [(&str, Write); 3] = [
     ("with line breaks and spaces", |_, text| {
         let lines =
             text.replace('[', "\n [ ").replace(':', " :\t").replace(',', " ,\r\n").replace('}', "\n} \n");
-        (JSON, format!("\r\n {lines}"))
+        format!("\r\n {lines}")
     }),
     ("with characters as escapes", |_, text| {
         // The text has no escapes of its own.
@@ -195,24 +196,22 @@ const FORMS: [(&str, Write); 3] = [
             0 => piece.to_owned(),
             _ => piece.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect(),
         });
-        (JSON, pieces.collect::<Vec<_>>().join("\""))
+        pieces.collect::<Vec<_>>().join("\"")
     }),
     ("with another member before `ips`", |search, text| {
-        (JSON, format!("{{\"{}\":{},{}", search.page_size.name, search.default_page_size, &text[1..]))
+        format!("{{\"{PAGE_SIZE}\":{},{}", search.default_page_size, &text[1..])
     }),
 ];
 
-fn form_case((label, write): (&'static str, Write)) -> Case {
-    control(Case::for_data(label, Cost::requests(1), (label, write), judge_form))
-}
-
-async fn judge_form(probe: &Probe<'_>, (label, write): (&str, Write)) -> Result<(), Stop> {
-    probe.control_once(&probe.any_search()).await?;
-    let good = probe.search([UNKNOWN_ADDRESS]);
-    let text = good.body_bytes().unwrap_or_default();
-    let (content_type, text) = write(&probe.contract().search, &String::from_utf8_lossy(&text));
-    let why = format!("the body is JSON {label}");
-    probe.accepts(Clause::SearchJsonBody, &why, &good.body(content_type, text)).await.map(drop)
+fn form((label, write): (&'static str, Write)) -> Row {
+    Row::accepts(Clause::SearchJsonBody, label).sending(
+        format!("the body is JSON {label}"),
+        move |probe, _| {
+            let good = probe.search([UNKNOWN_ADDRESS]);
+            let text = write(&probe.contract().search, &text_of(&good));
+            Ok(good.body(JSON, text))
+        },
+    )
 }
 
 const OPEN: [(&str, Unspecified, Change); 10] = [
@@ -224,63 +223,36 @@ const OPEN: [(&str, Unspecified, Change); 10] = [
     ("an unknown query parameter", Unspecified::StaticUnknownFields, |_, good| {
         good.query("sallyport_unknown", 1)
     }),
-    ("a fraction of zero", Unspecified::StaticFractionalInteger, |search, good| {
-        good.field(&search.page.name, 1.0)
-    }),
-    ("a status of null", Unspecified::StaticNullOptional, |search, good| {
-        good.field(&search.status.name, Value::Null)
-    }),
-    ("an order number of null", Unspecified::StaticNullOptional, |search, good| {
-        good.field(&search.order_no.name, Value::Null)
-    }),
-    ("an empty country", Unspecified::SearchEmptyFilter, |search, good| {
-        good.field(&search.country_code.name, "")
-    }),
-    ("an empty order number", Unspecified::SearchEmptyFilter, |search, good| {
-        good.field(&search.order_no.name, "")
-    }),
+    ("a fraction of zero", Unspecified::StaticFractionalInteger, |_, good| good.field(PAGE, 1.0)),
+    ("a status of null", Unspecified::StaticNullOptional, |_, good| good.field(STATUS, Value::Null)),
+    ("an order number of null", Unspecified::StaticNullOptional, |_, good| good.field(ORDER_NO, Value::Null)),
+    ("an empty country", Unspecified::SearchEmptyFilter, |_, good| good.field(COUNTRY_CODE, "")),
+    ("an empty order number", Unspecified::SearchEmptyFilter, |_, good| good.field(ORDER_NO, "")),
     ("the largest page", Unspecified::SearchPagePastEnd, |search, good| {
-        good.field(&search.page.name, *search.pages.end())
+        good.field(PAGE, *search.pages.end())
     }),
-    ("a country that no directory has", Unspecified::SearchUnknownFilter, |search, good| {
-        good.field(&search.country_code.name, "QQQ")
+    ("a country that no directory has", Unspecified::SearchUnknownFilter, |_, good| {
+        good.field(COUNTRY_CODE, "QQQ")
     }),
 ];
 
-fn open_case(data: (&'static str, Unspecified, Change)) -> Case {
-    control(Case::for_data(data.0, Cost::requests(1), data, judge_open))
-}
-
-async fn judge_open(
-    probe: &Probe<'_>,
-    (label, unspecified, change): (&str, Unspecified, Change),
-) -> Result<(), Stop> {
-    let good = probe.any_search();
-    probe.control_once(&good).await?;
-    let request = change(&probe.contract().search, good);
-    probe.tolerates(Clause::SearchJsonBody, unspecified, label, &request).await
-}
-
-fn token_cases(_: &Scope<'_>) -> Vec<Case> {
-    let one = Cost::requests(1);
-    let changed = NOT_ONE.map(|(label, change)| Case::for_data(label, one, (label, change), not_one_token));
-    let wrong = WrongToken::all().map(|wrong| Case::for_data(wrong.reason(), one, wrong, wrong_token));
+fn token_cases(scope: &Scope<'_>) -> Vec<Case> {
+    let name = &scope.contract.search.api_key.name;
+    let row = |label: &str| Row::rejects(Clause::SearchToken, label);
+    let changed = NOT_ONE.map(|(label, change)| {
+        let name = name.clone();
+        row(label).sending(label, move |probe, good| Ok(change(probe, &name, good)))
+    });
+    let wrong = WrongToken::all().map(|wrong| {
+        let name = name.clone();
+        row(wrong.reason())
+            .sending(wrong.reason(), move |probe, good| Ok(good.query(&name, wrong.text(probe)?)))
+    });
     let other_spellings = Case::new("written otherwise", Cost::requests(5), other_spellings);
     let beside_fields =
         Case::new("absent or repeated beside other fields", Cost::requests(8), token_beside_fields);
-    changed.into_iter().chain(wrong).map(control).chain([other_spellings, beside_fields]).collect()
-}
-
-async fn not_one_token(probe: &Probe<'_>, (label, change): (&str, TokenChange)) -> Result<(), Stop> {
-    let good = probe.any_search();
-    let bad = change(probe, &probe.contract().search.api_key.name, good.clone());
-    probe.rejects_after_control(Clause::SearchToken, label, &good, &bad).await
-}
-
-async fn wrong_token(probe: &Probe<'_>, wrong: WrongToken) -> Result<(), Stop> {
-    let good = probe.any_search();
-    let bad = good.clone().query(&probe.contract().search.api_key.name, wrong.text(probe)?);
-    probe.rejects_after_control(Clause::SearchToken, wrong.reason(), &good, &bad).await
+    let rows = row::cases(changed.into_iter().chain(wrong)).into_iter();
+    rows.chain([other_spellings, beside_fields]).collect()
 }
 
 async fn other_spellings(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -298,8 +270,8 @@ async fn token_beside_fields(probe: &Probe<'_>) -> Result<(), Stop> {
     probe.rejects(Clause::SearchToken, "the token is only in the body", &in_body).await?;
     let status = search.statuses.first().map_or("", String::as_str);
     for (filtered, what) in [
-        (good.clone().field(&search.status.name, status), "a filter by status"),
-        (good.clone().field(&search.group_id.name, 0), "a filter by group"),
+        (good.clone().field(STATUS, status), "a filter by status"),
+        (good.clone().field(GROUP_ID, 0), "a filter by group"),
     ] {
         probe.control(&filtered).await?;
         let why = format!("the token is absent, beside {what}");

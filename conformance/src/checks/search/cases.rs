@@ -4,10 +4,14 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::check::{Case, CaseFn, Cost, Probe, Stop};
+use super::row::{self, Row};
+use crate::check::{Case, CaseFn, Cost, Probe, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{Batch, Survey, lacks_addresses};
-use crate::contract::{Clause, Property, Search};
+use crate::contract::part::{
+    ACTIVATED_FROM, ACTIVATED_TO, CITY_CODE, COUNTRY_CODE, GROUP_ID, IPS, ORDER_NO, PAGE, PAGE_SIZE, STATUS,
+};
+use crate::contract::{Boundary, Clause, Property, Search, boundaries};
 use crate::grammar::{LIKELY, Reason};
 use crate::wire::Request;
 
@@ -22,33 +26,21 @@ pub(super) type PropertyGetter = fn(&Search) -> &Property;
 /// Filters beside which other rules are tested. The bounds on the activation time are not among them, because some of these
 /// cases test the bounds.
 pub(super) const FILTERS: [(&str, Change); 6] = [
-    ("a status", |search, good| good.field(&search.status.name, search.statuses[0].as_str())),
-    ("a group", |search, good| good.field(&search.group_id.name, 0)),
-    ("the id of a group", |search, good| good.field(&search.group_id.name, 1)),
-    ("a country", |search, good| good.field(&search.country_code.name, "USA")),
-    ("a city", |search, good| good.field(&search.city_code.name, "NYC")),
-    ("an order number", |search, good| good.field(&search.order_no.name, "SO-1")),
+    ("a status", |search, good| good.field(STATUS, search.statuses[0].as_str())),
+    ("a group", |_, good| good.field(GROUP_ID, 0)),
+    ("the id of a group", |_, good| good.field(GROUP_ID, 1)),
+    ("a country", |_, good| good.field(COUNTRY_CODE, "USA")),
+    ("a city", |_, good| good.field(CITY_CODE, "NYC")),
+    ("an order number", |_, good| good.field(ORDER_NO, "SO-1")),
 ];
 
 /// The second page. A service may reject it if it is past the last one.
 pub(super) const SECOND_PAGE: (&str, Change) =
-    ("the second page", |search, good| good.field(&search.page.name, *search.pages.start() + 1));
+    ("the second page", |search, good| good.field(PAGE, *search.pages.start() + 1));
 
 /// A case for each change that makes a valid search invalid.
 pub(super) fn invalid(clause: Clause, changes: &[(&'static str, Change)]) -> Vec<Case> {
-    let case = |(label, change): &(&'static str, Change)| {
-        control(Case::for_data(*label, Cost::requests(1), (clause, *label, *change), judge_invalid))
-    };
-    changes.iter().map(case).collect()
-}
-
-async fn judge_invalid(
-    probe: &Probe<'_>,
-    (clause, label, change): (Clause, &str, Change),
-) -> Result<(), Stop> {
-    let good = probe.any_search();
-    let bad = change(&probe.contract().search, good.clone());
-    probe.rejects_after_control(clause, label, &good, &bad).await
+    row::cases(changes.iter().map(|(label, change)| Row::rejects(clause, *label).changed(*change)))
 }
 
 /// Skips a case whose valid request is not accepted, since a service may reject a filter for a reason of its own.
@@ -90,12 +82,11 @@ fn sharing_survey<L>(label: L, requests: u32, case: impl FnOnce(L, Cost) -> Case
 }
 
 pub(super) const LARGEST_PAGE: (&str, Change) =
-    ("the largest page size", |search, good| good.field(&search.page_size.name, *search.page_sizes.end()));
+    ("the largest page size", |search, good| good.field(PAGE_SIZE, *search.page_sizes.end()));
 
 /// Bounds that include every activation.
-pub(super) const A_RANGE: (&str, Change) = ("a range of times", |search, good| {
-    good.field(&search.activated_from.name, "1970-01-01T00:00:00Z")
-        .field(&search.activated_to.name, "2099-12-31T00:00:00Z")
+pub(super) const A_RANGE: (&str, Change) = ("a range of times", |_, good| {
+    good.field(ACTIVATED_FROM, "1970-01-01T00:00:00Z").field(ACTIVATED_TO, "2099-12-31T00:00:00Z")
 });
 
 /// Members beside which the rules of another member are tested. A service may reject some of their values, so
@@ -108,7 +99,7 @@ pub(super) const OTHER_MEMBERS: [(&str, Change); 9] = [
     SECOND_PAGE,
     A_RANGE,
     FILTERS[4],
-    ("an item with a port", |search, good| good.field(&search.ips.name, vec!["203.0.113.250:8080"])),
+    ("an item with a port", |_, good| good.field(IPS, vec!["203.0.113.250:8080"])),
     FILTERS[5],
 ];
 
@@ -121,9 +112,7 @@ pub(super) async fn beside_member(
     let plain = probe.any_search();
     // A service may reject an unknown order, but not one of the account's orders.
     let good = match probe.facts().orders.first() {
-        Some(order) if label == FILTERS[5].0 => {
-            plain.clone().field(&search.order_no.name, order.number.as_str())
-        }
+        Some(order) if label == FILTERS[5].0 => plain.clone().field(ORDER_NO, order.number.as_str()),
         _ => change(search, plain.clone()),
     };
     match probe.control_once(&good).await {
@@ -149,15 +138,15 @@ pub(super) fn invalid_members(
         serde_json::from_slice::<Value>(&bytes).is_ok_and(|body| body.get(name).is_none())
     };
     let members: Vec<_> = OTHER_MEMBERS.into_iter().filter(is_other).collect();
+    let Some(clause) = property(search).citations.clause("type") else { return Vec::new() };
     let cases = |(at, reason): (usize, Reason)| {
-        let one = Cost::requests(1);
-        let count = Cost::requests(u32::try_from(reason.spellings.len()).unwrap_or(u32::MAX));
-        let case = |label: String, beside: Option<Member>| {
-            let case = Case::for_data(label, count, (property, reason.clone(), beside), judge_members);
-            match beside {
-                None => control(case),
-                Some((member, _)) => case.sharing(format!("beside {member}"), one),
-            }
+        let row = |label: String| {
+            reason.spellings.iter().fold(Row::rejects(clause, label), |row, value| {
+                let value = value.clone();
+                row.sending(format!("{name} is {value}, {}", reason.text), move |probe, good| {
+                    Ok(raw_field(&good, &property(&probe.contract().search).name, &value))
+                })
+            })
         };
         let is_likely = LIKELY.contains(&reason.text);
         let beside: Vec<_> = match is_likely {
@@ -168,29 +157,32 @@ pub(super) fn invalid_members(
             true => format!("{}, beside {member}", reason.text),
             false => format!("{}, beside others", reason.text),
         };
-        let beside = beside.into_iter().map(|member| case(label(member.0), Some(member)));
-        let cases: Vec<_> = [case(reason.text.to_owned(), None)].into_iter().chain(beside).collect();
-        cases
+        let beside = beside.into_iter().map(|member| row(label(member.0)).beside(member));
+        row::cases([row(reason.text.to_owned())].into_iter().chain(beside))
     };
     reasons.into_iter().enumerate().flat_map(cases).collect()
 }
 
-async fn judge_members(
-    probe: &Probe<'_>,
-    (property, reason, beside): (PropertyGetter, Reason, Option<Member>),
-) -> Result<(), Stop> {
-    let Property { name, citations, .. } = property(&probe.contract().search);
-    let clause = citations.clause("type");
-    let clause = clause.ok_or_else(|| Stop::Error(format!("no clause is cited for the type of {name}")))?;
-    let good = match beside {
-        None => probe.any_search(),
-        Some(member) => beside_member(probe, member).await?,
+/// A case for each of the chosen boundary values of a body property. A value whose constraint cites no clause is left out.
+pub(super) fn boundary_cases(
+    scope: &Scope<'_>,
+    property: PropertyGetter,
+    chosen: impl Fn(&Boundary) -> bool,
+) -> Vec<Case> {
+    let property = property(&scope.contract.search);
+    let row = |value: Boundary| {
+        let clause = property.citations.clause(value.keyword)?;
+        // The label of a limit does not depend on its value.
+        let is_limit = matches!(value.keyword, "minimum" | "maximum");
+        let shown = if is_limit { value.reason.to_owned() } else { value.text() };
+        let (name, label) = (property.name.clone(), format!("{}={shown}", property.name));
+        let why = format!("{name}={}, {}", value.text(), value.reason);
+        let row = Row::accepts_or_rejects(clause, label, value.allowed);
+        let row = row.sending(why, move |_, good| Ok(good.field(&name, value.value.clone())));
+        Some(row.from_valid("plain", |_, good| good))
     };
-    for value in &reason.spellings {
-        let why = format!("{name} is {value}, {}", reason.text);
-        probe.rejects_after_control(clause, &why, &good, &raw_field(&good, name, value)).await?;
-    }
-    Ok(())
+    let values = boundaries(&property.schema).into_iter().filter(chosen);
+    row::cases(values.filter_map(row))
 }
 
 pub(super) fn batch<'a>(probe: &Probe<'_>, survey: &'a Survey, name: &str) -> Result<&'a Batch, Stop> {

@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::SEARCH;
-use super::cases::{invalid_members, surveyed};
+use super::cases::{boundary_cases, invalid_members, surveyed};
 use super::filters::exact_cases;
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::checks::Requests;
 use crate::checks::relation::{Comparison, FilterKind, accepts_search, apply, survey};
-use crate::checks::{Requests, boundary};
 use crate::contract::Clause;
 use crate::grammar::{by_reason, json_integers};
 use crate::target::Fact;
@@ -60,7 +60,7 @@ fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {
         reason
     });
     let reasons = reasons.filter(|reason| !reason.spellings.is_empty());
-    let mut cases = boundary::cases(scope, |search| &search.group_id, |case| case.allowed);
+    let mut cases = boundary_cases(scope, |search| &search.group_id, |case| case.allowed);
     cases.extend(invalid_members(&scope.contract.search, |search| &search.group_id, reasons));
     cases.push(Case::new("null", Cost::requests(1), null_is_accepted));
     cases

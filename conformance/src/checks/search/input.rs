@@ -6,9 +6,11 @@ use serde_json::{Value, json};
 
 use super::SEARCH;
 use super::addresses;
-use super::cases::{Change, FILTERS, control, invalid};
-use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use super::cases::{Change, FILTERS};
+use super::row::{self, Row};
+use crate::check::{Case, Check, Run, Scope};
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
+use crate::contract::part::{ACTIVATED_FROM, IPS, PAGE, PAGE_SIZE, STATUS};
 use crate::contract::{Clause, Unspecified};
 use crate::grammar::{Reason, by_reason, ip_endpoints, ip_ports};
 
@@ -19,19 +21,23 @@ pub(super) static IPS_REQUIRED_ABSENT: Check = Check {
     clauses: &[Clause::SearchIpsRequired],
     run: Run::Cases(|_| {
         let absent = ABSENT_BESIDE.map(|(label, change)| {
-            control(Case::for_data(label, Cost::requests(1), (label, change), judge_absent))
+            Row::rejects(Clause::SearchIpsRequired, label).sending(label, move |probe, good| {
+                Ok(change(&probe.contract().search, good.without_field(IPS)))
+            })
         });
         let null_or_elsewhere: [(&str, Change); 3] = [
             ("null beside a status", |search, good| {
                 let status = search.statuses[0].as_str();
-                good.field(&search.ips.name, Value::Null).field(&search.status.name, status)
+                good.field(IPS, Value::Null).field(STATUS, status)
             }),
-            ("null", |search, good| good.field(&search.ips.name, Value::Null)),
-            ("in the query, without a body", |search, good| {
-                good.body("application/json", "").query(&search.ips.name, UNKNOWN_ADDRESS)
+            ("null", |_, good| good.field(IPS, Value::Null)),
+            ("in the query, without a body", |_, good| {
+                good.body("application/json", "").query(IPS, UNKNOWN_ADDRESS)
             }),
         ];
-        absent.into_iter().chain(invalid(Clause::SearchIpsRequired, &null_or_elsewhere)).collect()
+        let others = null_or_elsewhere
+            .map(|(label, change)| Row::rejects(Clause::SearchIpsRequired, label).changed(change));
+        row::cases(absent.into_iter().chain(others))
     }),
     ..SEARCH
 };
@@ -41,25 +47,14 @@ const ABSENT_BESIDE: [(&str, Change); 10] = [
     ("absent", |_, search| search),
     ("absent beside a status", FILTERS[0].1),
     ("absent beside an order number", FILTERS[5].1),
-    ("absent beside a page", |search, good| good.field(&search.page.name, *search.pages.start())),
+    ("absent beside a page", |search, good| good.field(PAGE, *search.pages.start())),
     ("absent beside a group", FILTERS[2].1),
     ("absent beside the group of ungrouped instances", FILTERS[1].1),
     ("absent beside a country", FILTERS[3].1),
     ("absent beside a city", FILTERS[4].1),
-    ("absent beside a page size", |search, good| {
-        good.field(&search.page_size.name, *search.page_sizes.start())
-    }),
-    ("absent beside an activation time", |search, good| {
-        good.field(&search.activated_from.name, "2020-01-01T00:00:00Z")
-    }),
+    ("absent beside a page size", |search, good| good.field(PAGE_SIZE, *search.page_sizes.start())),
+    ("absent beside an activation time", |_, good| good.field(ACTIVATED_FROM, "2020-01-01T00:00:00Z")),
 ];
-
-async fn judge_absent(probe: &Probe<'_>, (label, change): (&str, Change)) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let good = probe.any_search();
-    let bad = change(search, good.clone().without_field(&search.ips.name));
-    probe.rejects_after_control(Clause::SearchIpsRequired, label, &good, &bad).await
-}
 
 pub(super) static IPS_ITEM_FORMS: Check = Check {
     id: "search.ips-item.forms",
@@ -69,7 +64,7 @@ pub(super) static IPS_ITEM_FORMS: Check = Check {
     run: Run::Cases(|scope| {
         let spellings = ip_endpoints(SEED, &scope.contract.search.ports);
         let reasons = by_reason(spellings).into_iter().filter(|reason| reason.is_valid);
-        reasons.map(accepted_case).collect()
+        row::cases(reasons.map(accepted))
     }),
     ..SEARCH
 };
@@ -89,7 +84,7 @@ pub(super) static IPS_ITEM_OPEN: Check = Check {
     title: "unspecified spellings of an address cause no server error",
     why: "Such spellings occur in real lists. A server error makes callers retry a request that can't succeed.",
     clauses: &[Clause::SearchIpsItem],
-    run: Run::Cases(|_| OPEN.into_iter().map(open_case).collect()),
+    run: Run::Cases(|_| row::cases(OPEN.map(open))),
     ..SEARCH
 };
 
@@ -115,26 +110,16 @@ const OPEN: [(&str, Unspecified, &str); 7] = [
     ("a tab after", Unspecified::AddressesSpaces, "203.0.113.250\t"),
 ];
 
-fn open_case((label, unspecified, item): (&'static str, Unspecified, &'static str)) -> Case {
-    control(Case::for_data(label, Cost::requests(1), (unspecified, item), judge_open))
-}
-
-async fn judge_open(probe: &Probe<'_>, (unspecified, item): (Unspecified, &'static str)) -> Result<(), Stop> {
-    probe.control_once(&probe.any_search()).await?;
-    let why = format!("the item {item:?}");
-    probe.tolerates(Clause::SearchIpsItem, unspecified, &why, &probe.search([item])).await
+fn open((label, unspecified, item): (&'static str, Unspecified, &'static str)) -> Row {
+    let row = Row::either(Clause::SearchIpsItem, unspecified, label);
+    row.sending(format!("the item {item:?}"), move |probe, _| Ok(probe.search([item])))
 }
 
 /// Valid spellings of one kind share a request, which is far below the limit on items.
-fn accepted_case(reason: Reason) -> Case {
-    control(Case::for_data(reason.text, Cost::requests(1), reason, judge_accepted))
-}
-
-async fn judge_accepted(probe: &Probe<'_>, reason: Reason) -> Result<(), Stop> {
-    probe.control_once(&probe.any_search()).await?;
-    let why = format!("{}: {:?}", reason.text, reason.spellings);
-    let request = probe.search(reason.spellings.iter().map(String::as_str));
-    probe.accepts(Clause::SearchIpsItem, &why, &request).await.map(drop)
+fn accepted(Reason { text, spellings, .. }: Reason) -> Row {
+    let why = format!("{text}: {spellings:?}");
+    Row::accepts(Clause::SearchIpsItem, text)
+        .sending(why, move |probe, _| Ok(probe.search(spellings.clone())))
 }
 
 fn malformed_items(scope: &Scope<'_>) -> Vec<Case> {
@@ -166,9 +151,9 @@ fn port_cases(scope: &Scope<'_>) -> Vec<Case> {
         ports.iter().map(move |port| (format!("{address}:{port}"), range.contains(port)))
     });
     let bound = |(item, is_allowed): (String, bool)| {
-        let data = (item.clone(), is_allowed);
-        let case = Case::for_data(item, Cost::requests(1), data, judge_port);
-        case.sharing("one item", Cost::requests(1))
+        let row = Row::accepts_or_rejects(Clause::SearchIpsPort, &*item, is_allowed);
+        let row = row.sending(format!("the item {item}"), move |probe, _| Ok(probe.search([&*item])));
+        row.from_nothing_found("one item").case()
     };
     let malformed = by_reason(ip_ports(SEED, range)).into_iter().flat_map(|reason| {
         let items = reason.spellings.into_iter().map(Value::from).collect();
@@ -177,57 +162,32 @@ fn port_cases(scope: &Scope<'_>) -> Vec<Case> {
     items.map(bound).collect::<Vec<_>>().into_iter().chain(malformed).collect()
 }
 
-async fn judge_port(probe: &Probe<'_>, (item, is_allowed): (String, bool)) -> Result<(), Stop> {
-    let (control, request) = (probe.search([UNKNOWN_ADDRESS]), probe.search([item.as_str()]));
-    let why = format!("the item {item}");
-    if is_allowed {
-        probe.control_once(&control).await?;
-        return probe.accepts(Clause::SearchIpsPort, &why, &request).await.map(drop);
-    }
-    probe.rejects_after_control(Clause::SearchIpsPort, &why, &control, &request).await
-}
-
 /// Malformed items of one kind: each of them alone, and each of them among valid ones, where a lenient server ignores it. The
 /// place among the others rotates. Of a long list, half are sent among valid items.
 fn malformed_cases(clause: Clause, reason: &'static str, first: usize, items: Vec<Value>) -> [Case; 2] {
     // Lists alternate between IPv4 and IPv6, so this selects places 0, 3, 4, 7 and so on to get both.
     let is_sent = |place: usize| items.len() <= FEW_ITEMS || (place + place / 2).is_multiple_of(2);
-    let some = items.iter().enumerate().filter(|(place, _)| is_sent(*place));
-    let some: Vec<Value> = some.map(|(_, item)| item.clone()).collect();
-    let cost = |items: &Vec<Value>| Cost::requests(u32::try_from(items.len()).unwrap_or(u32::MAX));
-    let alone = Case::for_data(reason, cost(&items), (clause, reason, items), malformed_alone);
-    let label = format!("{reason}, among valid items");
-    let among = Case::for_data(label, cost(&some), (clause, reason, first, some), malformed_among);
-    let one = Cost::requests(1);
-    [alone.sharing("one item", one), among.sharing("valid items", one)]
-}
-
-async fn malformed_alone(
-    probe: &Probe<'_>,
-    (clause, reason, items): (Clause, &str, Vec<Value>),
-) -> Result<(), Stop> {
-    let control = probe.search([UNKNOWN_ADDRESS]);
-    for item in items {
-        let why = format!("the item {item}, {reason}");
-        probe.rejects_after_control(clause, &why, &control, &probe.search([item])).await?;
-    }
-    Ok(())
-}
-
-async fn malformed_among(
-    probe: &Probe<'_>,
-    (clause, reason, first, items): (Clause, &str, usize, Vec<Value>),
-) -> Result<(), Stop> {
-    let valid: Vec<Value> = addresses::distinct(VALID_ITEMS).into_iter().map(Value::from).collect();
-    let control = probe.search(valid.clone());
-    for (index, item) in items.into_iter().enumerate() {
+    let some = items.iter().enumerate().filter(|(place, _)| is_sent(*place)).map(|(_, item)| item.clone());
+    let some: Vec<Value> = some.collect();
+    let alone = items.into_iter().fold(Row::rejects(clause, reason), |row, item| {
+        row.sending(format!("the item {item}, {reason}"), move |probe, _| Ok(probe.search([item.clone()])))
+    });
+    let among = Row::rejects(clause, format!("{reason}, among valid items"));
+    let among = some.into_iter().enumerate().fold(among, |row, (index, item)| {
         let place = [0, VALID_ITEMS / 2, VALID_ITEMS][(first + index) % 3];
         let why = format!("the item {item}, {reason}, at place {place} among valid ones");
-        let mut batch = valid.clone();
-        batch.insert(place, item);
-        probe.rejects_after_control(clause, &why, &control, &probe.search(batch)).await?;
-    }
-    Ok(())
+        row.sending(why, move |probe, _| {
+            let mut batch: Vec<Value> = valid_items();
+            batch.insert(place, item.clone());
+            Ok(probe.search(batch))
+        })
+    });
+    let among = among.from_valid("valid items", |probe, _| probe.search(valid_items()));
+    [alone.from_nothing_found("one item").case(), among.case()]
+}
+
+fn valid_items() -> Vec<Value> {
+    addresses::distinct(VALID_ITEMS).into_iter().map(Value::from).collect()
 }
 
 /// Up to this number, all malformed items of one kind are sent among valid ones.

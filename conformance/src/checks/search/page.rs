@@ -2,10 +2,10 @@
 
 use super::SEARCH;
 use super::addresses;
-use super::cases::{invalid_members, surveyed, surveyed_case};
+use super::cases::{boundary_cases, invalid_members, surveyed, surveyed_case};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::checks::Requests;
 use crate::checks::relation::{Comparison, Page, lacks_addresses, page, survey};
-use crate::checks::{Requests, boundary};
 use crate::contract::Clause;
 use crate::grammar::{by_reason, json_integers};
 use crate::quantity::quantity;
@@ -85,13 +85,13 @@ type Size = fn(usize) -> usize;
 fn page_boundaries(scope: &Scope<'_>) -> Vec<Case> {
     let search = &scope.contract.search;
     let first = *search.pages.start();
-    let mut cases = boundary::cases(scope, |search| &search.page, |case| case.allowed && case.value == first);
+    let mut cases = boundary_cases(scope, |search| &search.page, |case| case.allowed && case.value == first);
     cases.extend(invalid_members(search, |search| &search.page, by_reason(json_integers(&search.pages))));
     cases
 }
 
 fn page_size_boundaries(scope: &Scope<'_>) -> Vec<Case> {
-    let mut cases = boundary::cases(scope, |search| &search.page_size, |case| case.allowed);
+    let mut cases = boundary_cases(scope, |search| &search.page_size, |case| case.allowed);
     let reasons = by_reason(json_integers(&scope.contract.search.page_sizes));
     cases.extend(invalid_members(&scope.contract.search, |search| &search.page_size, reasons));
     cases

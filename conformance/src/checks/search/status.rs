@@ -1,14 +1,14 @@
 //! The filter by status: listed and unlisted values.
 
 use super::SEARCH;
-use super::cases::{FILTERS, SECOND_PAGE, control, control_or_skip};
+use super::cases::{FILTERS, SECOND_PAGE, boundary_cases};
 use super::filters::exact_cases;
-use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use super::row::{self, Row};
+use crate::check::{Check, Run};
 use crate::checks::relation::FilterKind;
-use crate::checks::{Requests, UNKNOWN_ADDRESS, boundary};
 use crate::contract::Clause;
+use crate::contract::part::{ACTIVATED_FROM, STATUS};
 use crate::target::Fact;
-use crate::wire::Request;
 
 pub(super) static STATUS_BOUNDARIES: Check = Check {
     id: "search.status.boundaries",
@@ -16,22 +16,43 @@ pub(super) static STATUS_BOUNDARIES: Check = Check {
     why: "If a misspelled status is ignored, a caller who wants active instances gets expired ones too.",
     clauses: &[Clause::SearchStatus],
     run: Run::Cases(|scope| {
-        let mut cases = boundary::cases(scope, |search| &search.status, |_| true);
-        cases.extend(UNLISTED.into_iter().map(unlisted_case));
-        cases.extend(OTHER_STATUSES.map(other_status));
-        let two = Case::new("two of them with a comma", Cost::requests(4), two_statuses);
-        cases.push(control(two));
-        let beside = FILTERS.into_iter().filter(|(label, _)| *label != "a status");
-        cases.extend(beside.chain([SECOND_PAGE]).map(|(label, change)| {
-            let label = format!("unlisted, beside {label}");
-            Case::for_data(label, Cost::requests(2), change, unlisted_beside)
-        }));
-        let bounded = Case::new("listed, beside an activation time", Cost::requests(6), listed_beside_bound);
-        cases.push(bounded);
+        let statuses = &scope.contract.search.statuses;
+        let mut cases = boundary_cases(scope, |search| &search.status, |_| true);
+        // One request for each status of the document.
+        let near = UNLISTED.map(|(label, change)| {
+            let values = statuses.iter().map(|status| change(status));
+            values.filter(|status| !statuses.contains(status)).fold(reject(label), unlisted)
+        });
+        cases.extend(near.map(Row::case));
+        // A service may forget to validate when nothing is found.
+        let others = OTHER_STATUSES.iter().filter(|status| !statuses.iter().any(|listed| listed == *status));
+        let others = others.map(|status| unlisted(reject(status), (*status).to_owned()));
+        let two =
+            statuses.windows(2).map(|pair| pair.join(",")).fold(reject("two of them with a comma"), unlisted);
+        let beside = FILTERS.into_iter().filter(|(label, _)| *label != "a status").chain([SECOND_PAGE]);
+        let beside = beside.map(|(label, change)| {
+            let row = reject(&format!("unlisted, beside {label}"));
+            unlisted(row, format!("un{}", statuses[0])).from_doubtful(None, change)
+        });
+        let bounded = Row::accepts(Clause::SearchStatus, "listed, beside an activation time");
+        let bounded = statuses.iter().fold(bounded, |row, status| {
+            row.with(format!("status {status} beside {ACTIVATED_FROM}"), STATUS, status.as_str())
+        });
+        let bounded = bounded.from_valid("", |_, good| good.field(ACTIVATED_FROM, "2020-01-01T00:00:00Z"));
+        let rows = others.map(|row| row.from_nothing_found("nothing found")).chain([two]).chain(beside);
+        cases.extend(row::cases(rows.chain([bounded.unshared()])));
         cases
     }),
     ..SEARCH
 };
+
+fn reject(label: &str) -> Row {
+    Row::rejects(Clause::SearchStatus, label)
+}
+
+fn unlisted(row: Row, status: String) -> Row {
+    row.with(format!("status is {status:?}, which is not listed"), STATUS, status)
+}
 
 pub(super) static STATUS_SUM: Check = Check {
     id: "search.status.sum",
@@ -79,67 +100,3 @@ const OTHER_STATUSES: [&str; 16] = [
     "1",
     "true",
 ];
-
-fn other_status(status: &'static str) -> Case {
-    Case::for_data(status, Cost::requests(1), status, judge_other_status)
-        .sharing("nothing found", Cost::requests(1))
-}
-
-async fn judge_other_status(probe: &Probe<'_>, status: &str) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    if search.statuses.iter().any(|listed| listed == status) {
-        return Err(probe.skip("this status is listed"));
-    }
-    // A service may forget to validate when nothing is found.
-    rejects_status(probe, &probe.search([UNKNOWN_ADDRESS]), status).await
-}
-
-async fn rejects_status(probe: &Probe<'_>, good: &Request, status: &str) -> Result<(), Stop> {
-    let why = format!("status is {status:?}, which is not listed");
-    let bad = good.clone().field(&probe.contract().search.status.name, status);
-    probe.rejects_after_control(Clause::SearchStatus, &why, good, &bad).await
-}
-
-async fn two_statuses(probe: &Probe<'_>) -> Result<(), Stop> {
-    let good = probe.any_search();
-    for pair in probe.contract().search.statuses.windows(2) {
-        rejects_status(probe, &good, &pair.join(",")).await?;
-    }
-    Ok(())
-}
-
-/// An unlisted status is rejected beside other members, too.
-async fn unlisted_beside(probe: &Probe<'_>, change: super::cases::Change) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let good = change(search, probe.any_search());
-    control_or_skip(probe, &good).await?;
-    let unlisted = format!("un{}", search.statuses[0]);
-    let why = format!("status is {unlisted:?}, which is not listed");
-    probe.rejects(Clause::SearchStatus, &why, &good.field(&search.status.name, unlisted)).await
-}
-
-async fn listed_beside_bound(probe: &Probe<'_>) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let good = probe.any_search().field(&search.activated_from.name, "2020-01-01T00:00:00Z");
-    probe.control_once(&good).await?;
-    for status in &search.statuses {
-        let why = format!("status {status} beside {}", search.activated_from.name);
-        let request = good.clone().field(&search.status.name, status.as_str());
-        probe.accepts(Clause::SearchStatus, &why, &request).await?;
-    }
-    Ok(())
-}
-
-fn unlisted_case((label, change): (&'static str, Change)) -> Case {
-    // The control request, and one request for each status of the document.
-    control(Case::for_data(label, Cost::requests(5), change, judge_unlisted))
-}
-
-async fn judge_unlisted(probe: &Probe<'_>, change: Change) -> Result<(), Stop> {
-    let statuses = &probe.contract().search.statuses;
-    let unlisted = statuses.iter().map(|status| change(status)).filter(|status| !statuses.contains(status));
-    for status in unlisted.collect::<Vec<_>>() {
-        rejects_status(probe, &probe.any_search(), &status).await?;
-    }
-    Ok(())
-}

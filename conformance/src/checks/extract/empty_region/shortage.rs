@@ -93,7 +93,7 @@ pub(super) fn is_short(probe: &Probe<'_>, exchange: &Exchange, class: &ResponseC
 pub(super) const CONTROL: &str = "extract without gateways";
 
 /// A valid extraction must get the same response as that of a simpler form: the shortage with `Retry-After`, and no gateways.
-pub(super) async fn judge(
+pub(in crate::checks::extract) async fn must_be_short(
     probe: &Probe<'_>,
     clause: Clause,
     why: &str,

@@ -1,0 +1,41 @@
+//! Names of the parts of requests. Reading the document fails if it lacks one, or has one that is not listed here.
+
+/// Number of gateways.
+pub(crate) const NUM: &str = "num";
+/// Region of the gateways.
+pub(crate) const REGIONS: &str = "regions";
+/// Alias of [`REGIONS`].
+pub(crate) const COUNTRY: &str = "country";
+/// Protocol of the gateways.
+pub(crate) const PROTOCOL: &str = "protocol";
+/// JSON or text.
+pub(crate) const RETURN_TYPE: &str = "return_type";
+/// Separator of a text response.
+pub(crate) const LB: &str = "lb";
+/// The custom separator.
+pub(crate) const SB: &str = "sb";
+/// Idempotency number in the query.
+pub(crate) const REQUEST_ID: &str = "request_id";
+/// Idempotency number in a header.
+pub(crate) const REQUEST_ID_HEADER: &str = "X-Request-Id";
+
+/// Addresses of a search.
+pub(crate) const IPS: &str = "ips";
+/// Filter by order number.
+pub(crate) const ORDER_NO: &str = "orderNo";
+/// Filter by group.
+pub(crate) const GROUP_ID: &str = "groupId";
+/// Filter by country.
+pub(crate) const COUNTRY_CODE: &str = "countryCode";
+/// Filter by city.
+pub(crate) const CITY_CODE: &str = "cityCode";
+/// Filter by status.
+pub(crate) const STATUS: &str = "status";
+/// Number of the page.
+pub(crate) const PAGE: &str = "page";
+/// Maximum number of instances on a page.
+pub(crate) const PAGE_SIZE: &str = "pageSize";
+/// Lower bound on the activation time.
+pub(crate) const ACTIVATED_FROM: &str = "activatedFrom";
+/// Upper bound on the activation time.
+pub(crate) const ACTIVATED_TO: &str = "activatedTo";
