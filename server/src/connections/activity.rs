@@ -9,13 +9,15 @@ pub(super) struct Activity {
     requests: u32,
     /// Responses that are not sent in full.
     responses: u32,
+    /// Bytes of those responses that have no reservation.
+    unreserved: usize,
     /// When the connection became idle or, while responses are being sent, when the last one was sent in full.
     since: Duration,
 }
 
 impl Activity {
     pub(super) const fn new(now: Duration) -> Self {
-        Self { requests: 0, responses: 0, since: now }
+        Self { requests: 0, responses: 0, unreserved: 0, since: now }
     }
 
     pub(super) fn request_begun(&mut self) {
@@ -29,16 +31,24 @@ impl Activity {
         }
     }
 
-    pub(super) fn response_begun(&mut self, now: Duration) {
+    /// Bytes of responses being sent that are not reserved in the budget.
+    pub(super) const fn unreserved(&self) -> usize {
+        self.unreserved
+    }
+
+    /// Counts a response that is being sent, with its bytes that are not reserved in the budget.
+    pub(super) fn response_begun(&mut self, unreserved: usize, now: Duration) {
         if self.responses == 0 {
             self.since = now;
         }
         self.responses += 1;
+        self.unreserved += unreserved;
     }
 
-    /// The response was sent in full, or abandoned.
-    pub(super) fn response_sent(&mut self, now: Duration) {
+    /// Counts the same response as sent or abandoned.
+    pub(super) fn response_sent(&mut self, unreserved: usize, now: Duration) {
         self.responses -= 1;
+        self.unreserved -= unreserved;
         self.since = now;
     }
 
@@ -73,15 +83,15 @@ mod tests {
     fn a_response_that_is_not_read_stalls_its_connection_whatever_else_is_asked() {
         let mut activity = Activity::new(at(0));
         activity.request_begun();
-        activity.response_begun(at(10));
+        activity.response_begun(0, at(10));
         activity.request_ended(at(10));
         activity.request_begun();
-        activity.response_begun(at(30));
+        activity.response_begun(0, at(30));
         assert_eq!(activity.stalled_for(at(40)), at(30));
-        activity.response_sent(at(41));
+        activity.response_sent(0, at(41));
         assert_eq!(activity.stalled_for(at(45)), at(4), "one of two was read");
         activity.request_ended(at(46));
-        activity.response_sent(at(50));
+        activity.response_sent(0, at(50));
         assert_eq!(activity.stalled_for(at(51)), at(1));
     }
 }

@@ -83,6 +83,10 @@ pub(crate) struct Limit {
     pub(crate) of_connection: usize,
 }
 
+/// Bytes of responses that a connection may send without a reservation. Most responses are smaller, so other connections of an
+/// address are served when one has used up what the address may reserve.
+const MAX_UNRESERVED: usize = 16 << 10;
+
 impl Connections {
     pub(crate) fn new(bodies: Limit, responses: Limit, proxies: TrustedProxies) -> Self {
         let shared = SharedState { now: AtomicU64::new(0), budgets: [bodies, responses].map(Budget::new) };
@@ -160,19 +164,27 @@ impl Connection {
     /// # Errors
     /// The unread responses take too much memory.
     pub(crate) fn send(self: &Arc<Self>, bytes: Vec<u8>) -> Result<Bytes, BudgetExceeded> {
+        let mut activity = self.activity();
+        if activity.unreserved() + bytes.len() <= MAX_UNRESERVED {
+            activity.response_begun(bytes.len(), self.shared.now());
+            drop(activity);
+            return Ok(self.counted(bytes, None));
+        }
+        drop(activity);
         let mut reservation = Reservation::new(Arc::clone(self), MemoryUse::Response);
         reservation.grow(bytes.len())?;
+        self.activity().response_begun(0, self.shared.now());
         Ok(self.counted(bytes, Some(reservation)))
     }
 
     /// The same for the few bytes of a rejection, to which no limit applies.
     pub(crate) fn send_rejection(self: &Arc<Self>, bytes: Vec<u8>) -> Bytes {
+        self.activity().response_begun(bytes.len(), self.shared.now());
         self.counted(bytes, None)
     }
 
     fn counted(self: &Arc<Self>, bytes: Vec<u8>, reservation: Option<Reservation>) -> Bytes {
-        self.activity().response_begun(self.shared.now());
-        Bytes::from_owner(ResponseUnderWay { bytes, connection: Arc::clone(self), _reservation: reservation })
+        Bytes::from_owner(ResponseUnderWay { bytes, connection: Arc::clone(self), reservation })
     }
 
     fn stalled_for(&self) -> Duration {
@@ -206,7 +218,7 @@ impl Drop for RequestUnderWay {
 struct ResponseUnderWay {
     bytes: Vec<u8>,
     connection: Arc<Connection>,
-    _reservation: Option<Reservation>,
+    reservation: Option<Reservation>,
 }
 
 impl AsRef<[u8]> for ResponseUnderWay {
@@ -218,7 +230,8 @@ impl AsRef<[u8]> for ResponseUnderWay {
 impl Drop for ResponseUnderWay {
     fn drop(&mut self) {
         let now = self.connection.shared.now();
-        self.connection.activity().response_sent(now);
+        let unreserved = if self.reservation.is_some() { 0 } else { self.bytes.len() };
+        self.connection.activity().response_sent(unreserved, now);
     }
 }
 

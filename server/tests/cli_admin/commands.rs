@@ -138,7 +138,7 @@ fn whitelist_and_entitlements() {
                 0,
                 "removed 1 entitlement\n",
             ),
-            ("remove entitlement --where account=acme --yes", 1, "unknown entitlement"),
+            ("remove entitlement --where account=acme --yes", 1, "no entitlement meets the conditions"),
         ],
     );
 }
@@ -176,7 +176,7 @@ fn gateways_groups_and_instances() {
                 "missing field `region`, part of its key",
             ),
             ("remove gateway --where host=gw1.invalid --where port=1 --yes", 1, "no gateway meets"),
-            ("remove gateway --where host=192.0.2.1 --yes", 0, "removed 1 gateway\n"),
+            ("remove gateway --where host=192.0.2.1 --yes", 0, "removed gateway \"192.0.2.1\"\n"),
             ("remove group 11 --yes", 1, "has 1 instance;"),
             (
                 "put instance --instance-id 9001 --group-id 12 --ip 203.0.113.9 --protocols http,socks5",
