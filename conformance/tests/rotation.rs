@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use sallyport_client::{Client, TokenFile};
 use sallyport_server::data::seed::seed;
-use sallyport_server::data::tokens::{self, End};
 use sallyport_server::domain::token::{Token, TokenKind};
-use sallyport_server::store::registry::Registry;
+use sallyport_server::store::registry::{End, Registry};
 use sallyport_server::store::sqlite::SqliteStore;
 use sallyport_server::store::{Location, OpenMode};
 use sallyport_server::{Config, start};
@@ -23,19 +22,19 @@ async fn a_rotation_needs_no_restart_of_the_client() {
     seed(store.as_ref()).await.expect("the sample data");
     let running = start(Config::loopback(store)).expect("a port");
     let registry = Registry::open(&Location::File(database)).await.expect("the database");
-    let issued = tokens::issue(&registry, "aurora", TokenKind::Api, None).await;
-    let (mut number, token) = issued.expect("a token");
+    let issued = registry.issue_token("aurora", TokenKind::Api, None).await.expect("a token");
+    let mut number = issued.id;
     // As the docs of the client say: another file is renamed over it.
     let replace = |token: &Token| {
         let next = folder.path().join("next");
         fs::write(&next, token.expose()).expect("a file");
         fs::rename(&next, &file).expect("the token file");
     };
-    replace(&token);
+    replace(&issued.token);
     let client = Client::builder().base_url(running.base_url()).token_file(&file).build().expect("a client");
     client.extract(1).await.expect("an extraction");
     for overlap in [Duration::from_secs(3600), Duration::ZERO] {
-        let rotation = tokens::rotate(&registry, number, overlap, End::Never).await.expect("a rotation");
+        let rotation = registry.rotate_token(number, overlap, End::Never).await.expect("a rotation");
         let before = client.extract(1).await;
         assert_eq!(before.is_ok(), !overlap.is_zero(), "{before:?}");
         replace(&rotation.token);

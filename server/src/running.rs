@@ -33,7 +33,6 @@ use crate::{
     metrics::{self, Metrics},
     proxies::TrustedProxies,
     retention::Retention,
-    sandbox::parts::Parts,
     store::Store,
 };
 
@@ -143,15 +142,8 @@ pub fn start(config: Config) -> Result<RunningServer, StartError> {
     serve_api(api, config, Clock::system())
 }
 
-/// Starts a sandbox on its own database, whatever store `config` has.
-pub(crate) fn start_sandbox(parts: Parts, config: Config) -> Result<RunningServer, StartError> {
-    let (config, clock) = (Config { store: parts.store(), ..config }, parts.clock());
-    let mut api = handlers::api().map_err(StartError::Api)?;
-    parts.add_pages(&mut api).map_err(StartError::Api)?;
-    serve_api(api, config, clock)
-}
-
-fn serve_api(
+/// Starts a server of these endpoints. Only the sandbox passes other pages, and a clock that can be set.
+pub(crate) fn serve_api(
     api: ApiDescription<Context>,
     config: Config,
     clock: Clock,

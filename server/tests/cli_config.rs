@@ -49,6 +49,10 @@ fn mistakes_are_one_line_with_the_file_and_what_to_do() {
         ("listen = 1.5", "`listen`: expected a string, a number or a list of them, found a float"),
         ("listen = \"nowhere\"", "invalid value 'nowhere' for '--listen"),
         ("max-in-flight = -1", "invalid value '-1' for '--max-in-flight"),
+        (
+            "log-format = \"jsn\"",
+            "invalid value 'jsn' for '--log-format <FORMAT>' [possible values: human, json]",
+        ),
         ("max-in-flight = 0", "`max-in-flight`: expected an integer of at least 1"),
         ("listen = \"a\"\nlisten = \"b\"", "line 2: duplicate key"),
         ("rate = \"10/s\"", "expected OPERATION:token|address:NUMBER"),
@@ -84,6 +88,23 @@ fn an_operators_address_that_others_may_reach_is_warned_of() {
         assert!(output.status.success(), "{output:?}");
         assert_eq!(warning.starts_with("warning: `admin`: "), !is_private, "{admin}: {warning}");
     }
+}
+
+#[test]
+fn a_misspelled_variable_is_warned_of_and_those_of_other_programs_are_not() {
+    let variables = [("SALLYPORT_LISTN", "x"), ("SALLYPORT_API_KEY", "x"), ("SALLYPORT_DB_PASSWORD", "x")];
+    let output = check("", &[], &variables);
+    let warning = "warning: unknown environment variable SALLYPORT_LISTN, which is ignored; did you mean SALLYPORT_LISTEN?\n";
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), warning);
+    assert!(output.status.success());
+}
+
+#[test]
+fn columns_are_as_wide_as_their_widest_text() {
+    let output = check("", &[], &[]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let places: Vec<_> = text.lines().map(|line| line.find("default").or(line.find("flag"))).collect();
+    assert!(places.windows(2).all(|two| two[0] == two[1]), "{text}");
 }
 
 #[test]

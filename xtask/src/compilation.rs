@@ -75,7 +75,7 @@ fn what_is_generated_from_the_library_compiles() {
     write("client/lib.rs", &CLIENT.replace("ROOT", root.to_str().unwrap()));
     for name in ["server", "client"] {
         let said = compile(&folder.path().join(name), &crates);
-        assert_eq!(said, Ok(()), "the generated code of the {name}");
+        assert!(said.is_ok(), "the generated code of the {name}: {}", said.unwrap_err());
     }
     // It can fail.
     write("server/api/generated.rs", "use crate::edge::missing;");
@@ -91,14 +91,19 @@ fn built_crates(root: &Path) -> BTreeMap<String, String> {
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let messages = String::from_utf8(output.stdout).unwrap();
-    let messages = messages.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let file = |message: Value| {
-        let files = message["filenames"].as_array()?;
-        let file = files.iter().filter_map(Value::as_str).find(|file| !file.ends_with(".rmeta"))?;
-        Some((message["target"]["name"].as_str()?.replace('-', "_"), file.to_owned()))
-    };
-    messages.filter_map(file).collect()
+    let mut crates: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        let message: Value = serde_json::from_str(line).unwrap();
+        let files = message["filenames"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let Some(file) = files.into_iter().find(|file| !file.ends_with(".rmeta")) else { continue };
+        let name = message["target"]["name"].as_str().unwrap().replace('-', "_");
+        // A crate that macros are made of as well is built twice, and has fewer features there.
+        let features = message["features"].as_array().map_or(0, Vec::len);
+        if crates.get(&name).is_none_or(|(known, _)| *known < features) {
+            crates.insert(name, (features, file.to_owned()));
+        }
+    }
+    crates.into_iter().map(|(name, (_, file))| (name, file)).collect()
 }
 
 /// Checks the crate in `folder` as `cargo check` would.

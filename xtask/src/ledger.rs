@@ -178,7 +178,7 @@ mod tests {
     fn a_constraint_that_a_side_does_not_know_is_a_problem_with_its_place() {
         let document = document();
         let mut contract = Contract::read(&document).unwrap();
-        let mut constraint = contract.constraints().remove(0);
+        let mut constraint = contract.constraints().into_iter().find(|one| !one.credential).unwrap();
         constraint.keyword = "multipleOf";
         assert!(!server::enforces(&constraint) && !client::enforces(&constraint));
         let problem = unenforced(&document, &constraint, "server");

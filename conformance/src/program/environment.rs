@@ -14,7 +14,7 @@ pub(super) const TOKEN: &str = "SALLYPORT_API_KEY";
 pub(super) const BASE_URL: &str = "SALLYPORT_BASE_URL";
 
 /// The variables of the server, its deployment and the tests, without the prefix: one environment may serve several programs.
-const OF_OTHERS: [&str; 27] = [
+const OF_OTHERS: [&str; 26] = [
     "ABUSE",
     "ADMIN",
     "BODY_TIMEOUT",
@@ -25,7 +25,6 @@ const OF_OTHERS: [&str; 27] = [
     "DIAGNOSIS",
     "DRAIN_DELAY",
     "DRAIN_TIMEOUT",
-    "GATEWAY_PASSWORD",
     "HTTPS_PORT",
     "LISTEN",
     "LOG",

@@ -3,9 +3,12 @@
 
 use std::{ffi::OsString, fmt::Display, path::Path};
 
-use clap::{Arg, ArgMatches, CommandFactory as _, FromArgMatches as _, Subcommand, parser::ValueSource};
+use clap::{
+    Arg, ArgMatches, Args as _, CommandFactory as _, FromArgMatches as _, Subcommand, parser::ValueSource,
+};
 use sallyport_server::{domain::token::Token, names::nearest};
 use toml::{Table, Value};
+use unicode_width::UnicodeWidthStr as _;
 
 use super::{
     Cli, Failure,
@@ -163,19 +166,49 @@ fn sources(command: &clap::Command, given: &ArgMatches, filled: &[&str]) -> Vec<
             _ if flag.is_hide_env_values_set() => "(set)".to_owned(),
             text => text,
         };
-        format!("{name:<16} {value:<32} {source}")
+        [name.to_owned(), value, source.to_owned()]
     };
-    settings(command).map(line).collect()
+    let lines: Vec<_> = settings(command).map(line).collect();
+    let width = |column: usize| lines.iter().map(|line| line[column].width()).max().unwrap_or(0);
+    let widths = [width(0), width(1), 0];
+    let line = |cells: &[String; 3]| -> String {
+        let pad = |(cell, width): (&String, usize)| {
+            format!("{cell}{:1$}", "", (width + 2).saturating_sub(cell.width()))
+        };
+        cells.iter().zip(widths).map(pad).collect::<String>().trim_end().to_owned()
+    };
+    lines.iter().map(line).collect()
 }
 
-/// The first line of clap's message, without its `error: `.
+/// Variables whose names look like misspelled ones of settings. One environment may serve several programs, so others are left
+/// alone.
+pub(super) fn misspelled(variables: impl Iterator<Item = OsString>) -> Vec<String> {
+    const PREFIX: &str = "SALLYPORT_";
+    let command = Arguments::augment_args(clap::Command::new("run"));
+    let known = command.get_arguments().filter_map(|flag| flag.get_env()?.to_str()?.strip_prefix(PREFIX));
+    let known: Vec<_> = known.collect();
+    let warning = |name: OsString| {
+        let name = name.into_string().ok()?;
+        let rest = name.strip_prefix(PREFIX).filter(|rest| !known.contains(rest))?;
+        let near = nearest(rest, &known)?;
+        Some(format!("unknown environment variable {name}, which is ignored; did you mean {PREFIX}{near}?"))
+    };
+    let mut warnings: Vec<_> = variables.filter_map(warning).collect();
+    warnings.sort();
+    warnings
+}
+
+/// The first line of clap's message, without its `error: `, and what it expects instead.
 fn brief(error: &clap::Error) -> String {
     let text = error.render().to_string();
-    match text.lines().next().unwrap_or_default().trim_start_matches("error: ") {
-        line if may_hold_secret(line) => {
-            "a value looks like a token or a URL with a password, and is not repeated here".to_owned()
-        }
-        line => line.to_owned(),
+    let mut lines = text.lines().map(str::trim);
+    let line = lines.next().unwrap_or_default().trim_start_matches("error: ");
+    if may_hold_secret(line) {
+        return "a value looks like a token or a URL with a password, and is not repeated here".to_owned();
+    }
+    match lines.find(|line| line.starts_with("[possible values")) {
+        Some(expected) => format!("{line} {expected}"),
+        None => line.to_owned(),
     }
 }
 

@@ -46,8 +46,7 @@ impl<V: Verb> Args for OfKind<V> {
         let kinds = RecordKind::ALL.into_iter().filter(|kind| V::HAS_TOKENS || *kind != RecordKind::Token);
         let subcommands = kinds.clone().map(|kind| {
             let example = format!("Example:\n  {}", V::example(kind));
-            let about = format!("{}.", kind.noun());
-            V::command(kind, clap::Command::new(kind.name()).about(about).after_help(example))
+            V::command(kind, clap::Command::new(kind.name()).after_help(example))
         });
         let examples: Vec<_> = kinds.clone().map(|kind| format!("\n  {}", V::example(kind))).collect();
         let examples = format!("Examples:{}", examples.concat());
@@ -170,8 +169,7 @@ impl Verb for Put {
             kind.noun()
         );
         let flags = kind.fields().iter().filter(|field| field.form.can_be_put()).map(|field| {
-            let (name, value_name) = flag(field);
-            let arg = Arg::new(field.name).long(name).value_name(value_name).help(field.help);
+            let arg = Arg::new(field.name).long(flag(field)).help(field.help);
             let arg = arg.allow_hyphen_values(true).help_heading("Fields");
             if field.form == Form::Flag { arg.num_args(0..=1).default_missing_value("true") } else { arg }
         });
@@ -206,25 +204,13 @@ impl Verb for Put {
     }
 }
 
-/// The flag for a field, and what its value is called.
-fn flag(field: &Field) -> (String, &'static str) {
-    let mut name = String::new();
-    for letter in field.name.chars() {
-        if letter.is_ascii_uppercase() {
-            name.push('-');
-        }
-        name.push(letter.to_ascii_lowercase());
-    }
-    match field.form {
-        Form::Password => (format!("{name}-file"), "FILE"),
-        Form::Account | Form::Text | Form::Name(_) => (name, "TEXT"),
-        Form::Integer | Form::Number => (name, "NUMBER"),
-        Form::Flag => (name, "true|false"),
-        Form::Time => (name, "TIME"),
-        Form::List => (name, "TEXT,TEXT"),
-        Form::Object => (name, "JSON"),
-        Form::Address | Form::Covers | Form::Range | Form::Digest => (name, "ADDRESS"),
-    }
+/// The flag for a field: its name in lower case, with hyphens.
+fn flag(field: &Field) -> String {
+    let upper = |letter: char| letter.is_ascii_uppercase().then_some('-');
+    let letters = field.name.chars().flat_map(|letter| upper(letter).into_iter().chain([letter]));
+    let name: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+    // A password on a command line could be read by other users of the machine.
+    if field.form == Form::Password { format!("{name}-file") } else { name }
 }
 
 pub(super) async fn put(OfKind { kind, verb }: OfKind<Put>) -> Result<(), Failure> {

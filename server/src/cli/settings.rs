@@ -21,7 +21,7 @@ use sallyport_server::{
 };
 use tracing_subscriber::EnvFilter;
 
-use super::{Failure, location};
+use super::{Failure, config::misspelled, location};
 
 /// The settings of a server. A configuration file has the long names of these flags as keys.
 #[derive(clap::Args)]
@@ -199,7 +199,8 @@ impl Settings {
                  private address, or keep callers away with a firewall"
             )
         };
-        admin.map(warning).into_iter().collect()
+        let misspelled = misspelled(std::env::vars_os().map(|(name, _)| name));
+        admin.map(warning).into_iter().chain(misspelled).collect()
     }
 
     /// The configuration of a server on `store`.

@@ -5,10 +5,9 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use sallyport_server::{
-    data::tokens::{self, End, TokenRotation},
-    domain::token::TokenKind,
+    domain::{instance::Id, token::TokenKind},
     printable::counted,
-    store::registry::TokenEntry,
+    store::registry::{End, IssuedToken, TokenEntry},
 };
 use serde::Serialize;
 
@@ -89,34 +88,37 @@ pub(super) struct Revoke {
     confirmation: Confirmation,
 }
 
-/// A new token as JSON.
+/// A new token as JSON, with the token that it replaces.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct IssuedToken<'a> {
-    id: i64,
+struct Issued<'a> {
+    id: Id,
     account: &'a str,
     kind: TokenKind,
     expires_at: Option<Timestamp>,
     token: &'a str,
-    /// The token that it replaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     old: Option<&'a TokenEntry>,
+}
+
+/// Prints a new token, the only time that it is shown.
+fn print(issued: &IssuedToken, output: Output) -> Result<(), Failure> {
+    let IssuedToken { id, token, account, kind, expires_at, old } = issued;
+    let replaces = old.as_ref().map(|old| {
+        let end = old.expires_at.filter(|_| old.revoked_at.is_none());
+        let end = end.map_or_else(|| "revoked".to_owned(), |end| format!("valid until {end}"));
+        format!(" replaces token {}, which is {end}", old.id.get())
+    });
+    let replaces = replaces.unwrap_or_default();
+    print_error_line(&format!("token {} of account {account}{replaces}; it is shown only once:", id.get()));
+    let (token, old) = (token.expose(), old.as_ref());
+    output.print_or(&Issued { id: *id, account, kind: *kind, expires_at: *expires_at, token, old }, token)
 }
 
 pub(super) async fn execute(command: Command) -> Result<(), Failure> {
     match command {
         Command::Issue(Issue { account, kind, expires, database, output }) => {
-            let (id, token) = tokens::issue(&database.registry().await?, &account, kind, expires).await?;
-            let issued = IssuedToken {
-                id: id.get(),
-                account: &account,
-                kind,
-                expires_at: expires,
-                token: token.expose(),
-                old: None,
-            };
-            print_error_line(&format!("token {} of account {account}; it is shown only once:", id.get()));
-            output.print_or(&issued, token.expose())
+            print(&database.registry().await?.issue_token(&account, kind, expires).await?, output)
         }
         Command::Rotate(arguments) => rotate(arguments).await,
         Command::Revoke(Revoke { numbers, database, confirmation }) => {
@@ -144,28 +146,8 @@ async fn rotate(arguments: Rotate) -> Result<(), Failure> {
     if overlap.is_zero() {
         confirmation.ask(&format!("Revoke token {} at once?", old.get()))?;
     }
-    let expires = expires.unwrap_or(End::AsBefore);
-    let TokenRotation { id, token, expires_at, old } =
-        tokens::rotate(&registry, old, overlap, expires).await?;
-    let end = match (old.revoked_at, old.expires_at) {
-        (None, Some(end)) => format!("valid until {end}"),
-        (Some(_), _) | (None, None) => "revoked".to_owned(),
-    };
-    print_error_line(&format!(
-        "token {} of account {} replaces token {}, which is {end}; it is shown only once:",
-        id.get(),
-        old.account,
-        old.id.get()
-    ));
-    let issued = IssuedToken {
-        id: id.get(),
-        account: &old.account,
-        kind: old.kind,
-        expires_at,
-        token: token.expose(),
-        old: Some(&old),
-    };
-    output.print_or(&issued, token.expose())
+    let end = expires.unwrap_or(End::AsBefore);
+    print(&registry.rotate_token(old, overlap, end).await?, output)
 }
 
 /// A time in the future, or none.

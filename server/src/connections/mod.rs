@@ -8,16 +8,16 @@ mod sockets;
 mod stall_monitor;
 
 use std::{
-    collections::HashMap,
     net::{IpAddr, SocketAddr},
     sync::{
-        Arc, Mutex, PoisonError, RwLock, Weak,
+        Arc, Mutex, PoisonError, Weak,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
 use bytes::Bytes;
+use dashmap::DashMap;
 
 use self::activity::Activity;
 pub(crate) use self::{
@@ -31,15 +31,10 @@ use crate::proxies::{TrustedProxies, network};
 #[derive(Debug)]
 pub(crate) struct Connections {
     shared: Arc<SharedState>,
-    /// In shards, so that threads seldom wait for each other.
-    shards: [RwLock<Shard>; SHARDS],
-    peers: Mutex<HashMap<IpAddr, Weak<Peer>>>,
+    known: DashMap<SocketAddr, Arc<Connection>>,
+    peers: DashMap<IpAddr, Weak<Peer>>,
     proxies: TrustedProxies,
 }
-
-type Shard = HashMap<SocketAddr, Arc<Connection>>;
-
-const SHARDS: usize = 64;
 
 #[derive(Debug)]
 struct SharedState {
@@ -88,43 +83,32 @@ pub(crate) struct Limit {
     pub(crate) of_connection: usize,
 }
 
-/// Bytes of responses that a connection may send without a reservation. Most responses are smaller, and threads would contend
-/// for the counters of the shared budget.
+/// Bytes of responses that a connection may send without a reservation. Most responses are smaller, so other connections of an
+/// address are served when one has used up what the address may reserve.
 const MAX_UNRESERVED: usize = 16 << 10;
 
 impl Connections {
     pub(crate) fn new(bodies: Limit, responses: Limit, proxies: TrustedProxies) -> Self {
         let shared = SharedState { now: AtomicU64::new(0), budgets: [bodies, responses].map(Budget::new) };
-        let shards = std::array::from_fn(|_| RwLock::default());
-        Self { shared: Arc::new(shared), shards, peers: Mutex::default(), proxies }
+        Self { shared: Arc::new(shared), known: DashMap::new(), peers: DashMap::new(), proxies }
     }
 
     /// The connection from `address`.
     pub(crate) fn connection(&self, address: SocketAddr) -> Arc<Connection> {
-        let shard = self.shard(&address);
-        // A panic while the lock is held leaves the map consistent.
-        let known = shard.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(connection) = known.get(&address) {
-            return Arc::clone(connection);
+        if let Some(connection) = self.known.get(&address) {
+            return Arc::clone(&connection);
         }
-        drop(known);
         let peer = self.peer(address.ip());
-        let mut known = shard.write().unwrap_or_else(PoisonError::into_inner);
-        let connection = known.entry(address).or_insert_with(|| {
+        let connection = self.known.entry(address).or_insert_with(|| {
             let activity = Mutex::new(Activity::new(self.shared.now()));
             let shared = Arc::clone(&self.shared);
             Arc::new(Connection { shared, peer, activity, reserved: ReservedBytes::default() })
         });
-        Arc::clone(connection)
-    }
-
-    fn shard(&self, address: &SocketAddr) -> &RwLock<Shard> {
-        &self.shards[usize::from(address.port()) % SHARDS]
+        Arc::clone(&connection)
     }
 
     fn peer(&self, ip: IpAddr) -> Arc<Peer> {
-        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
-        let slot = peers.entry(network(ip)).or_default();
+        let mut slot = self.peers.entry(network(ip)).or_default();
         slot.upgrade().unwrap_or_else(|| {
             let peer =
                 Arc::new(Peer { reserved: ReservedBytes::default(), is_proxy: self.proxies.contains(ip) });
@@ -140,24 +124,19 @@ impl Connections {
 
     /// Removes connections that are not in use and for which `exists` is false.
     fn retain(&self, exists: impl Fn(&SocketAddr, &Connection) -> bool) {
-        for shard in &self.shards {
-            let mut known = shard.write().unwrap_or_else(PoisonError::into_inner);
-            known.retain(|address, connection| {
-                Arc::strong_count(connection) > 1 || exists(address, connection)
-            });
-            let spare = 2 * known.len();
-            known.shrink_to(spare);
+        self.known
+            .retain(|address, connection| Arc::strong_count(connection) > 1 || exists(address, connection));
+        self.peers.retain(|_, peer| peer.strong_count() > 0);
+        // A burst of connections must not keep its memory.
+        if self.known.capacity() > 4 * self.known.len() {
+            self.known.shrink_to_fit();
+            self.peers.shrink_to_fit();
         }
-        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
-        peers.retain(|_, peer| peer.strong_count() > 0);
-        let spare = 2 * peers.len();
-        peers.shrink_to(spare);
     }
 
     /// How long the connection from `address` has been idle or stalled; `None` if it never sent a request.
     fn stalled_for(&self, address: &SocketAddr) -> Option<Duration> {
-        let known = self.shard(address).read().unwrap_or_else(PoisonError::into_inner);
-        known.get(address).map(|connection| connection.stalled_for())
+        self.known.get(address).map(|connection| connection.stalled_for())
     }
 }
 
@@ -334,6 +313,6 @@ mod tests {
         drop(request);
         connections.retain(|_, _| false);
         assert!(connections.stalled_for(&busy).is_none());
-        assert!(connections.peers.lock().unwrap().is_empty());
+        assert!(connections.peers.is_empty());
     }
 }

@@ -62,12 +62,20 @@ impl Sockets {
     /// # Errors
     /// The system has none.
     pub(super) fn new() -> io::Result<Self> {
-        Ok(Self {
-            descriptors: Dir::open(DESCRIPTORS, OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty())?,
-            pair: UnixStream::pair()?,
-            null: File::open("/dev/null")?,
-            spares: Vec::new(),
-        })
+        let descriptors = Dir::open(DESCRIPTORS, OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty())?;
+        let (pair, null) = (UnixStream::pair()?, File::open("/dev/null")?);
+        let mut sockets = Self { descriptors, pair, null, spares: Vec::new() };
+        sockets.refill();
+        Ok(sockets)
+    }
+
+    /// Takes new spares for those that others have taken.
+    fn refill(&mut self) {
+        while self.spares.len() < SPARES
+            && let Ok(spare) = self.null.try_clone()
+        {
+            self.spares.push(spare.into());
+        }
     }
 
     /// The open connections to one of `ports`, each with its descriptor.
@@ -75,11 +83,7 @@ impl Sockets {
     /// # Errors
     /// The list cannot be read.
     pub(super) fn open(&mut self, ports: &[u16]) -> io::Result<Vec<(RawFd, Identity)>> {
-        while self.spares.len() < SPARES
-            && let Ok(spare) = self.null.try_clone()
-        {
-            self.spares.push(spare.into());
-        }
+        self.refill();
         let connection = |number| {
             let inode = fs::metadata(format!("{DESCRIPTORS}/{number}")).ok()?.ino();
             Some((number, Identity { peer: peer(number)?, inode }))

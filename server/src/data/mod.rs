@@ -1,4 +1,4 @@
-//! Data in and out: sample data, exports, imports, tokens.
+//! Data in and out: sample data, exports, imports.
 
 #[cfg(feature = "admin")]
 pub mod export;
@@ -8,5 +8,3 @@ pub mod facts;
 pub mod import;
 mod sample;
 pub mod seed;
-#[cfg(feature = "admin")]
-pub mod tokens;

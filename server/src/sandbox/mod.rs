@@ -15,8 +15,8 @@
 //! # }
 //! ```
 //!
-//! None of this is possible with any other database. All features depend on `Parts`, a type that only this module constructs,
-//! together with its temporary database. A [`Config`] has no field for a clock, for tokens or for pages:
+//! None of this is possible with any other database: only [`Sandbox::start_with`] makes a settable clock, known tokens and these
+//! pages, together with the temporary database that it serves. A [`Config`] has no field for a clock, for tokens or for pages:
 //!
 //! ```compile_fail,E0560
 //! # fn serve(store: std::sync::Arc<dyn sallyport_server::store::Store>) {
@@ -42,24 +42,23 @@
 mod control;
 mod description;
 mod pages;
-pub(crate) mod parts;
 mod tokens;
 
 use std::{sync::Arc, time::Duration};
 
 use jiff::{SignedDuration, Timestamp};
 
+use self::control::Control;
 pub use self::{
     control::ClockError,
     description::{Description, Examples, Regions, TokenDescription},
     tokens::{ParseTokensError, SandboxTokens},
 };
-use self::{control::Control, parts::Parts};
 use crate::{
     Config, RunningServer, StartError,
     data::seed::{Sample, SeedError, seed_with},
     domain::{clock::Clock, token::Token},
-    running::start_sandbox,
+    handlers, running,
     store::{OpenError, sqlite::SqliteStore},
 };
 
@@ -127,8 +126,11 @@ impl Sandbox {
         });
         let scheme = if config.tls.is_some() { "https" } else { "http" };
         let site = pages::Site::new(scheme, Examples::new(&sample));
-        let parts = Parts { store, clock, control: Arc::clone(&control), site };
-        Ok(Self { running: start_sandbox(parts, config)?, sample, control })
+        let mut api = handlers::api().map_err(StartError::Api)?;
+        pages::register(&mut api, site, &control).map_err(StartError::Api)?;
+        // Its own database, whatever store `configure` returned.
+        let config = Config { store: store as _, ..config };
+        Ok(Self { running: running::serve_api(api, config, clock)?, sample, control })
     }
 
     /// The base URL for callers, without a trailing slash.

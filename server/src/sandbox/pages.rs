@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The API that the pages are added to.
-pub(crate) type Api = ApiDescription<Context>;
+pub(super) type Api = ApiDescription<Context>;
 
 type Page = Result<Response<Body>, HttpError>;
 

@@ -11,7 +11,7 @@ use super::{
 use crate::domain::search::AddressRange;
 
 /// A session, which is used on a thread that may block. Parameters are `$1`, `$2` and so on; values beyond those in the SQL are ignored.
-pub(crate) trait Session {
+pub trait Session {
     /// Executes a statement and returns the number of rows that it changed.
     fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError>;
 
@@ -42,7 +42,7 @@ pub(super) type RowCallback<'a, E> = &'a mut dyn FnMut(Row<'_>) -> Result<Contro
 
 /// Why a row was not added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RowError {
+pub enum RowError {
     /// A row with the same identity is stored.
     AlreadyExists,
     /// What a foreign key refers to is not stored.
@@ -53,7 +53,7 @@ pub(crate) enum RowError {
 
 /// What a session is for, which decides on transaction and limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
+pub enum Access {
     /// Queries of a request: each statement reads one snapshot, and all of them must end within the limits for a request.
     Read,
     /// The same for changes, which are durable when the session has ended.
@@ -68,7 +68,7 @@ pub(crate) enum Access {
 
 /// How the SQL of the databases differs.
 #[derive(Debug)]
-pub(crate) struct Dialect {
+pub struct Dialect {
     /// Before an array parameter and a closing parenthesis: that a column equals one of its values.
     pub(super) any: &'static str,
     /// The suffix of a `SELECT` that locks its rows: until the transaction ends, no other may change them or add references to them.

@@ -24,7 +24,7 @@ use crate::domain::{
 /// The value of a column or parameter, borrowed where a record or a row has it already: imports and exports have many. `Debug` does not show it,
 /// because it may be a password.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) enum Value<'a> {
+pub enum Value<'a> {
     Null,
     Flag(bool),
     Number(i64),
@@ -60,7 +60,7 @@ pub(super) trait Columns {
 }
 
 /// A row, whose columns are read from left to right.
-pub(crate) struct Row<'a> {
+pub struct Row<'a> {
     columns: &'a dyn Columns,
     next: usize,
 }

@@ -9,31 +9,46 @@ fn fields(object: &Value) -> Vec<&str> {
     object.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
+/// A command line, its exit code, and what it prints: all of standard output, or a part of the error.
+type Step = (&'static str, i32, &'static str);
+
+/// Runs the steps one after another on one database. The rules of each kind are tested in `tests/store/registry.rs`.
+#[track_caller]
+fn steps(database: &TestDatabase, steps: &[Step]) {
+    for (command, code, printed) in steps {
+        match code {
+            0 => assert_eq!(database.succeed(command), *printed, "{command}"),
+            code => drop(database.fail(*code, command, printed)),
+        }
+    }
+}
+
 #[test]
 fn accounts() {
-    let database = TestDatabase::open();
-    assert_eq!(database.succeed("put account --name zebra"), "account \"zebra\" created\n");
-    let accounts = [
-        json!({"name": "acme", "realNameVerified": true}),
-        json!({"name": "zebra", "realNameVerified": false}),
-    ];
-    assert_eq!(database.json("list account"), accounts);
-    let unverified = "name   realNameVerified\nzebra  false\n";
-    assert_eq!(database.succeed("list account --where realNameVerified=false"), unverified);
-    let changed = database.succeed("put account --name zebra --real-name-verified");
-    assert_eq!(changed, "account \"zebra\" changed\n");
-    database.succeed("put account --name acme --real-name-verified false");
-    assert_eq!(database.json("list account --where realNameVerified=true")[0]["name"], "zebra");
-
-    database.fail(1, "put account --name ", "not empty");
-    database.fail(2, "put account --name acme --real-name-verified maybe", "expected true or false");
-    database.fail(1, "remove account amce --yes", "did you mean \"acme\"?");
-    let used = database.fail(1, "remove account acme --yes", "1 group, 1 instance");
-    assert!(used.contains("--with-data"), "{used}");
-    let gone = database.succeed("remove account acme --with-data --yes");
-    assert_eq!(gone, "removed account \"acme\", with 1 group, 1 instance\n");
-    database.succeed("remove account zebra -y");
-    assert_eq!(database.succeed("list account"), "name  realNameVerified\n");
+    steps(
+        &TestDatabase::open(),
+        &[
+            ("put account --name zebra", 0, "account \"zebra\" created\n"),
+            ("list account --where realNameVerified=false", 0, "name   realNameVerified\nzebra  false\n"),
+            ("put account --name zebra --real-name-verified", 0, "account \"zebra\" changed\n"),
+            ("list account --where realNameVerified=false", 0, "name  realNameVerified\n"),
+            ("put account --name acme --real-name-verified false", 0, "account \"acme\" changed\n"),
+            ("put account --name ", 1, "not empty"),
+            ("put account --name acme --real-name-verified maybe", 2, "expected true or false"),
+            ("remove account amce --yes", 1, "did you mean \"acme\"?"),
+            (
+                "remove account acme --yes",
+                1,
+                "1 group, 1 instance; remove them first, or all together with --with-data",
+            ),
+            (
+                "remove account acme --with-data --yes",
+                0,
+                "removed account \"acme\", with 1 group, 1 instance\n",
+            ),
+            ("remove account zebra -y", 0, "removed account \"zebra\"\n"),
+        ],
+    );
 }
 
 #[test]
@@ -48,155 +63,141 @@ fn tokens() {
     assert_eq!(fields(&list[0]), ["id", "account", "kind", "createdAt", "expiresAt", "revokedAt"]);
     assert_eq!(list[0], rotated["old"]);
     assert!(list[0]["expiresAt"].is_string() && list[1]["expiresAt"].is_null());
-
-    database.fail(1, "token rotate 1", "--expires TIME or --expires never");
     let at_once = database.succeed("token rotate 2 --overlap 0 --yes --expires never");
     assert!(at_once.starts_with("sally_link_") && at_once.lines().count() == 1);
-    database.fail(1, "token rotate 2", "was revoked");
-    database.fail(1, "token rotate 9", "unknown token 9");
-    database.fail(2, "token rotate 1 --overlap soon", "24h, 90m, 7d");
-    let over = "token issue --account acme --expires 2020-01-01T00:00:00Z";
-    database.fail(2, over, "expected a time in the future");
-    database.fail(1, "list token --where account=acm", "did you mean \"acme\"?");
-    assert_eq!(database.succeed("token revoke 1 3 --yes"), "revoked 2 tokens: 1, 3\n");
-    assert_eq!(database.json("list token --where revokedAt=null").len(), 0);
-    // Other verbs than those of records.
-    for verb in ["put", "remove"] {
-        database.fail(2, &format!("{verb} token 1"), "unrecognized subcommand");
-    }
-}
-
-#[test]
-fn whitelist() {
-    let database = TestDatabase::open();
-    let add = "put whitelist --account acme --range";
-    let added: Vec<Value> = ["192.0.2.1", "198.51.100.0/24", "192.0.2.5-192.0.2.9"]
-        .map(|range| database.json(&format!("{add} {range}")).remove(0))
-        .into();
-    let second = json!({"id": 2, "account": "acme", "first": "198.51.100.0", "last": "198.51.100.255",
-                        "enabled": true, "expiresAt": null});
-    assert_eq!(added[1], second);
-    assert_eq!(database.json("list whitelist"), added);
-    for spelling in ["192.0.2.6", "::ffff:192.0.2.6"] {
-        assert_eq!(database.json(&format!("list whitelist --where covers={spelling}"))[0]["id"], 3);
-    }
-    assert_eq!(database.succeed("put whitelist --id 3 --enabled false"), "whitelist entry 3 changed\n");
-    assert_eq!(database.json("list whitelist")[2]["enabled"], false);
-    for same in ["192.0.2.1", "::ffff:192.0.2.1"] {
-        let again = database.succeed(&format!("{add} {same} --expires-at 9998-01-01T00:00:00Z"));
-        assert_eq!(again, "whitelist entry 1 changed\n");
-    }
-
-    database.fail(1, &format!("{add} 192.0.2.7/24"), "write 192.0.2.0/24");
-    database.fail(1, &format!("{add} 2001:db8::1"), "expected IPv4");
-    database.fail(1, &format!("{add} 192.0.2.20 --expires-at 2020-01-01T00:00:00Z"), "has no effect");
-    database.fail(1, "put whitelist --id 9 --enabled", "unknown whitelist entry 9");
-    database.fail(2, "put whitelist --id one", "`id`: expected an integer");
-    database.fail(1, "remove whitelist 1 9 --yes", "unknown whitelist entry 9; `server list whitelist`");
-    assert_eq!(database.succeed("remove whitelist 1 2 --yes"), "removed 2 whitelist entries: 1, 2\n");
-    assert_eq!(database.json("list whitelist").len(), 1);
-}
-
-#[test]
-fn entitlements() {
-    let database = TestDatabase::open();
-    let of = "--account acme --protocol socks5";
-    let until = format!("put entitlement {of} --expires-at 9998-01-01T00:00:00Z");
-    assert_eq!(database.succeed(&until), "entitlement \"acme\" \"socks5\" created\n");
-    database.succeed(&format!("put entitlement {of} --expires-at null"));
-    let list = database.json("list entitlement");
-    assert_eq!(list, [json!({"account": "acme", "protocol": "socks5", "expiresAt": null})]);
-    let table = "account  protocol  expiresAt\nacme     socks5    -\n";
-    assert_eq!(database.succeed("list entitlement"), table);
-    database.fail(1, &format!("put entitlement {of} --expires-at 2020-01-01T00:00:00Z"), "in the future");
-    let one = "remove entitlement --where account=acme --where protocol=socks5 --yes";
-    assert_eq!(database.succeed(one), "removed 1 entitlement\n");
-    database.fail(1, one, "no entitlement meets the conditions");
-    database.fail(2, "remove entitlement --yes", "--where FIELD=VALUE");
-    database.fail(
-        2,
-        "put entitlement --account acme --protocol https",
-        "`protocol`: expected one of: http, socks5",
+    steps(
+        &database,
+        &[
+            ("token rotate 1", 1, "--expires TIME or --expires never"),
+            ("token rotate 2", 1, "was revoked"),
+            ("token rotate 9", 1, "unknown token 9"),
+            ("token rotate 1 --overlap soon", 2, "24h, 90m, 7d"),
+            ("token issue --account acme --expires 2020-01-01T00:00:00Z", 2, "expected a time in the future"),
+            ("list token --where account=acm", 1, "did you mean \"acme\"?"),
+            ("token revoke 1 3 --yes", 0, "revoked 2 tokens: 1, 3\n"),
+            ("list token --where revokedAt=null", 0, "id  account  kind  createdAt  expiresAt  revokedAt\n"),
+            // They have other verbs than records.
+            ("put token", 2, "unrecognized subcommand"),
+            ("remove token 1", 2, "unrecognized subcommand"),
+        ],
     );
 }
 
 #[test]
-fn gateways() {
+fn whitelist_and_entitlements() {
     let database = TestDatabase::open();
-    database.succeed("put gateway --host 2001:db8::1 --port 1080 --region DEU --protocol socks5");
-    let list = database.json("list gateway --where region=DEU");
-    let expected = json!({"host": "2001:db8::1", "port": 1080, "region": "DEU", "protocol": "socks5",
-                          "username": null, "hasPassword": false});
-    assert_eq!(list, [expected]);
-    let twice = "put gateway --host gw1.invalid --port 20001 --region USA --protocol http --username other";
-    assert_eq!(database.succeed(twice), "gateway \"gw1.invalid\" 20001 \"USA\" \"http\" changed\n");
-    let changed = &database.json("list gateway --where host=gw1.invalid")[0];
-    assert_eq!((&changed["username"], &changed["hasPassword"]), (&json!("other"), &json!(true)));
-    database.succeed("put gateway --host ::ffff:192.0.2.1 --port 1 --region FRA --protocol http");
-    assert_eq!(database.json("list gateway --where region=FRA")[0]["host"], "192.0.2.1");
-    database.succeed("remove gateway --where host=192.0.2.1 --yes");
-    database.fail(1, "remove gateway --where host=gw1.invalid --where port=1 --yes", "no gateway meets");
-    let incomplete = "put gateway --host gw9.invalid --port 1 --protocol http";
-    database.fail(1, incomplete, "missing field `region`, part of its key");
-    database.fail(1, &format!("{incomplete} --region USA --port 99999"), "cannot be used multiple times");
+    steps(
+        &database,
+        &[
+            ("put whitelist --account acme --range 192.0.2.1", 0, "whitelist entry 1 created\n"),
+            ("put whitelist --account acme --range 198.51.100.0/24", 0, "whitelist entry 2 created\n"),
+            ("put whitelist --id 2 --enabled false", 0, "whitelist entry 2 changed\n"),
+            (
+                "put whitelist --account acme --range ::ffff:192.0.2.1 --expires-at 9998-01-01T00:00:00Z",
+                0,
+                "whitelist entry 1 changed\n",
+            ),
+            (
+                "list whitelist --where covers=198.51.100.7",
+                0,
+                "id  account  first         last            enabled  expiresAt\n2   acme     198.51.100.0  198.51.100.255  false    -\n",
+            ),
+            ("put whitelist --account acme --range 192.0.2.7/24", 1, "write 192.0.2.0/24"),
+            (
+                "put whitelist --account acme --range 192.0.2.20 --expires-at 2020-01-01T00:00:00Z",
+                1,
+                "has no effect",
+            ),
+            ("put whitelist --id one", 2, "`id`: expected an integer"),
+            ("remove whitelist 1 9 --yes", 1, "unknown whitelist entry 9; `server list whitelist`"),
+            ("remove whitelist 1 2 --yes", 0, "removed 2 whitelist entries: 1, 2\n"),
+            (
+                "put entitlement --account acme --protocol socks5 --expires-at 9998-01-01T00:00:00Z",
+                0,
+                "entitlement \"acme\" \"socks5\" created\n",
+            ),
+            (
+                "put entitlement --account acme --protocol socks5 --expires-at null",
+                0,
+                "entitlement \"acme\" \"socks5\" changed\n",
+            ),
+            ("list entitlement", 0, "account  protocol  expiresAt\nacme     socks5    -\n"),
+            (
+                "put entitlement --account acme --protocol https",
+                2,
+                "`protocol`: expected one of: http, socks5",
+            ),
+            (
+                "put entitlement --account acme --protocol http --expires-at 2020-01-01T00:00:00Z",
+                1,
+                "in the future",
+            ),
+            ("remove entitlement --yes", 2, "--where FIELD=VALUE"),
+            (
+                "remove entitlement --where account=acme --where protocol=socks5 --yes",
+                0,
+                "removed 1 entitlement\n",
+            ),
+            ("remove entitlement --where account=acme --yes", 1, "no entitlement meets the conditions"),
+        ],
+    );
 }
 
 #[test]
-fn groups_and_instances() {
+fn gateways_groups_and_instances() {
     let database = TestDatabase::open();
     let group = database.json("put group --account acme --name east").remove(0);
     assert_eq!(fields(&group), ["account", "groupId", "name", "createdAt", "updatedAt"]);
-    assert_eq!(group["groupId"], 12);
-    assert!(database.run(&["put", "group", "--group-id", "12", "--name", "far east"]).status.success());
-    assert_eq!(database.json("list group --where account=acme")[1]["name"], "far east");
-
-    let instance = database.json("list instance --where instanceId=9001").remove(0);
+    let instance = database.json("list instance --where ip=::ffff:203.0.113.7").remove(0);
     let names = "account orderNo instanceId offerId status ip port protocols countryCode cityCode ispType expiresAt \
                  activatedAt capabilities groupId username hasPassword";
     assert_eq!(fields(&instance).join(" "), names);
-    for spelling in ["203.0.113.7", "::ffff:203.0.113.7"] {
-        let found = database.json(&format!("list instance --where ip={spelling}"));
-        assert_eq!(found, std::slice::from_ref(&instance));
-    }
-    let used = database.fail(1, "remove group 11 --yes", "has 1 instance;");
-    assert!(used.contains("--ungroup"), "{used}");
-    database.succeed("put instance --instance-id 9001 --group-id 12");
-    assert_eq!(database.succeed("remove group 11 --yes"), "removed group 11\n");
-    database.succeed("put instance --instance-id 9001 --group-id null");
-    assert_eq!(database.json("list instance --where groupId=null").len(), 1);
-    database.fail(1, "put instance --instance-id 9001 --group-id 11", "unknown group 11");
-    database.fail(1, "put group --account acme --group-id 11 --name again", "not used again");
-    database.fail(2, "put instance --instance-id 9001 --status frozen", "provisioning, active");
-    database.succeed("put instance --instance-id 9001 --status expired");
-    let table = database.succeed("list instance --where status=expired");
-    assert!(table.contains("expired  203.0.113.7  20001  USA"), "{table}");
-
-    let renew = "put instance --instance-id 9001 --expires-at";
-    assert_eq!(database.succeed(&format!("{renew} 2999-01-01T00:00:00Z")), "instance 9001 changed\n");
-    let renewed = database.json("list instance").remove(0);
-    assert_eq!(
-        (&renewed["status"], &renewed["expiresAt"]),
-        (&json!("active"), &json!("2999-01-01T00:00:00Z"))
+    steps(
+        &database,
+        &[
+            (
+                "put gateway --host ::ffff:192.0.2.1 --port 1 --region DEU --protocol socks5",
+                0,
+                "gateway \"192.0.2.1\" 1 \"DEU\" \"socks5\" created\n",
+            ),
+            (
+                "list gateway --where region=DEU",
+                0,
+                "host       port  region  protocol  username  hasPassword\n192.0.2.1  1     DEU     socks5    -         false\n",
+            ),
+            (
+                "put gateway --host gw1.invalid --port 20001 --region USA --protocol http --username other",
+                0,
+                "gateway \"gw1.invalid\" 20001 \"USA\" \"http\" changed\n",
+            ),
+            (
+                "put gateway --host gw9.invalid --port 1 --protocol http",
+                1,
+                "missing field `region`, part of its key",
+            ),
+            ("remove gateway --where host=gw1.invalid --where port=1 --yes", 1, "no gateway meets"),
+            ("remove gateway --where host=192.0.2.1 --yes", 0, "removed gateway \"192.0.2.1\"\n"),
+            ("remove group 11 --yes", 1, "has 1 instance;"),
+            (
+                "put instance --instance-id 9001 --group-id 12 --ip 203.0.113.9 --protocols http,socks5",
+                0,
+                "instance 9001 changed\n",
+            ),
+            ("remove group 11 --yes", 0, "removed group 11\n"),
+            ("put group --account acme --group-id 11 --name again", 1, "not used again"),
+            ("put instance --instance-id 9001 --group-id 11", 1, "unknown group 11"),
+            ("put instance --instance-id 9001 --group-id null", 0, "instance 9001 changed\n"),
+            ("put instance --instance-id 9001 --status frozen", 2, "provisioning, active"),
+            ("put instance --instance-id 9001 --expires-at 2020-01-01T00:00:00Z", 1, "in the future"),
+        ],
     );
-    database.fail(1, &format!("{renew} 2020-01-01T00:00:00Z"), "future");
-    let moved =
-        database.json("put instance --instance-id 9001 --ip 203.0.113.9 --protocols http,socks5").remove(0);
+    let moved = database.json("list instance").remove(0);
     assert_eq!((&moved["ip"], &moved["protocols"]), (&json!("203.0.113.9"), &json!(["http", "socks5"])));
     assert_eq!(
         (&moved["offerId"], &moved["hasPassword"]),
         (&json!(31), &json!(true)),
         "what was not given stays"
     );
-
-    database.succeed("put account --name other");
-    database.succeed("put group --account other --name theirs");
-    database.fail(
-        1,
-        "put instance --instance-id 9001 --group-id 13",
-        "group 13 belongs to account \"other\"",
-    );
-    database.succeed("remove instance 9001 --yes");
-    assert_eq!(database.json("list instance").len(), 0);
 }
 
 #[test]

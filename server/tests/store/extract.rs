@@ -8,7 +8,6 @@ use sallyport_server::{
     data::{
         import,
         seed::{Sample, seed},
-        tokens,
     },
     domain::{
         access::Purpose,
@@ -20,7 +19,7 @@ use sallyport_server::{
         token::{Token, TokenKind},
     },
     start,
-    store::Store,
+    store::{Store, registry::IssuedToken},
 };
 
 use crate::{
@@ -216,7 +215,7 @@ async fn a_shortage_does_not_use_up_the_request_id(database: Database) {
 async fn access_is_looked_at_on_every_call_also_for_a_known_request_id(database: Database) {
     let sandbox = Sandbox::new(database).await;
     let (registry, region) = (sandbox.database.registry().await, &sandbox.sample.plentiful_region);
-    let (id, token) = tokens::issue(&registry, "aurora", TokenKind::Api, None).await.unwrap();
+    let IssuedToken { id, token, .. } = registry.issue_token("aurora", TokenKind::Api, None).await.unwrap();
     let ask = || sandbox.service.extract(with_id("known", command(&token, 1, region)));
     ask().await.unwrap();
     registry.revoke_tokens(vec![id], jiff::Timestamp::now()).await.unwrap();

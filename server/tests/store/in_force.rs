@@ -7,7 +7,6 @@ use sallyport_server::{
     data::{
         import::import,
         seed::{Sample, seed},
-        tokens,
     },
     domain::{
         extraction::ExtractCommand,
@@ -16,7 +15,11 @@ use sallyport_server::{
         service::Service,
         token::{Token, TokenKind},
     },
-    store::{RecordKind, Store, postgres::LEASE, registry::Dependents},
+    store::{
+        RecordKind, Store,
+        postgres::LEASE,
+        registry::{Dependents, IssuedToken},
+    },
 };
 use serde_json::json;
 
@@ -87,7 +90,7 @@ async fn a_change_that_was_reported_as_done_is_in_force_everywhere(database: Dat
     let servers = Servers::on(&database).await;
     let registry = database.registry().await;
     let (account, protocol) = ("aurora".to_owned(), Protocol::Http);
-    let (id, token) = tokens::issue(&registry, &account, TokenKind::Api, None).await.unwrap();
+    let IssuedToken { id, token, .. } = registry.issue_token(&account, TokenKind::Api, None).await.unwrap();
     let command = servers.command(&token, protocol);
     let elsewhere = ExtractCommand { caller_ip: Some(ELSEWHERE), ..command.clone() };
     assert_eq!(servers.fill_caches(&command).await, Ok(10));

@@ -9,7 +9,7 @@ use sallyport_server::{
         service::Service,
         token::{Token, TokenKind},
     },
-    store::{extract_sql, gateways_sql, postgres::DIALECT, registry::NewToken, search_sql},
+    store::{extract_sql, gateways_sql, postgres::DIALECT, search_sql},
 };
 
 use crate::{
@@ -156,15 +156,8 @@ async fn stale_statistics_turn_no_seek_into_a_scan() {
 async fn filled(database: &Database) -> Token {
     database.open().await;
     database.execute("INSERT INTO accounts (name, real_name_verified) VALUES ('big', true)").await;
-    let token = Token::generate(TokenKind::Api);
-    let new = NewToken {
-        account: "big".to_owned(),
-        digest: token.digest(),
-        kind: TokenKind::Api,
-        created_at: jiff::Timestamp::now(),
-        expires_at: None,
-    };
-    database.registry().await.issue_token(new).await.unwrap();
+    let registry = database.registry().await;
+    let token = registry.issue_token("big", TokenKind::Api, None).await.unwrap().token;
     database
         .execute(&format!(
             "INSERT INTO instances (id, account_id, ip, port, offer_id, status, protocols, country_code, city_code,

@@ -4,11 +4,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use sallyport_server::{
-    data::{
-        import::import,
-        seed::seed,
-        tokens::{self, End},
-    },
+    data::{import::import, seed::seed},
     domain::{
         instance::Id,
         rejection::Rejection,
@@ -17,7 +13,9 @@ use sallyport_server::{
     },
     store::{
         RecordKind,
-        registry::{Dependents, Entry, ListConsumer, Registry, RegistryError, Written},
+        registry::{
+            Dependents, End, Entry, IssuedToken, ListConsumer, Registry, RegistryError, TokenEntry, Written,
+        },
     },
 };
 use serde_json::{Value, json};
@@ -67,7 +65,8 @@ impl Administration {
         put(&registry, RecordKind::Account, json!({"name": "acme"})).await.unwrap();
         let verified = json!({"name": "acme", "realNameVerified": true});
         put(&registry, RecordKind::Account, verified).await.unwrap();
-        let (number, token) = tokens::issue(&registry, "acme", TokenKind::Api, None).await.unwrap();
+        let IssuedToken { id: number, token, .. } =
+            registry.issue_token("acme", TokenKind::Api, None).await.unwrap();
         let home = put(&registry, RecordKind::Whitelist, range("127.0.0.0/8")).await.unwrap();
         let right = json!({"account": "acme", "protocol": "http"});
         put(&registry, RecordKind::Entitlement, right).await.unwrap();
@@ -95,32 +94,40 @@ fn instance(number: i64, account: &str, group: &str, ip: &str) -> String {
     ) + "\n"
 }
 
+fn old(rotated: &IssuedToken) -> &TokenEntry {
+    rotated.old.as_ref().unwrap()
+}
+
 async fn a_rotated_token_and_its_successor_are_good_together_for_a_while(database: Database) {
     let admin = Administration::open(database).await;
     let (registry, day) = (&admin.registry, Duration::from_secs(86_400));
 
     let before = Timestamp::now();
-    let first = tokens::rotate(registry, admin.number, day, End::AsBefore).await.unwrap();
-    assert_eq!((first.expires_at, first.old.revoked_at), (None, None), "without an end, as the old one was");
-    let end = first.old.expires_at.unwrap();
+    let first = registry.rotate_token(admin.number, day, End::AsBefore).await.unwrap();
+    assert_eq!(
+        (first.expires_at, old(&first).revoked_at),
+        (None, None),
+        "without an end, as the old one was"
+    );
+    let end = old(&first).expires_at.unwrap();
     assert!(end >= before + SignedDuration::from_hours(24), "{end}");
     assert_eq!(admin.extract().await, Ok(1));
     assert_eq!(admin.extract_with(&first.token).await, Ok(1));
 
     // A later rotation does not lengthen what is left of the old one.
-    let unclear = tokens::rotate(registry, admin.number, day, End::AsBefore).await;
+    let unclear = registry.rotate_token(admin.number, day, End::AsBefore).await;
     assert!(rejected!(unclear, Rejected).contains("--expires never"));
-    let again = tokens::rotate(registry, admin.number, 30 * day, End::Never).await.unwrap();
-    assert_eq!((again.old.expires_at, again.expires_at), (Some(end), None));
+    let again = registry.rotate_token(admin.number, 30 * day, End::Never).await.unwrap();
+    assert_eq!((old(&again).expires_at, again.expires_at), (Some(end), None));
 
-    let second = tokens::rotate(registry, first.id, Duration::ZERO, End::At(end)).await.unwrap();
+    let second = registry.rotate_token(first.id, Duration::ZERO, End::At(end)).await.unwrap();
     assert_eq!(second.expires_at, Some(end));
-    assert!(second.old.revoked_at.is_some());
+    assert!(old(&second).revoked_at.is_some());
     assert_eq!(admin.extract_with(&first.token).await, Err(Rejection::TokenRevoked));
     assert_eq!(admin.extract_with(&second.token).await, Ok(1));
-    let reason = rejected!(tokens::rotate(registry, first.id, day, End::Never).await, Rejected);
+    let reason = rejected!(registry.rotate_token(first.id, day, End::Never).await, Rejected);
     assert!(reason.contains("was revoked") && reason.contains("server token issue"), "{reason}");
-    let endless = tokens::rotate(registry, second.id, Duration::MAX, End::Never).await;
+    let endless = registry.rotate_token(second.id, Duration::MAX, End::Never).await;
     assert!(rejected!(endless, Rejected).contains("shorter overlap"));
 
     let kinds = all(registry, RecordKind::Token, &["kind=api"]).await;
@@ -130,8 +137,8 @@ async fn a_rotated_token_and_its_successor_are_good_together_for_a_while(databas
 async fn tokens_are_issued_listed_and_revoked(database: Database) {
     let admin = Administration::open(database).await;
     let registry = &admin.registry;
-    rejected!(tokens::issue(registry, "nobody", TokenKind::Api, None).await, Unknown);
-    let (link, _) = tokens::issue(registry, "acme", TokenKind::Link, None).await.unwrap();
+    rejected!(registry.issue_token("nobody", TokenKind::Api, None).await, Unknown);
+    let link = registry.issue_token("acme", TokenKind::Link, None).await.unwrap().id;
 
     let one = vec![admin.number, id(99)];
     let reason = rejected!(registry.revoke_tokens(one, Timestamp::now()).await, Unknown);
@@ -207,8 +214,8 @@ async fn an_account_goes_with_all_it_has_or_not_at_all(database: Database) {
     assert!(new_group().await > number);
     let old = json!({"account": "acme", "groupId": number, "name": "g"});
     assert!(rejected!(put(registry, RecordKind::Group, old).await, Rejected).contains("not used again"));
-    let (token, _) = tokens::issue(registry, "acme", TokenKind::Api, None).await.unwrap();
-    assert!(token > admin.number);
+    let token = registry.issue_token("acme", TokenKind::Api, None).await.unwrap();
+    assert!(token.id > admin.number);
 }
 
 async fn the_whitelist_rejects_what_makes_no_sense(database: Database) {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use sallyport_server::{
-    data::{export::export, import::import, seed::seed, tokens},
+    data::{export::export, import::import, seed::seed},
     domain::token::TokenKind,
     store::{RecordKind, Sink, Store, UnloadError, record::Record},
 };
@@ -68,7 +68,7 @@ async fn an_export_shows_one_moment_and_is_in_nobodys_way(database: Database) {
     let unload = tokio::spawn(async move { reading.unload(Box::new(sink)).await });
     tokio::task::spawn_blocking(move || has_begun.recv()).await.unwrap().unwrap();
     let registry = database.registry().await;
-    tokens::issue(&registry, "aurora", TokenKind::Api, None).await.unwrap();
+    registry.issue_token("aurora", TokenKind::Api, None).await.unwrap();
     release.send(()).unwrap();
     let unloaded = unload.await.unwrap().unwrap();
     assert_eq!((unloaded.tokens, unloaded), (*taken.lock().unwrap() as u64, sample.loaded));

@@ -16,13 +16,13 @@ const RUST_TYPES: &str = "\
 
 /// Types that generated code declares or imports; a test compares them with its imports.
 const GENERATED_TYPES: &str = "\
-    Api ApiDescription ApiDescriptionRegisterError ApiEndpointBodyContentType BoundedInteger ByteStream \
+    Api ApiDescription ApiDescriptionRegisterError BoundedInteger ByteStream \
     Client ClientHooks ClientInfo Constant ConstantBool Context Cow Credential Deserialize DistinctList \
-    DocumentedQuery ErrorEnvelope Excerpt ExtractorMetadata Fields FromJson FromText Header HeaderMap \
+    ErrorEnvelope Excerpt Fields FromJson FromText HandlerResult HeaderMap \
     HeaderName HeaderValue Input InvalidArgument InvalidHeaderValue IpEndpoint Json List NoTextBody \
-    Operation OperationInfo OperationResponse Part PlainText Query RawRequest RequestBuilderExt \
+    Operation OperationInfo Part PlainText Query RawRequest RequestBuilderExt \
     RequestContext RequestError RequestParts Responses ResponseValue Retry Separator Serialize \
-    SuccessHeaders Text Timestamp Token Transport Tristate TypedBody Within";
+    SuccessHeaders Text Timestamp Token Transport Tristate Within";
 
 /// Whether generated code has a type of that name already.
 pub(crate) fn is_reserved_type(name: &str) -> bool {

@@ -118,16 +118,13 @@ fn command(new: &NewOperation) -> Stub {
 }
 
 fn check(new: &NewOperation) -> Stub {
-    let (id, kebab, snake) = (&new.id, new.kebab(), new.snake());
+    let (id, snake) = (&new.id, new.snake());
     let contents = format!(
-        "//! What the generic checks cannot know of `{id}`. Its limits, its envelope and its token are judged already, by \
-         `{kebab}.limits.generic`,\n//! `{kebab}.envelope.generic` and `all.token-required.missing`.\n\nuse crate::check::Check;\n\n\
-         /// Sorted by id; add it to `ALL` in mod.rs.\npub(super) static CHECKS: &[&Check] = &[];\n\ncompile_error!(\n    \
-         \"write a check for each clause of `{id}` that says more than a type or a limit, as README.md beside this file \
-         describes, with \\\n     ids such as `{kebab}.order.ascending` and `operation: None`. `Contract::other` gives the \
-         operation, `valid_request` \\\n     and `token_for` make requests to it, and `skip_changes` says whether the profile \
-         allows one that writes. A rule of \\\n     the body has a clause of its own, which needs a check of its own; without any \
-         such clause remove this file\"\n);\n"
+        "//! The checks of `{id}`.\n\nuse crate::check::Check;\n\n/// Sorted by id; add it to `ALL` in mod.rs.\n\
+         pub(super) static CHECKS: &[&Check] = &[];\n\ncompile_error!(\n    \"add the operation to `OperationId`, what its checks \
+         send to `Contract`, as `Groups` does, and a variant \\\n     to `ValidRequest` (all/service.rs), which judges its token. \
+         Judge its envelope with `schema::judge`, as groups/ does, \\\n     and write a check for each of its other clauses, as \
+         README.md beside this file describes\"\n);\n"
     );
     Stub {
         path: format!("conformance/src/checks/{snake}.rs"),

@@ -88,48 +88,43 @@ impl Field {
         if text == "null" && self.default == Some("null") {
             return Ok(Json::Null);
         }
-        let parsed = match self.form {
-            Form::Integer | Form::Number => text.parse::<i64>().ok().map(Json::from),
-            Form::Flag => text.parse::<bool>().ok().map(Json::from),
-            Form::List => Some(text.split(',').map(Json::from).collect()),
-            Form::Object => serde_json::from_str::<Entry>(text).ok().map(Json::from),
-            Form::Time => text.parse::<Timestamp>().ok().map(|_| text.into()),
-            Form::Address | Form::Covers => text.parse::<IpAddr>().ok().map(|_| text.into()),
-            Form::Name(names) => names.contains(&text).then(|| text.into()),
-            Form::Account | Form::Text | Form::Password | Form::Digest | Form::Range => Some(text.into()),
-        };
-        parsed.map_or_else(|| rejected(format!("`{}`: expected {}", self.name, self.expected())), Ok)
-    }
-
-    fn expected(&self) -> String {
-        match self.form {
-            Form::Integer | Form::Number => "an integer of at most 64 bits".to_owned(),
-            Form::Flag => "true or false".to_owned(),
-            Form::Object => "a JSON object".to_owned(),
-            Form::Time => "a time with its zone, for example 2027-01-01T00:00:00Z".to_owned(),
-            Form::Address | Form::Covers => "an IP address, for example 192.0.2.1".to_owned(),
-            Form::Name(names) => format!("one of: {}", names.join(", ")),
-            Form::Account | Form::Text | Form::List | Form::Password | Form::Digest | Form::Range => {
-                "a text".to_owned()
+        let value = match self.form {
+            Form::Integer | Form::Number | Form::Flag | Form::Object => {
+                serde_json::from_str(text).unwrap_or(Json::Null)
             }
-        }
+            Form::List => text.split(',').map(Json::from).collect(),
+            _ => text.into(),
+        };
+        self.stored_value(&value).map(|_| value)
     }
 
     /// The value as the column stores it.
     fn stored_value(&self, value: &Json) -> Result<Value<'static>> {
-        let stored = match (self.form, value) {
-            (Form::Account | Form::Text | Form::Name(_), Json::String(text)) => {
-                Some(Value::Text(text.clone().into()))
+        let (stored, expected) = match self.form {
+            Form::Integer | Form::Number => {
+                (value.as_i64().map(Value::Number), "an integer of at most 64 bits")
             }
-            (Form::Integer | Form::Number, Json::Number(number)) => number.as_i64().map(Value::Number),
-            (Form::Flag, Json::Bool(flag)) => Some((*flag).into()),
-            (Form::Time, Json::String(text)) => text.parse::<Timestamp>().ok().map(Into::into),
-            (Form::Address | Form::Covers, Json::String(text)) => {
-                text.parse().ok().map(|ip: IpAddr| ip.to_canonical().into())
+            Form::Flag => (value.as_bool().map(Value::Flag), "true or false"),
+            Form::List => (value.is_array().then(|| text(value.to_string())), "a list of texts"),
+            Form::Object => (value.is_object().then(|| text(value.to_string())), "a JSON object"),
+            Form::Time => {
+                let time = value.as_str().and_then(|text| text.parse::<Timestamp>().ok());
+                (time.map(Into::into), "a time with its zone, for example 2027-01-01T00:00:00Z")
             }
-            _ => None,
+            Form::Address | Form::Covers => {
+                let ip = value.as_str().and_then(|text| text.parse::<IpAddr>().ok());
+                (ip.map(|ip| ip.to_canonical().into()), "an IP address, for example 192.0.2.1")
+            }
+            Form::Name(names) => {
+                let name = value.as_str().filter(|name| names.contains(name));
+                let expected = format!("`{}`: expected one of: {}", self.name, names.join(", "));
+                return name.map_or(rejected(expected), |name| Ok(text(name.to_owned())));
+            }
+            Form::Account | Form::Text | Form::Password | Form::Digest | Form::Range => {
+                (value.as_str().map(|it| text(it.to_owned())), "a text")
+            }
         };
-        stored.map_or_else(|| rejected(format!("`{}`: expected {}", self.name, self.expected())), Ok)
+        stored.map_or_else(|| rejected(format!("`{}`: expected {expected}", self.name)), Ok)
     }
 
     /// The column of a list, `None` for what is not shown.
@@ -154,6 +149,10 @@ impl Field {
             Form::Digest | Form::Covers | Form::Range => Json::Null,
         })
     }
+}
+
+fn text(text: String) -> Value<'static> {
+    Value::Text(text.into())
 }
 
 impl RecordKind {

@@ -15,7 +15,7 @@ pub use self::{
     list::{Condition, Entry, ListConsumer},
     put::Written,
     remove::{Dependents, Selection},
-    tokens::{NewToken, Replacement, TokenEntry},
+    tokens::{End, IssuedToken, TokenEntry},
 };
 use super::{
     Location, OpenError, OpenMode, StoreError,

@@ -86,7 +86,8 @@ fn check(
 fn missing(session: &mut dyn Session, kind: RecordKind, conditions: &[Condition]) -> Result<RegistryError> {
     match (kind, conditions) {
         (RecordKind::Account, [name]) => accounts::unknown(session, name.text().unwrap_or_default()),
-        (_, [_]) => Ok(unknown(kind, conditions)),
+        // A text is not quoted, because it may hold a password.
+        (_, [key]) if key.text().is_none() => Ok(unknown(kind, conditions)),
         _ => Ok(RegistryError::Unknown(format!(
             "no {} meets the conditions; `server list {}` shows all",
             kind.noun(),

@@ -131,10 +131,8 @@ fn check_instance(
 }
 
 fn group_owner(session: &mut dyn Session, group: Id) -> Result<Option<String>> {
-    session.first(
-        "SELECT a.name FROM groups AS g JOIN accounts AS a ON a.id = g.account_id WHERE g.id = $1",
-        &[group.into()],
-    )
+    let owner = "SELECT a.name FROM groups AS g JOIN accounts AS a ON a.id = g.account_id WHERE g.id = $1";
+    Ok(session.first(owner, &[group.into()])?)
 }
 
 fn check_whitelist(entry: &WhitelistRecord, now: Timestamp) -> Result<()> {
@@ -219,7 +217,7 @@ pub(super) fn new_group_number(session: &mut dyn Session) -> Result<i64> {
 
 /// The highest number of a group that was removed. It and all below are not used again.
 fn retired(session: &mut dyn Session) -> Result<i64> {
-    session.number("SELECT coalesce(max(last), 0) FROM numbers WHERE kind = 'group'", &[])
+    Ok(session.number("SELECT coalesce(max(last), 0) FROM numbers WHERE kind = 'group'", &[])?)
 }
 
 /// Records the number of a group that is removed as used, and all below.
