@@ -127,6 +127,8 @@ impl DerefMut for Call<'_> {
     }
 }
 
+pub(super) type Condition = Box<dyn Fn(&Call<'_>) -> bool + Send + Sync>;
+
 type RequestChange = Box<dyn Fn(&mut Call<'_>) + Send + Sync>;
 
 type ReplyChange = Box<dyn Fn(&Call<'_>, &mut Reply) + Send + Sync>;

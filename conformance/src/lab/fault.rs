@@ -1,15 +1,18 @@
 //! A fault: a server that keeps every clause but one.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::call::{Call, Change};
+use super::call::{Call, Change, Condition};
 use super::context::Context;
 use super::exchange::{ProxiedRequest, Reply};
+use super::faults::row::{Act, Need, When};
 use super::upstream::Handler;
 use crate::contract::{Clause, Contract, OperationId};
+use crate::target::{Fact, Facts};
 
 /// A way to break one clause.
 pub struct Fault {
@@ -20,20 +23,32 @@ pub struct Fault {
     change: Change,
     when: Vec<Condition>,
     only: Option<OperationId>,
+    needs: Vec<Need>,
 }
-
-type Condition = Box<dyn Fn(&Call<'_>) -> bool + Send + Sync>;
 
 impl Fault {
     /// A fault that changes nothing until one of the other methods says what it does.
     #[must_use]
     pub fn new(id: &'static str, breaks: &'static str) -> Self {
-        Self { id, breaks, change: Change::Nothing, when: Vec::new(), only: None }
+        Self { id, breaks, change: Change::Nothing, when: Vec::new(), only: None, needs: Vec::new() }
     }
 
-    /// Takes the token out of the requests, so that the server rejects them.
-    pub(super) fn reject(id: &'static str, breaks: &'static str) -> Self {
-        Self::new(id, breaks).request(|call| call.reject())
+    /// A row of a table.
+    pub(super) fn row(id: &'static str, breaks: &'static str, act: Act) -> Self {
+        Self { change: act.change, needs: act.needs, ..Self::new(id, breaks) }
+    }
+
+    /// Limits the fault to requests that fit a condition, which may need to know something.
+    pub(super) fn whenever(mut self, when: When) -> Self {
+        self.when.push(when.holds);
+        self.needs.extend(when.needs);
+        self
+    }
+
+    /// Says that the fault changes nothing without a fact.
+    pub(super) fn needing(mut self, fact: Fact) -> Self {
+        self.needs.push(Need::Fact(fact));
+        self
     }
 
     /// Changes the requests to the operation of the clause (all operations for `all.…`).
@@ -56,52 +71,6 @@ impl Fault {
                 reply.edit(|body| change(call, body));
             }
         })
-    }
-
-    /// Changes the gateways, groups or instances of the successes.
-    pub(super) fn list(self, change: impl Fn(&Call<'_>, &mut Vec<Value>) + Send + Sync + 'static) -> Self {
-        self.success(move |call, body| {
-            if let Some(items) = call.list(body) {
-                change(call, items);
-            }
-        })
-    }
-
-    /// Changes the JSON body of the successes that list no groups or instances.
-    pub(super) fn empty(self, change: impl Fn(&Call<'_>, &mut Value) + Send + Sync + 'static) -> Self {
-        self.success(move |call, body| {
-            if body["data"]["items"] == json!([]) {
-                change(call, body);
-            }
-        })
-    }
-
-    /// Changes the JSON body of the successes by what another request finds; `ask` turns the request into that one.
-    pub(super) fn compared(
-        self,
-        ask: impl Fn(&mut Call<'_>) + Send + Sync + 'static,
-        change: impl Fn(&Call<'_>, &Value, &mut Value) + Send + Sync + 'static,
-    ) -> Self {
-        Self { change: Change::Compared(Box::new(ask), Box::new(change)), ..self }
-    }
-
-    /// Changes the rejections.
-    #[must_use]
-    pub fn rejection(self, change: impl Fn(&Call<'_>, &mut Reply) + Send + Sync + 'static) -> Self {
-        self.reply(move |call, reply| {
-            if reply.status.as_u16() >= 400 {
-                change(call, reply);
-            }
-        })
-    }
-
-    /// Responds to the requests of every operation by itself.
-    #[must_use]
-    pub fn serve(
-        self,
-        serve: impl for<'a> Fn(Call<'a>) -> BoxFuture<'a, Reply> + Send + Sync + 'static,
-    ) -> Self {
-        Self { change: Change::Serve(Box::new(serve)), ..self }
     }
 
     /// Limits the fault to requests that fit a condition, in addition to its other conditions.
@@ -146,6 +115,18 @@ impl Fault {
         self.id.split('.').next().unwrap_or_default()
     }
 
+    /// The environment variables of what it needs and does not have: without it, the fault changes nothing. `has_token` says
+    /// whether the token of the main account is known.
+    #[must_use]
+    pub fn lacks(&self, has_token: bool, facts: &Facts) -> Vec<&'static str> {
+        let needs: BTreeSet<&Need> = self.needs.iter().collect();
+        let variable = |need: &Need| match need {
+            Need::Token => (!has_token).then_some("SALLYPORT_API_KEY"),
+            Need::Fact(fact) => (!facts.has(*fact)).then(|| fact.variable()),
+        };
+        needs.into_iter().filter_map(variable).collect()
+    }
+
     async fn response(&self, call: Call<'_>) -> Reply {
         let prefix = self.prefix();
         let served = matches!(self.change, Change::Serve(_));
@@ -186,6 +167,33 @@ mod tests {
     fn every_fault_changes_something() {
         for fault in crate::lab::faults() {
             assert!(!matches!(fault.change, Change::Nothing), "{fault:?}");
+        }
+    }
+
+    #[test]
+    fn a_fault_lacks_what_it_needs_and_nothing_else() {
+        let faults = crate::lab::faults();
+        let lacks = |id: &str, has_token: bool, facts: &Facts| {
+            let fault = faults.iter().find(|fault| fault.id == id).expect("a fault");
+            fault.lacks(has_token, facts).join(" ")
+        };
+        let none = Facts::default();
+        let foreign = Facts { foreign_addresses: vec!["203.0.113.9".to_owned()], ..Facts::default() };
+        let (of_foreign, of_second) = ("SALLYPORT_FOREIGN_ADDRESSES", "SALLYPORT_SECOND_API_KEY");
+        for (id, has_token, facts, missing) in [
+            ("search.paging/overlap", false, &none, ""),
+            ("search.no-reveal/not-found", true, &none, ""),
+            ("groups.token/two-accounts", true, &none, of_second),
+            ("search.no-reveal/instances", true, &none, &format!("{of_foreign} {of_second}")),
+            ("search.no-reveal/instances", true, &foreign, of_second),
+            (
+                "extract.whitelist/not-asked",
+                false,
+                &none,
+                "SALLYPORT_API_KEY SALLYPORT_NOT_WHITELISTED_API_KEY",
+            ),
+        ] {
+            assert_eq!(lacks(id, has_token, facts), missing, "{id}");
         }
     }
 }

@@ -25,42 +25,6 @@
 //! # }
 //! ```
 
-/// Faults whose ids begin with the same text, which the rows leave out: `fault("code-null", …)` below `"groups.envelope/"` is the
-/// fault `groups.envelope/code-null`. A row begins with `fault`, with `reject`, with `several` (the same fault under each of
-/// several conditions, whose names end the ids), or with a function or closure of its module.
-macro_rules! faults_of {
-    ($prefix:literal, $($kind:ident $arguments:tt $(.$method:ident $value:tt)*),+ $(,)?) => {{
-        let mut rows = Vec::new();
-        $(rows.extend(row!($kind $prefix $arguments [$(.$method $value)*]));)+
-        rows
-    }};
-}
-
-/// The same for variations. Those about some operations leave the requests of others alone.
-macro_rules! variations_of {
-    [$prefix:literal, $($kind:ident $arguments:tt $(.$method:ident $value:tt)*),+ $(,)?] => {
-        faults_of!($prefix, $($kind $arguments .limited() $(.$method $value)*),+)
-    };
-}
-
-macro_rules! row {
-    (fault $prefix:literal ($id:literal $($rest:tt)*) [$($chain:tt)*]) => {
-        [$crate::lab::Fault::new(concat!($prefix, $id) $($rest)*) $($chain)*]
-    };
-    (reject $prefix:literal ($id:literal $($rest:tt)*) [$($chain:tt)*]) => {
-        [$crate::lab::Fault::reject(concat!($prefix, $id) $($rest)*) $($chain)*]
-    };
-    (variation $prefix:literal ($id:literal $($rest:tt)*) [$($chain:tt)*]) => {
-        [$crate::lab::Variation::new(concat!($prefix, $id) $($rest)*) $($chain)*]
-    };
-    (several $prefix:literal ($id:literal, $sentence:literal, $fault:expr) [.under([$($condition:ident),+ $(,)?])]) => {
-        under!($prefix $id, $sentence, $fault, [$($condition),+])
-    };
-    ($function:ident $prefix:literal ($id:literal $($rest:tt)*) [$($chain:tt)*]) => {
-        [$function(concat!($prefix, $id) $($rest)*) $($chain)*]
-    };
-}
-
 mod backend;
 mod call;
 mod context;
@@ -70,7 +34,6 @@ mod fault;
 mod faults;
 mod journal;
 mod local;
-mod needs;
 mod ports;
 mod proxy;
 #[cfg(feature = "embedded")]

@@ -7,6 +7,7 @@ use futures::future::BoxFuture;
 use super::call::{Call, Change};
 use super::context::Context;
 use super::exchange::{ProxiedRequest, Reply};
+use super::faults::row::Act;
 use super::upstream::Handler;
 use crate::contract::OperationId;
 
@@ -42,6 +43,11 @@ impl Variation {
     pub fn new(id: &'static str, decides: &'static str) -> Self {
         let change = Change::Nothing;
         Self { id, decides, capitals: false, is_consistent: false, is_limited: false, change }
+    }
+
+    /// A row of a table, which leaves requests alone that are not about its operations.
+    pub(super) fn row(id: &'static str, decides: &'static str, act: Act) -> Self {
+        Self { change: act.change, is_limited: true, ..Self::new(id, decides) }
     }
 
     /// Changes requests before they are forwarded.
@@ -89,11 +95,6 @@ impl Variation {
     #[must_use]
     pub fn with_capitals(self) -> Self {
         Self { capitals: true, ..self }
-    }
-
-    /// Leaves requests alone that are not about its operations.
-    pub(super) fn limited(self) -> Self {
-        Self { is_limited: true, ..self }
     }
 
     /// Changes the responses of all operations.

@@ -1,191 +1,180 @@
-//! Faults in what all operations share: tokens, accounts and throttling.
+//! Faults in what all operations share: tokens, accounts, throttling and secrets.
 
 use std::time::Duration;
 
-use super::search::total;
-use crate::contract::OperationId::{self, Extract, Groups, Search};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use hyper::header::{HeaderValue, RETRY_AFTER};
 use serde_json::{Value, json};
 
-use super::condition::{API_KEY, by_bearer, by_header, in_text, request_id, sent, with_request_id};
-use super::token::{Token, act_as_second, credentials};
+use super::condition::{by_bearer, by_header, in_text, request_id, with_request_id};
+use super::edit::{put, set, visit};
+use super::row::{Act, When, accepted, as_main, compared, empty, error, not, reply, serve, success, that};
+use super::search::total;
+use super::token::{EMPTY, SECOND, act_as_second, as_second, credentials, of_account};
+use crate::contract::OperationId::{self, Extract, Groups, Search};
 use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
-    [prefix(), tokens(), accounts(), throttling()].into_iter().flatten().collect()
-}
-
-fn prefix() -> Vec<Fault> {
-    let elsewhere = |id, breaks, operation| {
-        Fault::new(id, breaks)
-            .only(operation)
-            .serve(|_| Box::pin(async { Reply::json_with(404, &json!({"message": "no such path"})) }))
+    let mut faults = faults! {
+        "all.prefix/" {
+            "extract": "Extraction is not served under the prefix." of Extract => serve(|_| Box::pin(async { no_such_path() }));
+            "groups": "Groups are not served under the prefix." of Groups => serve(|_| Box::pin(async { no_such_path() }));
+            "search": "Searches are not served under the prefix." of Search => serve(|_| Box::pin(async { no_such_path() }));
+        }
+        "all.token-required/" {
+            "extract-unknown-header": "Any token is accepted in X-API-Key." if by_header, one_token => as_main();
+            "extract-unknown-bearer": "Any token is accepted in Authorization." if by_bearer, one_token => as_main();
+            "extract-absent-text": "A plain-text extraction needs no token." if in_text, no_token => as_main();
+            "wildcard": "A percent sign matches every token." if tokens_are(|token| token == "%") => as_main();
+            "null": "The token null is served." if tokens_are(|token| token == "null") => as_main();
+            "undefined": "The token undefined is served." if tokens_are(|token| token == "undefined") => as_main();
+            "zero": "The token 0 is served." if tokens_are(|token| token == "0") => as_main();
+            "behind-nul": "A token is read up to a NUL." if that(|call| {
+                let is_main = |token: &str| token.split_once('\0').is_some_and(|(before, _)| before == call.token.expose());
+                !no_token(call) && credentials(call).iter().all(|token| is_main(token))
+            }) => as_main();
+        }
+        "all.own-account/" {
+            "earlier-extraction-in-text": "In text a request id of another account gives the gateways of that account." of Extract
+                if in_text, with_request_id => accepted(|call, reply| call.memory.repeat_first(&request_id(call).unwrap_or_default(), reply));
+            "groups-of-second-added": "A listing holds the groups of another account too." needs SecondToken
+                if second_is_known, is_for(Groups) => compared(act_as_second, |_, others, body| merge(body, found(others), "groupId"));
+            "one-foreign-group": "A listing holds one group of another account." needs SecondToken
+                if second_is_known, is_for(Groups) => compared(act_as_second, |_, others, body| merge(body, found(others).take(1), "groupId"));
+            "groups-cached": "The first listing is given to every account."
+                if is_for(Groups) => accepted(|call, reply| call.memory.repeat_first("groups", reply));
+            "search-sees-all": "A search finds the instances of another account too." needs SecondToken
+                if second_is_known, is_for(Search) => compared(act_as_second, add_second);
+            "search-of-shared-address": "A search for an address of two accounts finds the instances of both." needs SecondToken, SharedAddress
+                if second_is_known, is_for(Search), that(|call| {
+                    let shared = call.facts.shared_address.as_deref().unwrap_or_default();
+                    call.json()["ips"].as_array().is_some_and(|ips| ips.iter().any(|ip| ip == shared))
+                }) => compared(act_as_second, add_second);
+            "simultaneous-listings": "Listings at the same time share one response, whatever their tokens."
+                => serve(|call| Box::pin(shared_listing(call)));
+            "empty-account-sees-main": "An account without instances finds those of another." if is_for(Search), of_account(EMPTY) => as_main();
+            "foreign-group-lifts-the-account": "Filtering by a group of another account searches that account." needs ForeignGroup
+                if is_for(Search), that(|call| call.facts.foreign_group.is_some_and(|group| call.json()["groupId"] == json!(group)))
+                => as_second();
+            "foreign-order-lifts-the-account": "Filtering by an order of another account searches that account." needs ForeignOrder
+                if is_for(Search), that(|call| call.facts.foreign_order.as_ref().is_some_and(|order| call.json()["orderNo"] == **order))
+                => as_second();
+            "last-account-sticks": "A call with the token of another account gets the data of the previous account."
+                if not(is_for(Extract)), of_account(SECOND) => as_main();
+        }
+        "extract.idempotent/" {
+            "shared-by-accounts": "A request id of one account gives another account its extraction."
+                if with_request_id, of_account(SECOND) => as_main();
+        }
+        "all.throttled-retry-after/" {
+            "extract-untold": "A throttled extraction does not say how long to wait." of Extract if at_call(0) => slow_down;
+            "groups-untold": "A throttled listing does not say how long to wait." of Groups if at_call(1) => slow_down;
+            "search-untold": "A throttled search does not say how long to wait." of Search if at_call(0) => slow_down;
+            "word": "Retry-After is a word." of Groups if at_call(1) => throttle("soon");
+            "negative": "Retry-After is negative." of Groups if at_call(1) => throttle("-1");
+            "fraction": "Retry-After is a fraction." of Extract if at_call(0) => throttle("0.5");
+            "unit": "Retry-After has a unit." of Search if at_call(0) => throttle("1s");
+            "iso-date": "Retry-After is an RFC 3339 time." of Groups if at_call(1) => throttle("2026-01-01T00:00:00Z");
+            "empty": "Retry-After is empty." of Search if at_call(0) => throttle("");
+            "other-header": "A throttled call says how long to wait in another header." if at_call(3) => reply(|call, reply| {
+                slow_down(call, reply);
+                reply.headers.insert("x-ratelimit-reset", HeaderValue::from_static("1"));
+            });
+        }
+        "all.no-secrets/" {
+            "instance-password": "An instance has its proxy password." of Search => leak("/data/items/*/proxyPassword");
+            "last-instance-password": "The last instance of a page has its proxy password." of Search => leak("/data/items/-/password");
+            "instance-capabilities": "Capabilities hold a password." of Search => leak("/data/items/0/capabilities/note");
+            "search-message": "The message of a search holds a password." of Search => leak("/message");
+            "group-password": "A group has a password." of Groups => leak("/data/items/*/secret");
+            "group-name": "The last group's name holds a password." of Groups => leak("/data/items/-/name");
+            "listing-beside": "A password stands beside the list of groups." of Groups => leak("/data/password");
+            "endpoint-password": "A gateway has its password." of Extract => leak("/data/*/password");
+            "endpoint-last": "The last gateway has its password." of Extract => leak("/data/-/pass");
+            "extraction-msg": "The msg of an extraction holds a password." of Extract => leak("/msg");
+            "endpoint-userinfo": "A gateway's ip holds user and password." => success(|call, body| visit(body, "/data/*/ip", &mut |ip| {
+                *ip = json!(format!("user:{}@{}", canary(call), ip.as_str().unwrap_or_default()));
+            }));
+            "text-entry": "An entry of a plain-text response ends with user and password."
+                if in_text => accepted(|call, reply| reply.body = format!("{}:user:{}", reply.text(), canary(call)).into());
+            "text-entry-unknown": "Entries of a plain-text response end with user and password, which nobody supplied."
+                if in_text => accepted(|_, reply| reply.body = format!("{}:user7:pAss-77", reply.text()).into());
+            "header": "A header holds a password." => reply(|call, reply| reply.set_header("x-proxy-password", canary(call)));
+            "basic-header": "A header holds user and password in base64." => reply(|call, reply| {
+                let value = format!("Basic {}", BASE64_STANDARD.encode(format!("user-1:{}", canary(call))));
+                reply.set_header("x-proxy-authorization", &value);
+            });
+            "escaped": "A password is written with JSON escapes." => accepted(|call, reply| if !reply.json().is_null() {
+                let escaped: String = canary(call).encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+                reply.body = reply.text().replacen('{', &format!("{{\"note\":\"{escaped}\","), 1).into();
+            });
+            "extract-error": "The message of a rejected extraction holds a password."
+                if is_for(Extract) => error(|call, body| body["message"] = json!(format!("upstream said: {}", canary(call))));
+            "static-error": "A rejected search shows a password."
+                if is_for(Search) => error(|call, body| body["debug"] = json!({"row": [1, canary(call)]}));
+            "empty-result": "An empty result shows a password." => empty(|call, body| body["debug"] = json!(canary(call)));
+            "unnamed": "An instance has a member proxy_password with a text that nobody named." => set("/data/items/0/proxy_password", "correct horse");
+            "nested": "Credentials of a gateway are shown." => set("/data/0/auth", json!({"user": "u1", "passwd": "hunter2"}));
+        }
     };
-    faults_of![
-        "all.prefix/",
-        elsewhere("extract", "Extraction is not served under the prefix.", Extract),
-        elsewhere("groups", "Groups are not served under the prefix.", Groups),
-        elsewhere("search", "Searches are not served under the prefix.", Search),
-    ]
-}
-
-fn tokens() -> Vec<Fault> {
-    let served = |id, breaks, operation, bad: fn(&Call<'_>, &[String]) -> bool| {
-        Fault::new(id, breaks)
-            .only(operation)
-            .when(move |call| bad(call, &credentials(call)))
-            .request(|call| call.as_main())
-    };
-    let absent = |_: &Call<'_>, sent: &[String]| sent.is_empty();
-    let empty = |_: &Call<'_>, sent: &[String]| sent == [""];
-    let unknown =
-        |call: &Call<'_>, sent: &[String]| sent.len() == 1 && !sent[0].is_empty() && !known(call, &sent[0]);
-    let shortened = |call: &Call<'_>, sent: &[String]| {
-        sent.len() == 1
-            && sent[0].len() + 1 == call.token.expose().len()
-            && call.token.expose().starts_with(&sent[0])
-    };
-    let lengthened = |call: &Call<'_>, sent: &[String]| {
-        sent.len() == 1 && sent[0] != call.token.expose() && sent[0].starts_with(call.token.expose())
-    };
-    let other_beginning = |call: &Call<'_>, sent: &[String]| {
-        let end = call.token.without_first_character();
-        sent.len() == 1 && sent[0] != call.token.expose() && sent[0].ends_with(end)
-    };
-    let revoked = |call: &Call<'_>, sent: &[String]| {
-        call.facts.revoked_token.as_ref().is_some_and(|token| sent == [token.expose()])
-    };
-    let expired = |call: &Call<'_>, sent: &[String]| {
-        call.facts.rejected_tokens.iter().any(|rejected| sent == [rejected.token.expose()])
-    };
-    let one_token = |call: &Call<'_>| credentials(call).len() == 1;
-    let mut faults = faults_of![
-        "all.token-required/",
-        fault("extract-unknown-header", "Any token is accepted in X-API-Key.")
-            .when(by_header)
-            .when(one_token)
-            .request(|call| call.as_main()),
-        fault("extract-unknown-bearer", "Any token is accepted in Authorization.")
-            .when(by_bearer)
-            .when(one_token)
-            .request(|call| call.as_main()),
-        fault("extract-absent-text", "A plain-text extraction needs no token.")
-            .when(in_text)
-            .when(|call| credentials(call).is_empty())
-            .request(|call| call.as_main()),
-    ];
-    macro_rules! each {
-        ($suffix:literal, $what:literal, $bad:expr) => {
-            faults.extend([
-                each!("extract-" $suffix, "An extraction " $what, Extract, $bad),
-                each!("groups-" $suffix, "A listing " $what, Groups, $bad),
-                each!("search-" $suffix, "A search " $what, Search, $bad),
-            ])
-        };
-        ($operation:literal $suffix:literal, $who:literal $what:literal, $id:expr, $bad:expr) => {
-            served(concat!("all.token-required/", $operation, $suffix), concat!($who, $what), $id, $bad)
-        };
+    macro_rules! in_each_operation {
+        ($($id:literal $breaks:literal $(needs $fact:ident)? if $when:expr;)+) => { faults! {
+            "all.token-required/extract-" { $($id: (concat!("An extraction ", $breaks)) of Extract $(needs $fact)? if $when => as_main();)+ }
+            "all.token-required/groups-" { $($id: (concat!("A listing ", $breaks)) of Groups $(needs $fact)? if $when => as_main();)+ }
+            "all.token-required/search-" { $($id: (concat!("A search ", $breaks)) of Search $(needs $fact)? if $when => as_main();)+ }
+        } };
     }
-    each!("expired", "accepts an expired token.", expired);
-    each!("absent", "needs no token.", absent);
-    each!("empty", "accepts an empty token.", empty);
-    each!("unknown", "accepts any token.", unknown);
-    each!("shortened", "accepts a token without its last character.", shortened);
-    each!("other-beginning", "accepts a token with another first character.", other_beginning);
-    each!("lengthened", "accepts a token with characters appended.", lengthened);
-    each!("revoked", "accepts a revoked token.", revoked);
+    faults.extend(in_each_operation! {
+        "expired" "accepts an expired token." needs RejectedTokens
+            if token(|call, sent| call.facts.rejected_tokens.iter().any(|rejected| sent == rejected.token.expose()));
+        "absent" "needs no token." if no_token;
+        "empty" "accepts an empty token." if token(|_, sent| sent.is_empty());
+        "unknown" "accepts any token." if token(|call, sent| {
+            !sent.is_empty() && sent != call.token.expose() && call.facts.secrets().all(|secret| secret.expose() != sent)
+        });
+        "shortened" "accepts a token without its last character."
+            if token(|call, sent| sent.len() + 1 == call.token.expose().len() && call.token.expose().starts_with(sent));
+        "other-beginning" "accepts a token with another first character."
+            if token(|call, sent| sent != call.token.expose() && sent.ends_with(call.token.without_first_character()));
+        "lengthened" "accepts a token with characters appended."
+            if token(|call, sent| sent != call.token.expose() && sent.starts_with(call.token.expose()));
+        "revoked" "accepts a revoked token." needs RevokedToken
+            if token(|call, sent| call.facts.revoked_token.as_ref().is_some_and(|token| sent == token.expose()));
+    });
     faults
 }
 
-fn accounts() -> Vec<Fault> {
-    let beside_second = |id, breaks| Fault::new(id, breaks).when(|call| call.facts.second_token.is_some());
-    faults_of![
-        "",
-        fault(
-            "all.own-account/earlier-extraction-in-text",
-            "In text a request id of another account gives the gateways of that account."
-        )
-        .only(Extract)
-        .reply(|call, reply| {
-            let Some(id) = request_id(call).filter(|_| in_text(call)) else { return };
-            if call.accepted(reply) {
-                call.memory.repeat_first(&id, reply);
-            }
-        }),
-        beside_second(
-            "all.own-account/groups-of-second-added",
-            "A listing holds the groups of another account too."
-        )
-        .when(of(Groups))
-        .compared(act_as_second, |_, others, body| merge(body, found(others), "groupId")),
-        beside_second("all.own-account/one-foreign-group", "A listing holds one group of another account.")
-            .when(of(Groups))
-            .compared(act_as_second, |_, others, body| merge(body, found(others).take(1), "groupId")),
-        fault("all.own-account/groups-cached", "The first listing is given to every account.")
-            .when(of(Groups))
-            .reply(|call, reply| {
-                if call.accepted(reply) {
-                    call.memory.repeat_first("groups", reply);
-                }
-            }),
-        beside_second(
-            "all.own-account/search-sees-all",
-            "A search finds the instances of another account too."
-        )
-        .when(of(Search))
-        .compared(act_as_second, add_second),
-        beside_second(
-            "all.own-account/search-of-shared-address",
-            "A search for an address of two accounts finds the instances of both."
-        )
-        .when(of(Search))
-        .when(|call| {
-            let shared = call.facts.shared_address.as_deref().unwrap_or_default();
-            call.json()["ips"].as_array().is_some_and(|ips| ips.iter().any(|ip| ip == shared))
-        })
-        .compared(act_as_second, add_second),
-        fault(
-            "all.own-account/simultaneous-listings",
-            "Listings at the same time share one response, whatever their tokens."
-        )
-        .serve(|call| Box::pin(shared_listing(call))),
-        fault(
-            "all.own-account/empty-account-sees-main",
-            "An account without instances finds those of another."
-        )
-        .when(of(Search))
-        .when(of_account(|facts| facts.empty_token.as_ref()))
-        .request(|call| call.as_main()),
-        fault(
-            "all.own-account/foreign-group-lifts-the-account",
-            "Filtering by a group of another account searches that account."
-        )
-        .when(of(Search))
-        .when(|call| call.facts.foreign_group.is_some_and(|group| call.json()["groupId"] == json!(group)))
-        .request(act_as_second),
-        fault(
-            "all.own-account/foreign-order-lifts-the-account",
-            "Filtering by an order of another account searches that account."
-        )
-        .when(of(Search))
-        .when(|call| call.facts.foreign_order.as_ref().is_some_and(|order| call.json()["orderNo"] == **order))
-        .request(act_as_second),
-        fault(
-            "all.own-account/last-account-sticks",
-            "A call with the token of another account gets the data of the previous account."
-        )
-        .when(|call| !of(Extract)(call))
-        .when(of_account(|facts| facts.second_token.as_ref()))
-        .request(|call| call.as_main()),
-        fault(
-            "extract.idempotent/shared-by-accounts",
-            "A request id of one account gives another account its extraction."
-        )
-        .when(with_request_id)
-        .when(of_account(|facts| facts.second_token.as_ref()))
-        .request(|call| call.as_main()),
-    ]
+fn no_such_path() -> Reply {
+    Reply::json_with(404, &json!({"message": "no such path"}))
+}
+
+fn no_token(call: &Call<'_>) -> bool {
+    credentials(call).is_empty()
+}
+
+fn one_token(call: &Call<'_>) -> bool {
+    credentials(call).len() == 1
+}
+
+/// One token is sent, and it fits.
+fn token(fits: fn(&Call<'_>, &str) -> bool) -> When {
+    that(move |call| matches!(&credentials(call)[..], [sent] if fits(call, sent)))
+}
+
+/// Tokens are sent, and all fit.
+fn tokens_are(fits: fn(&str) -> bool) -> When {
+    that(move |call| !no_token(call) && credentials(call).iter().all(|token| fits(token)))
+}
+
+/// The request is for an operation.
+fn is_for(operation: OperationId) -> When {
+    that(move |call| call.operation() == Some(operation))
+}
+
+fn second_is_known(call: &Call<'_>) -> bool {
+    call.facts.second_token.is_some()
 }
 
 /// Whoever comes while another listing is under way gets the response of that one.
@@ -206,57 +195,20 @@ async fn shared_listing(call: Call<'_>) -> Reply {
     reply
 }
 
-fn throttling() -> Vec<Fault> {
-    let throttle = |id, breaks, operation, retry_after: Option<&'static str>| {
-        // The suite's first listing only asks whether anybody is there.
-        let spared = u64::from(operation == Groups);
-        Fault::new(id, breaks).only(operation).when(move |call| call.memory.calls() == spared).reply(
-            move |_, reply| {
-                *reply = slow_down();
-                if let Some(value) = retry_after {
-                    reply.headers.insert(RETRY_AFTER, HeaderValue::from_static(value));
-                }
-            },
-        )
-    };
-    faults_of![
-        "all.throttled-retry-after/",
-        throttle("extract-untold", "A throttled extraction does not say how long to wait.", Extract, None),
-        throttle("groups-untold", "A throttled listing does not say how long to wait.", Groups, None),
-        throttle("search-untold", "A throttled search does not say how long to wait.", Search, None),
-        throttle("word", "Retry-After is a word.", Groups, Some("soon")),
-        throttle("negative", "Retry-After is negative.", Groups, Some("-1")),
-        throttle("fraction", "Retry-After is a fraction.", Extract, Some("0.5")),
-        throttle("unit", "Retry-After has a unit.", Search, Some("1s")),
-        throttle("iso-date", "Retry-After is an RFC 3339 time.", Groups, Some("2026-01-01T00:00:00Z")),
-        throttle("empty", "Retry-After is empty.", Search, Some("")),
-        fault("other-header", "A throttled call says how long to wait in another header.")
-            .when(|call| call.memory.calls() == 3)
-            .reply(|_, reply| {
-                *reply = slow_down();
-                reply.headers.insert("x-ratelimit-reset", HeaderValue::from_static("1"));
-            }),
-    ]
+/// So many calls came before. The suite's first listing only asks whether anybody is there.
+fn at_call(number: u64) -> When {
+    that(move |call| call.memory.calls() == number)
 }
 
-fn slow_down() -> Reply {
-    Reply::json_with(429, &json!({"code": 42900, "message": "slow down"}))
+fn slow_down(_: &Call<'_>, reply: &mut Reply) {
+    *reply = Reply::json_with(429, &json!({"code": 42900, "message": "slow down"}));
 }
 
-fn known(call: &Call<'_>, token: &str) -> bool {
-    token == call.token.expose() || call.facts.secrets().any(|secret| secret.expose() == token)
-}
-
-/// The request is for an operation.
-fn of(operation: OperationId) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
-    move |call| call.operation() == Some(operation)
-}
-
-/// The token of the query is this one.
-fn of_account(token: Token) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
-    move |call| {
-        token(call.facts).is_some_and(|token| sent(call, API_KEY).is_some_and(|sent| sent == token.expose()))
-    }
+fn throttle(retry_after: &'static str) -> Act {
+    reply(move |call, reply| {
+        slow_down(call, reply);
+        reply.headers.insert(RETRY_AFTER, HeaderValue::from_static(retry_after));
+    })
 }
 
 /// The groups or instances of a response.
@@ -276,4 +228,13 @@ fn merge<'a>(body: &mut Value, others: impl Iterator<Item = &'a Value>, id: &str
     items.extend(others.cloned());
     items.sort_by_key(|item| item[id].as_i64());
     items.dedup_by_key(|item| item[id].as_i64());
+}
+
+fn canary<'a>(call: &Call<'a>) -> &'a str {
+    call.facts.canaries.first().map_or("no canary", |canary| canary.expose())
+}
+
+/// Shows a password at a path.
+fn leak(path: &'static str) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+    move |call, body| put(body, path, &json!(canary(call)))
 }

@@ -1,7 +1,9 @@
 //! When a fault shows, and what a request asks for.
 
+use super::row::{Need, When, that};
 use crate::contract::{Extract, Parameter};
 use crate::lab::Call;
+use crate::target::{Fact, Facts};
 
 /// A parameter of the extraction.
 pub(crate) type ParameterGetter = fn(&Extract) -> &Parameter;
@@ -31,6 +33,14 @@ pub(crate) fn is(
     value: &'static str,
 ) -> impl Fn(&Call<'_>) -> bool + Copy + Send + Sync {
     move |call| sent(call, which).as_deref() == Some(value)
+}
+
+/// A parameter is the default of `regions`.
+pub(crate) fn is_default(which: ParameterGetter) -> impl Fn(&Call<'_>) -> bool + Copy + Send + Sync {
+    move |call| {
+        let default = call.contract.extract.regions.schema.default.as_ref();
+        sent(call, which).as_deref() == default.and_then(|default| default.as_str())
+    }
 }
 
 /// Sets a parameter.
@@ -140,39 +150,17 @@ pub(crate) fn region(call: &Call<'_>) -> String {
     sent.unwrap_or_else(|| extract.regions.default_text())
 }
 
+/// The region of a fact is asked for.
+fn of_region(fact: Fact, known: fn(&Facts) -> Option<&String>) -> When {
+    that(move |call| known(call.facts) == Some(&region(call))).needs(Need::Fact(fact))
+}
+
 /// The region with a few gateways only is asked for.
-pub(crate) fn of_scarce_region(call: &Call<'_>) -> bool {
-    call.facts.scarce_region.as_ref() == Some(&region(call))
+pub(crate) fn scarce_region() -> When {
+    of_region(Fact::ScarceRegion, |facts| facts.scarce_region.as_ref())
 }
 
 /// The region without gateways is asked for.
-pub(crate) fn of_empty_region(call: &Call<'_>) -> bool {
-    call.facts.empty_region.as_ref() == Some(&region(call))
-}
-
-/// The same fault under each of several conditions: its id ends in the name of the condition, and its sentence says it.
-macro_rules! under {
-    ($prefix:literal $id:literal, $sentence:literal, $fault:expr, [$($condition:ident),+]) => {
-        [$(under!(@$condition $fault, $prefix, $id, $sentence)),+]
-    };
-    (@in_text $($fault:tt)*) => { under!(@as "in-text", " in plain text.", in_text, $($fault)*) };
-    (@by_query $($fault:tt)*) => {
-        under!(@as "by-query", " when the token is in the query.", by_query, $($fault)*)
-    };
-    (@by_header $($fault:tt)*) => {
-        under!(@as "by-header", " when the token is in X-API-Key.", by_header, $($fault)*)
-    };
-    (@by_bearer $($fault:tt)*) => {
-        under!(@as "by-bearer", " when the token is in Authorization.", by_bearer, $($fault)*)
-    };
-    (@with_other_protocol $($fault:tt)*) => {
-        under!(@as "other-protocol", " for the other protocol.", with_other_protocol, $($fault)*)
-    };
-    (@with_request_id $($fault:tt)*) => {
-        under!(@as "with-request-id", " when a request id is sent.", with_request_id, $($fault)*)
-    };
-    (@as $end:literal, $says:literal, $condition:ident, $fault:expr, $prefix:literal, $id:literal, $sentence:literal) => {
-        $fault(concat!($prefix, $id, $end), concat!($sentence, $says))
-            .when($crate::lab::faults::condition::$condition)
-    };
+pub(crate) fn empty_region() -> When {
+    of_region(Fact::EmptyRegion, |facts| facts.empty_region.as_ref())
 }

@@ -3,195 +3,89 @@
 use hyper::header::AUTHORIZATION;
 
 use super::condition::{by_bearer, by_header, by_query, in_text, with_other_protocol};
+use super::row::{When, as_main, reject, that};
 use super::token::{
-    LINK_CREDENTIAL, NOT_ENTITLED, NOT_VERIFIED, NOT_WHITELISTED, carries, credentials, served,
+    LINK, NOT_ENTITLED, NOT_VERIFIED, NOT_WHITELISTED, PARTLY_ENTITLED, SECOND, carries, credentials,
 };
 use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
-    [transport(), equal(), link(), whitelist(), real_name(), entitlement()].into_iter().flatten().collect()
+    faults! {
+        "extract.token-transport/" {
+            "query": "The token is not taken from the query." if tokens(1), by_query => reject;
+            "header" + [in_text, other_protocol, request_id]: "The token is not taken from X-API-Key" if tokens(1), by_header => reject;
+            "bearer" + [in_text, other_protocol, request_id]: "The token is not taken from Authorization" if tokens(1), by_bearer => reject;
+        }
+        "extract.token-equal/" {
+            "query-over-header": "The query takes precedence over a differing X-API-Key." if differ, by_query, by_header => drop_header;
+            "header-over-query": "X-API-Key takes precedence over a differing query." if differ, by_query, by_header => drop_query;
+            "query-over-bearer": "The query takes precedence over a differing bearer token." if differ, by_query, by_bearer => drop_bearer;
+            "bearer-over-query": "A bearer token takes precedence over a differing query." if differ, by_query, by_bearer => drop_query;
+            "header-over-bearer": "X-API-Key takes precedence over a differing bearer token." if differ, by_header, by_bearer => drop_bearer;
+            "bearer-over-header": "A bearer token takes precedence over a differing X-API-Key." if differ, by_header, by_bearer => drop_header;
+            "query-over-header-in-text": "The query takes precedence over a differing X-API-Key in text."
+                if differ, by_query, by_header, in_text => drop_header;
+            "third-ignored": "With two equal tokens a differing bearer token is ignored."
+                if differ, that(|call| matches!(&credentials(call)[..], [first, second, _] if first == second)) => drop_bearer;
+            "second-ignored": "Between two equal tokens a differing X-API-Key is ignored."
+                if differ, that(|call| matches!(&credentials(call)[..], [first, _, third] if first == third)) => drop_header;
+            "two-accounts-query-header": "Of the tokens of two accounts, the one in the query is used, not the one in X-API-Key."
+                if differ, by_query, by_header, carries(SECOND) => drop_header;
+            "two-accounts-query-bearer": "Of the tokens of two accounts, the one in the query is used, not the bearer token."
+                if differ, by_query, by_bearer, carries(SECOND) => drop_bearer;
+            "two-accounts-header-bearer": "Of the tokens of two accounts, the one in X-API-Key is used, not the bearer token."
+                if differ, by_header, by_bearer, carries(SECOND) => drop_bearer;
+            "last-character": "The last character of two tokens is not compared." if differ, by_query, by_header, that(|call| {
+                let length = call.token.expose().chars().count() - 1;
+                let stem = |token: &str| token.chars().take(length).collect::<String>();
+                credentials(call).windows(2).all(|pair| stem(&pair[0]) == stem(&pair[1]))
+            }) => drop_header;
+            "equal-query-header": "Equal tokens in the query and X-API-Key are rejected." if equal(2), by_query, by_header => reject;
+            "equal-query-bearer": "Equal tokens in the query and Authorization are rejected." if equal(2), by_query, by_bearer => reject;
+            "equal-header-bearer": "Equal tokens in X-API-Key and Authorization are rejected." if equal(2), by_header, by_bearer => reject;
+            "equal-three": "Three equal tokens are rejected." if equal(3) => reject;
+        }
+        "extract.link-credential/" {
+            "rejected": "A link credential is rejected." if carries(LINK) => reject;
+            "once": "A link credential works once." if carries(LINK), not_first => reject;
+            "not-" in [in_text, other_protocol, request_id]: "A link credential is rejected" if carries(LINK) => reject;
+        }
+        "extract.whitelist/" {
+            "not-asked": "The whitelist is ignored." if carries(NOT_WHITELISTED) => as_main();
+            "once": "The whitelist is checked in the first call only." if carries(NOT_WHITELISTED), not_first => as_main();
+            "not-" in [by_query, by_header, by_bearer, in_text, other_protocol, request_id]: "The whitelist is ignored"
+                if carries(NOT_WHITELISTED) => as_main();
+        }
+        "extract.real-name/" {
+            "not-asked": "Real-name verification is ignored." if carries(NOT_VERIFIED) => as_main();
+            "once": "Real-name verification is checked in the first call only." if carries(NOT_VERIFIED), not_first => as_main();
+            "not-" in [by_query, by_header, by_bearer, in_text, other_protocol, request_id]: "Real-name verification is ignored"
+                if carries(NOT_VERIFIED) => as_main();
+        }
+        "extract.entitlement/" {
+            "not-asked": "Entitlements are ignored." if carries(NOT_ENTITLED) => as_main();
+            "once": "Entitlements are checked in the first call only." if carries(NOT_ENTITLED), not_first => as_main();
+            "any-protocol": "An entitlement for one protocol covers the other."
+                if carries(PARTLY_ENTITLED), with_other_protocol => as_main();
+            "not-" in [by_header, by_bearer, in_text, other_protocol]: "Entitlements are ignored" if carries(NOT_ENTITLED) => as_main();
+            "any-protocol-" in [in_text, by_bearer]: "An entitlement for one protocol covers the other"
+                if carries(PARTLY_ENTITLED), with_other_protocol => as_main();
+        }
+    }
 }
 
-fn transport() -> Vec<Fault> {
-    let alone = |call: &Call<'_>| credentials(call).len() == 1;
-    let rejected =
-        |id, breaks, carried: fn(&Call<'_>) -> bool| Fault::reject(id, breaks).when(alone).when(carried);
-    let header = |id, breaks| rejected(id, breaks, by_header);
-    let bearer = |id, breaks| rejected(id, breaks, by_bearer);
-    faults_of![
-        "extract.token-transport/",
-        rejected("query", "The token is not taken from the query.", by_query),
-        header("header", "The token is not taken from X-API-Key."),
-        bearer("bearer", "The token is not taken from Authorization."),
-        several("header-", "The token is not taken from X-API-Key", header).under([
-            in_text,
-            with_other_protocol,
-            with_request_id
-        ]),
-        several("bearer-", "The token is not taken from Authorization", bearer).under([
-            in_text,
-            with_other_protocol,
-            with_request_id
-        ]),
-    ]
+/// So many tokens are sent.
+fn tokens(count: usize) -> When {
+    that(move |call| credentials(call).len() == count)
 }
 
-fn equal() -> Vec<Fault> {
-    let differ = |call: &Call<'_>| {
-        let sent = credentials(call);
-        sent.windows(2).any(|pair| pair[0] != pair[1])
-    };
-    let same = |call: &Call<'_>| {
-        let sent = credentials(call);
-        sent.len() > 1 && sent.windows(2).all(|pair| pair[0] == pair[1])
-    };
-    let wins = |id, breaks, losing: fn(&mut Call<'_>)| Fault::new(id, breaks).when(differ).request(losing);
-    let rejected = |id, breaks, count: usize| {
-        Fault::reject(id, breaks).when(same).when(move |call| credentials(call).len() == count)
-    };
-    let query_and_header = |call: &Call<'_>| by_query(call) && by_header(call);
-    let query_and_bearer = |call: &Call<'_>| by_query(call) && by_bearer(call);
-    let header_and_bearer = |call: &Call<'_>| by_header(call) && by_bearer(call);
-    let all_three = |call: &Call<'_>| credentials(call).len() == 3;
-    let second = carries(|facts| facts.second_token.as_ref());
-    faults_of![
-        "extract.token-equal/",
-        wins("query-over-header", "The query takes precedence over a differing X-API-Key.", drop_header)
-            .when(query_and_header),
-        wins("header-over-query", "X-API-Key takes precedence over a differing query.", drop_query)
-            .when(query_and_header),
-        wins("query-over-bearer", "The query takes precedence over a differing bearer token.", drop_bearer)
-            .when(query_and_bearer),
-        wins("bearer-over-query", "A bearer token takes precedence over a differing query.", drop_query)
-            .when(query_and_bearer),
-        wins("header-over-bearer", "X-API-Key takes precedence over a differing bearer token.", drop_bearer)
-            .when(header_and_bearer),
-        wins(
-            "bearer-over-header",
-            "A bearer token takes precedence over a differing X-API-Key.",
-            drop_header
-        )
-        .when(header_and_bearer),
-        wins(
-            "query-over-header-in-text",
-            "The query takes precedence over a differing X-API-Key in text.",
-            drop_header
-        )
-        .when(query_and_header)
-        .when(in_text),
-        wins("third-ignored", "With two equal tokens a differing bearer token is ignored.", drop_bearer)
-            .when(all_three)
-            .when(|call| matches!(&credentials(call)[..], [first, second, _] if first == second)),
-        wins("second-ignored", "Between two equal tokens a differing X-API-Key is ignored.", drop_header)
-            .when(all_three)
-            .when(|call| matches!(&credentials(call)[..], [first, _, third] if first == third)),
-        wins(
-            "two-accounts-query-header",
-            "Of the tokens of two accounts, the one in the query is used, not the one in X-API-Key.",
-            drop_header
-        )
-        .when(query_and_header)
-        .when(second),
-        wins(
-            "two-accounts-query-bearer",
-            "Of the tokens of two accounts, the one in the query is used, not the bearer token.",
-            drop_bearer
-        )
-        .when(query_and_bearer)
-        .when(second),
-        wins(
-            "two-accounts-header-bearer",
-            "Of the tokens of two accounts, the one in X-API-Key is used, not the bearer token.",
-            drop_bearer
-        )
-        .when(header_and_bearer)
-        .when(second),
-        wins("last-character", "The last character of two tokens is not compared.", drop_header)
-            .when(query_and_header)
-            .when(|call| {
-                let sent = credentials(call);
-                let stem = |token: &str| {
-                    token.chars().take(call.token.expose().chars().count() - 1).collect::<String>()
-                };
-                sent.windows(2).all(|pair| stem(&pair[0]) == stem(&pair[1]))
-            }),
-        rejected("equal-query-header", "Equal tokens in the query and X-API-Key are rejected.", 2)
-            .when(query_and_header),
-        rejected("equal-query-bearer", "Equal tokens in the query and Authorization are rejected.", 2)
-            .when(query_and_bearer),
-        rejected("equal-header-bearer", "Equal tokens in X-API-Key and Authorization are rejected.", 2)
-            .when(header_and_bearer),
-        rejected("equal-three", "Three equal tokens are rejected.", 3),
-    ]
+/// So many tokens are sent, and all are the same.
+fn equal(count: usize) -> When {
+    that(move |call| credentials(call).len() == count && !differ(call))
 }
 
-fn link() -> Vec<Fault> {
-    let rejected = |id, breaks| Fault::reject(id, breaks).when(carries(LINK_CREDENTIAL));
-    faults_of![
-        "extract.link-credential/",
-        rejected("rejected", "A link credential is rejected."),
-        rejected("once", "A link credential works once.").when(|call| call.memory.calls() > 0),
-        several("not-", "A link credential is rejected", rejected).under([
-            in_text,
-            with_other_protocol,
-            with_request_id
-        ]),
-    ]
-}
-
-fn whitelist() -> Vec<Fault> {
-    let served = |id, breaks| served(id, breaks, NOT_WHITELISTED);
-    faults_of![
-        "extract.whitelist/",
-        served("not-asked", "The whitelist is ignored."),
-        served("once", "The whitelist is checked in the first call only.").when(not_first),
-        several("not-", "The whitelist is ignored", served).under([
-            by_query,
-            by_header,
-            by_bearer,
-            in_text,
-            with_other_protocol,
-            with_request_id
-        ]),
-    ]
-}
-
-fn real_name() -> Vec<Fault> {
-    let served = |id, breaks| served(id, breaks, NOT_VERIFIED);
-    faults_of![
-        "extract.real-name/",
-        served("not-asked", "Real-name verification is ignored."),
-        served("once", "Real-name verification is checked in the first call only.").when(not_first),
-        several("not-", "Real-name verification is ignored", served).under([
-            by_query,
-            by_header,
-            by_bearer,
-            in_text,
-            with_other_protocol,
-            with_request_id
-        ]),
-    ]
-}
-
-fn entitlement() -> Vec<Fault> {
-    let unentitled = |id, breaks| served(id, breaks, NOT_ENTITLED);
-    let partly = |id, breaks| {
-        served(id, breaks, |facts| facts.token_partly_entitled.as_ref()).when(with_other_protocol)
-    };
-    faults_of![
-        "extract.entitlement/",
-        unentitled("not-asked", "Entitlements are ignored."),
-        unentitled("once", "Entitlements are checked in the first call only.").when(not_first),
-        partly("any-protocol", "An entitlement for one protocol covers the other."),
-        several("not-", "Entitlements are ignored", unentitled).under([
-            by_header,
-            by_bearer,
-            in_text,
-            with_other_protocol
-        ]),
-        several("any-protocol-", "An entitlement for one protocol covers the other", partly)
-            .under([in_text, by_bearer]),
-    ]
+fn differ(call: &Call<'_>) -> bool {
+    credentials(call).windows(2).any(|pair| pair[0] != pair[1])
 }
 
 /// Counts the requests that fit the conditions before it.

@@ -5,120 +5,84 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::condition::{at_maximum, by_bearer, in_text, request_id};
+use super::condition::{at_maximum, by_bearer, in_text, num, request_id, with_request_id};
 use super::edit::respond;
+use super::row::{accepted, list, not, reject, request, serve, that};
 use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
-    source().into_iter().chain(idempotent()).collect()
-}
-
-fn source() -> Vec<Fault> {
-    let absent = |call: &Call<'_>| request_id(call).is_none();
-    let both = |call: &Call<'_>| in_query(call) && in_header(call);
-    faults_of![
-        "extract.request-id-source/",
-        fault("query-ignored", "The request id of the query is not read.").request(drop_query),
-        fault("header-ignored", "The request id of the header is not read.").request(drop_header),
-        fault("header-first", "The header takes precedence over the query.").when(both).request(drop_query),
-        fault("neither-of-both", "Two different request ids are ignored.")
-            .when(both)
-            .request(drop_request_id),
-        fault("both-joined", "Two request ids are joined.").when(both).request(|call| {
-            let joined = request_id(call).unwrap_or_default();
-            let header = header_id(call).unwrap_or_default();
-            call.set_param(&call.contract.extract.request_id.name, &format!("{joined}{header}"));
-        }),
-        reject("both-rejected", "Two request ids are rejected.").when(both),
-        reject("required", "A request id must be sent.").when(absent),
-        reject("required-in-text", "A request id must be sent in text.").when(absent).when(in_text),
-        fault("one-for-all", "Calls without a request id all get the same one.").when(absent).request(
-            |call| {
-                call.set_param(&call.contract.extract.request_id.name, "made-by-the-server-once");
-            }
-        ),
-        reject("header-rejected", "A request id in the header is rejected.")
-            .when(|call| in_header(call) && !in_query(call)),
-        fault("header-ignored-in-text", "The request id of the header is not read in text.")
-            .when(in_text)
-            .request(drop_header),
-        fault("header-ignored-by-bearer", "Beside a bearer token the request id of the header is not read.")
-            .when(by_bearer)
-            .request(drop_header),
-        fault("query-and-header-apart", "An id in the header is another than the same in the query.")
-            .request(|call| {
-                if let Some(id) = header_id(call).filter(|_| !in_query(call)) {
+    faults! {
+        "extract.request-id-source/" {
+            "query-ignored": "The request id of the query is not read." => drop_query;
+            "header-ignored": "The request id of the header is not read." => drop_header;
+            "header-first": "The header takes precedence over the query." if in_query, in_header => drop_query;
+            "neither-of-both": "Two different request ids are ignored." if in_query, in_header => drop_request_id;
+            "both-joined": "Two request ids are joined." if in_query, in_header => request(|call| {
+                let joined = request_id(call).unwrap_or_default() + &header_id(call).unwrap_or_default();
+                put_request_id(call, &joined);
+            });
+            "both-rejected": "Two request ids are rejected." if in_query, in_header => reject;
+            "required" + [text]: "A request id must be sent" if not(with_request_id) => reject;
+            "one-for-all": "Calls without a request id all get the same one."
+                if not(with_request_id) => request(|call| put_request_id(call, "made-by-the-server-once"));
+            "header-rejected": "A request id in the header is rejected." if in_header_alone => reject;
+            "header-ignored-in-text": "The request id of the header is not read in text." if in_text => drop_header;
+            "header-ignored-by-bearer": "Beside a bearer token the request id of the header is not read." if by_bearer => drop_header;
+            "query-and-header-apart": "An id in the header is another than the same in the query."
+                if in_header_alone => request(|call| {
+                    let id = header_id(call).unwrap_or_default();
                     drop_header(call);
-                    call.set_param(&call.contract.extract.request_id.name, &format!("header:{id}"));
-                }
-            }),
-    ]
-}
-
-fn idempotent() -> Vec<Fault> {
-    let forgotten = |id, breaks| Fault::new(id, breaks).request(forget);
-    let repeated = |id, breaks, how: fn(&mut Vec<Value>)| {
-        Fault::new(id, breaks).when(again).success(move |_, body| {
-            if let Some(entries) = body["data"].as_array_mut() {
-                how(entries);
-            }
-        })
-    };
-    faults_of![
-        "extract.idempotent/",
-        forgotten("forgotten", "A repeated request id is a new extraction."),
-        forgotten("forgotten-in-header", "A repeated request id of the header is a new extraction.")
-            .when(|call| in_header(call) && !in_query(call)),
-        forgotten("forgotten-in-query", "A repeated request id of the query is a new extraction.")
-            .when(in_query),
-        // Another extraction by the server itself gives the same gateways now and then, and one check alone asks for so many.
-        repeated("forgotten-at-maximum", "A large extraction is not remembered.", |entries| {
-            for entry in entries {
-                entry["port"] = json!(entry["port"].as_u64().unwrap_or_default().saturating_add(1));
-            }
-        })
-        .when(at_maximum),
-        forgotten("forgotten-third", "A request id is remembered for one repetition.")
-            .when(|call| seen_before(call) > 1),
-        fault("one-remembered", "Only the latest request id is remembered.")
-            .when(|call| request_id(call).is_some())
-            .request(|call| {
-                let id = request_id(call).unwrap_or_default();
-                let key = format!("latest {id}");
+                    put_request_id(call, &format!("header:{id}"));
+                });
+        }
+        "extract.idempotent/" {
+            "forgotten" + [in_text, other_protocol, by_header, by_bearer]: "A repeated request id is a new extraction" => forget;
+            "forgotten-in-header": "A repeated request id of the header is a new extraction." if in_header_alone => forget;
+            "forgotten-in-query": "A repeated request id of the query is a new extraction." if in_query => forget;
+            // Another extraction by the server itself gives the same gateways now and then, and one check alone asks for so many.
+            "forgotten-at-maximum": "A large extraction is not remembered." if again, at_maximum
+                => list(|_, entries| entries.iter_mut().for_each(next_port));
+            "forgotten-third": "A request id is remembered for one repetition." if that(|call| seen_before(call) > 1) => forget;
+            "one-remembered": "Only the latest request id is remembered." if with_request_id => request(|call| {
+                let key = format!("latest {}", request_id(call).unwrap_or_default());
                 let latest = call.memory.recall("latest").map(|reply| reply.json());
                 if latest != Some(json!(key)) && seen_before(call) > 0 {
                     forget(call);
                 }
                 call.memory.keep("latest", &Reply::json_with(200, &json!(key)));
-            }),
-        reject("rejected", "A repeated request id is rejected.").when(again),
-        fault("conflict", "A repeated request id is a conflict.")
-            .when(again)
-            .reply(respond(409, json!({"code": 40901, "message": "duplicate request id"}))),
-        repeated("one-less", "A repetition gives one gateway less.", |entries| {
-            entries.pop();
-        }),
-        repeated("one-other", "A repetition gives one gateway another port.", |entries| {
-            if let Some(last) = entries.last_mut() {
-                last["port"] = json!(last["port"].as_u64().unwrap_or_default().saturating_add(1));
-            }
-        }),
-        repeated("emptied", "A repetition gives no gateways.", Vec::clear),
-        repeated("first-twice", "A repetition gives the first gateway in place of the last.", |entries| {
-            let first = entries.first().cloned();
-            if let (Some(first), Some(last)) = (first, entries.last_mut()) {
-                *last = first;
-            }
-        }),
-        fault("raced", "Two calls with one request id at the same time are two extractions.").serve(raced),
-        several("forgotten-", "A repeated request id is a new extraction", forgotten).under([
-            in_text,
-            with_other_protocol,
-            by_header,
-            by_bearer
-        ]),
-    ]
+            });
+            "rejected": "A repeated request id is rejected." if again => reject;
+            "conflict": "A repeated request id is a conflict."
+                if again => respond(409, json!({"code": 40901, "message": "duplicate request id"}));
+            "one-less": "A repetition gives one gateway less." if again => list(|_, entries| drop(entries.pop()));
+            "one-other": "A repetition gives one gateway another port." if again
+                => list(|_, entries| entries.last_mut().into_iter().for_each(next_port));
+            "emptied": "A repetition gives no gateways." if again => list(|_, entries| entries.clear());
+            "first-twice": "A repetition gives the first gateway in place of the last." if again => list(|_, entries| {
+                let first = entries.first().cloned();
+                if let (Some(first), Some(last)) = (first, entries.last_mut()) {
+                    *last = first;
+                }
+            });
+            "raced": "Two calls with one request id at the same time are two extractions." => serve(raced);
+            "one-entry": "For one entry no request id is remembered." if that(|call| num(call) == Some(1)) => drop_request_id;
+            "last-characters": "Only the last four characters of a request id are compared." if with_request_id => accepted(|call, reply| {
+                let id = request_id(call).unwrap_or_default();
+                let key: String = id.chars().skip(id.chars().count().saturating_sub(4)).collect();
+                call.memory.repeat_first(&key, reply);
+            });
+            "without-hyphens": "Hyphens of a request id do not count." => respell(|id| id.replace('-', ""));
+            "sixty-four-characters": "A request id counts up to its 64th character." => respell(|id| id.chars().take(64).collect());
+            "hundred-characters": "A request id counts up to its hundredth character." => respell(|id| id.chars().take(100).collect());
+            "ascii-alone": "A request id that is not ASCII is ignored."
+                if that(|call| request_id(call).is_some_and(|id| !id.is_ascii())) => drop_request_id;
+        }
+    }
+}
+
+fn next_port(entry: &mut Value) {
+    entry["port"] = json!(entry["port"].as_u64().unwrap_or_default().saturating_add(1));
 }
 
 /// Forgets the id of calls that are under way when another one with it comes.
@@ -142,9 +106,22 @@ fn forget(call: &mut Call<'_>) {
     static MADE: AtomicU64 = AtomicU64::new(0);
     if request_id(call).is_some() {
         drop_header(call);
-        let id = format!("made-up-{}", MADE.fetch_add(1, Ordering::Relaxed));
-        call.set_param(&call.contract.extract.request_id.name, &id);
+        put_request_id(call, &format!("made-up-{}", MADE.fetch_add(1, Ordering::Relaxed)));
     }
+}
+
+/// Gives a request id another spelling, in the query.
+fn respell(how: fn(&str) -> String) -> impl Fn(&mut Call<'_>) + Send + Sync {
+    move |call| {
+        if let Some(sent) = request_id(call) {
+            drop_header(call);
+            put_request_id(call, &how(&sent));
+        }
+    }
+}
+
+fn put_request_id(call: &mut Call<'_>, id: &str) {
+    call.set_param(&call.contract.extract.request_id.name, id);
 }
 
 /// Removes the request id, wherever it is.
@@ -157,7 +134,7 @@ fn drop_query(call: &mut Call<'_>) {
     call.drop_param(&call.contract.extract.request_id.name);
 }
 
-pub(super) fn drop_header(call: &mut Call<'_>) {
+fn drop_header(call: &mut Call<'_>) {
     let name = &call.contract.extract.request_id_header.name;
     call.headers.remove(name.as_str());
 }
@@ -170,9 +147,12 @@ fn in_header(call: &Call<'_>) -> bool {
     header_id(call).is_some()
 }
 
+fn in_header_alone(call: &Call<'_>) -> bool {
+    in_header(call) && !in_query(call)
+}
+
 fn header_id(call: &Call<'_>) -> Option<String> {
-    let value = call.headers.get(call.contract.extract.request_id_header.name.as_str())?;
-    value.to_str().ok().map(str::to_owned)
+    call.header(&call.contract.extract.request_id_header.name).map(str::to_owned)
 }
 
 /// The request id was sent before.

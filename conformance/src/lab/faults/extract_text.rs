@@ -1,229 +1,155 @@
 //! Faults in plain-text responses and their separators.
 
+use serde_json::json;
+
 use super::condition::{
-    LB, SB, by_header, for_several, in_text, is, is_custom, of_scarce_region, put_param, respell, sent, with,
+    LB, SB, by_header, for_several, in_text, is, is_custom, put_param, respell, scarce_region, sent, with,
     with_other_protocol, without,
 };
 use super::edit::respond;
+use super::row::{Act, When, accepted, not, reject, that};
 use super::{retext, separator};
-use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};
-use serde_json::json;
 
 pub(crate) fn faults() -> Vec<Fault> {
-    [named(), custom(), range(), required(), length()].into_iter().flatten().collect()
-}
-
-fn named() -> Vec<Fault> {
-    let wrong = |id, breaks, text: &'static str, instead: &'static str| {
-        Fault::new(id, breaks)
-            .when(in_text)
-            .when(move |call| !is_custom(call) && separator(call) == text)
-            .reply(move |call, reply| rejoin(call, reply, instead))
-    };
-    let absent = |call: &Call<'_>| sent(call, LB).is_none();
-    faults_of![
-        "extract.separator/",
-        wrong("crlf-as-lf", "CRLF comes as LF.", "\r\n", "\n"),
-        wrong("crlf-as-cr", "CRLF comes as CR.", "\r\n", "\r"),
-        wrong("crlf-turned", "CRLF comes as LF and CR.", "\r\n", "\n\r"),
-        wrong("crlf-twice", "CRLF comes twice.", "\r\n", "\r\n\r\n"),
-        wrong("br-as-html", "The text /br comes as an HTML tag.", "/br", "<br/>"),
-        wrong("br-in-capitals", "The text /br comes in capitals.", "/br", "/BR"),
-        wrong("br-with-break", "The text /br is followed by a line break.", "/br", "/br\n"),
-        wrong("br-as-break", "The text /br comes as a line break.", "/br", "\r\n"),
-        wrong("cr-as-lf", "CR comes as LF.", "\r", "\n"),
-        wrong("cr-as-crlf", "CR comes as CRLF.", "\r", "\r\n"),
-        wrong("lf-as-crlf", "LF comes as CRLF.", "\n", "\r\n"),
-        wrong("lf-as-cr", "LF comes as CR.", "\n", "\r"),
-        wrong("tab-as-spaces", "TAB comes as spaces.", "\t", "    "),
-        wrong("tab-as-escape", "TAB comes as a backslash and a t.", "\t", "\\t"),
-        wrong("tab-as-spaces-other-protocol", "TAB comes as a space for the other protocol.", "\t", " ")
-            .when(with_other_protocol),
-        wrong("lf-as-crlf-by-header", "LF comes as CRLF with X-API-Key.", "\n", "\r\n").when(by_header),
-        wrong("default-as-lf", "Without lb entries are separated by LF.", "\r\n", "\n").when(absent),
-        wrong("default-as-comma", "Without lb entries are separated by a comma.", "\r\n", ",").when(absent),
-        wrong("named-default-as-lf", "The default, named, comes as LF.", "\r\n", "\n")
-            .when(move |call| !absent(call)),
-        fault("first-only", "Only the first separator is the one asked for.").when(in_text).reply(retext(
-            |text, separator| match text.split_once(separator) {
+    faults! {
+        "extract.separator/" {
+            "crlf-as-lf": "CRLF comes as LF." if separated_by("\r\n") => rejoin("\n");
+            "crlf-as-cr": "CRLF comes as CR." if separated_by("\r\n") => rejoin("\r");
+            "crlf-turned": "CRLF comes as LF and CR." if separated_by("\r\n") => rejoin("\n\r");
+            "crlf-twice": "CRLF comes twice." if separated_by("\r\n") => rejoin("\r\n\r\n");
+            "br-as-html": "The text /br comes as an HTML tag." if separated_by("/br") => rejoin("<br/>");
+            "br-in-capitals": "The text /br comes in capitals." if separated_by("/br") => rejoin("/BR");
+            "br-with-break": "The text /br is followed by a line break." if separated_by("/br") => rejoin("/br\n");
+            "br-as-break": "The text /br comes as a line break." if separated_by("/br") => rejoin("\r\n");
+            "cr-as-lf": "CR comes as LF." if separated_by("\r") => rejoin("\n");
+            "cr-as-crlf": "CR comes as CRLF." if separated_by("\r") => rejoin("\r\n");
+            "lf-as-crlf": "LF comes as CRLF." if separated_by("\n") => rejoin("\r\n");
+            "lf-as-cr": "LF comes as CR." if separated_by("\n") => rejoin("\r");
+            "tab-as-spaces": "TAB comes as spaces." if separated_by("\t") => rejoin("    ");
+            "tab-as-escape": "TAB comes as a backslash and a t." if separated_by("\t") => rejoin("\\t");
+            "tab-as-spaces-other-protocol": "TAB comes as a space for the other protocol." if separated_by("\t"), with_other_protocol => rejoin(" ");
+            "lf-as-crlf-by-header": "LF comes as CRLF with X-API-Key." if separated_by("\n"), by_header => rejoin("\r\n");
+            "default-as-lf": "Without lb entries are separated by LF." if separated_by("\r\n"), not(with(LB)) => rejoin("\n");
+            "default-as-comma": "Without lb entries are separated by a comma." if separated_by("\r\n"), not(with(LB)) => rejoin(",");
+            "named-default-as-lf": "The default, named, comes as LF." if separated_by("\r\n"), with(LB) => rejoin("\n");
+            "first-only": "Only the first separator is the one asked for." if in_text => retext(|text, separator| match text.split_once(separator) {
                 Some((first, rest)) => format!("{first}{separator}{}", rest.replace(separator, "\u{20}")),
                 None => text.to_owned(),
-            }
-        )),
-        fault("last-missing", "The last two entries are not separated.").when(in_text).reply(retext(
-            |text, separator| match text.rsplit_once(separator) {
+            });
+            "last-missing": "The last two entries are not separated." if in_text => retext(|text, separator| match text.rsplit_once(separator) {
                 Some((before, last)) => format!("{before}{last}"),
                 None => text.to_owned(),
-            }
-        )),
-        fault("not-when-scarce", "A partial result is separated by LF whatever was asked for.")
-            .when(in_text)
-            .when(of_scarce_region)
-            .reply(|call, reply| rejoin(call, reply, "\n")),
-        wrong("br-as-lf-when-scarce", "In a partial result /br comes as LF.", "/br", "\n")
-            .when(of_scarce_region),
-    ]
-}
-
-fn custom() -> Vec<Fault> {
-    let changed = |id, breaks, how: fn(&str) -> String| {
-        Fault::new(id, breaks).when(in_text).when(is_custom).reply(move |call, reply| {
-            let instead = how(&separator(call));
-            rejoin(call, reply, &instead);
-        })
-    };
-    let basic_plane = |text: &str| text.chars().filter(|c| u32::from(*c) <= 0xffff).collect();
-    let encoded_twice = |text: &str| text.bytes().map(char::from).collect();
-    let first_character = |text: &str| text.chars().take(1).collect();
-    faults_of![
-        "extract.separator/",
-        changed("custom-as-default", "The value of sb is ignored.", |_| "\r\n".to_owned()),
-        changed("custom-trimmed", "Spaces around the value of sb are lost.", |text| {
-            text.trim().to_owned()
-        }),
-        changed("custom-ascii", "Wide characters of sb become question marks.", |text| {
-            text.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect()
-        }),
-        changed("custom-basic-plane", "Characters of sb beyond 16 bits are lost.", basic_plane),
-        changed("custom-twice-encoded", "Wide characters of sb are encoded twice.", encoded_twice),
-        changed("custom-first-character", "Only the first character of sb is used.", first_character),
-        changed("custom-plus", "A plus in sb becomes a space.", |text| text.replace('+', " ")),
-        changed("custom-percent", "A percent sign in sb is lost.", |text| text.replace('%', "")),
-        changed("custom-html", "An ampersand in sb is escaped for HTML.", |text| {
-            text.replace('&', "&amp;")
-        }),
-        changed("custom-reference", "A dollar in sb is read as a reference.", |text| {
-            text.replace("$1", "")
-        }),
-        changed("custom-with-break", "The value of sb is followed by a line break.", |text| {
-            format!("{text}\n")
-        }),
-        changed("custom-lower-case", "Capitals in sb become small letters.", str::to_lowercase),
-    ]
-}
-
-fn range() -> Vec<Fault> {
-    let number = |call: &Call<'_>| sent(call, LB).and_then(|lb| lb.parse::<i64>().ok());
-    let listed = |call: &Call<'_>, lb: String| call.contract.extract.lb.schema.values.contains(&json!(lb));
-    let codes = |call: &Call<'_>| {
-        let values = call.contract.extract.lb.schema.values.iter();
-        values.filter_map(|value| value.as_str()?.parse::<i64>().ok()).collect::<Vec<_>>()
-    };
-    let below =
-        move |call: &Call<'_>| number(call).is_some_and(|lb| codes(call).iter().all(|code| lb < *code));
-    let above =
-        move |call: &Call<'_>| number(call).is_some_and(|lb| codes(call).iter().all(|code| lb > *code));
-    let default = without(LB);
-    faults_of![
-        "extract.separator-range/",
-        fault("below", "An lb below the list means the default.").when(below).request(default),
-        fault("above", "An lb above the list means the default.").when(above).request(default),
-        fault("unlisted", "An lb outside the list means the default.")
-            .when(move |call| sent(call, LB).is_some_and(|lb| !listed(call, lb)))
-            .request(default),
-        fault("negative", "A negative lb means the default.")
-            .when(move |call| number(call).is_some_and(|lb| lb < 0))
-            .request(default),
-        fault("word", "An lb that is no number means the default.")
-            .when(with(LB))
-            .when(move |call| number(call).is_none())
-            .request(default),
-        fault("above-other-protocol", "An lb above the list means the default for the other protocol.")
-            .when(above)
-            .when(with_other_protocol)
-            .request(default),
-        fault("two-digits", "Only the first digit of lb counts.").request(respell(LB, |lb| {
-            let is_longer = lb.len() > 1;
-            lb.chars().next().filter(|_| is_longer).map(String::from)
-        })),
-        reject("listed-rejected", "The last listed lb is rejected.").when(is_custom),
-        fault("breaks", "An lb outside the list breaks the service.")
-            .when(above)
-            .reply(respond(500, json!({"message": "index out of range"}))),
-    ]
-}
-
-fn required() -> Vec<Fault> {
-    let absent = move |call: &Call<'_>| is_custom(call) && sent(call, SB).is_none();
-    let empty = move |call: &Call<'_>| is_custom(call) && is(SB, "")(call);
-    let default = |call: &mut Call<'_>| {
-        without(LB)(call);
-        without(SB)(call);
-    };
-    faults_of![
-        "extract.sb-required/",
-        fault("absent", "Without sb the default separator is used.").when(absent).request(default),
-        fault("empty", "With an empty sb the default separator is used.").when(empty).request(default),
-        fault("absent-other-protocol", "sb may be absent for the other protocol.")
-            .when(absent)
-            .when(with_other_protocol)
-            .request(default),
-        fault("absent-for-several", "sb may be absent when several are asked for.")
-            .when(absent)
-            .when(for_several)
-            .request(default),
-        fault("absent-for-one", "sb may be absent when there is nothing to separate.")
-            .when(absent)
-            .when(|call| !for_several(call))
-            .request(default),
-        fault("empty-for-several", "sb may be empty when several are asked for.")
-            .when(empty)
-            .when(for_several)
-            .request(default),
-        fault("absent-breaks", "An absent sb breaks the service.")
-            .when(absent)
-            .reply(respond(500, json!({"message": "null"}))),
-    ]
-}
-
-fn length() -> Vec<Fault> {
-    let sb = |call: &Call<'_>| sent(call, SB).unwrap_or_default();
-    let limit = |call: &Call<'_>| call.contract.extract.separator_bytes;
-    let cut = move |call: &mut Call<'_>| {
-        let mut sb = sb(call);
-        while sb.len() > limit(call) {
-            sb.pop();
+            });
+            "not-when-scarce": "A partial result is separated by LF whatever was asked for." if in_text, scarce_region() => rejoin("\n");
+            "br-as-lf-when-scarce": "In a partial result /br comes as LF." if separated_by("/br"), scarce_region() => rejoin("\n");
+            "custom-as-default": "The value of sb is ignored." if in_text, is_custom => rejoin("\r\n");
+            "custom-trimmed": "Spaces around the value of sb are lost." if in_text, is_custom => respelt(|text| text.trim().to_owned());
+            "custom-ascii": "Wide characters of sb become question marks." if in_text, is_custom
+                => respelt(|text| text.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect());
+            "custom-basic-plane": "Characters of sb beyond 16 bits are lost." if in_text, is_custom
+                => respelt(|text| text.chars().filter(|c| u32::from(*c) <= 0xffff).collect());
+            "custom-twice-encoded": "Wide characters of sb are encoded twice." if in_text, is_custom
+                => respelt(|text| text.bytes().map(char::from).collect());
+            "custom-first-character": "Only the first character of sb is used." if in_text, is_custom
+                => respelt(|text| text.chars().take(1).collect());
+            "custom-plus": "A plus in sb becomes a space." if in_text, is_custom => respelt(|text| text.replace('+', " "));
+            "custom-percent": "A percent sign in sb is lost." if in_text, is_custom => respelt(|text| text.replace('%', ""));
+            "custom-html": "An ampersand in sb is escaped for HTML." if in_text, is_custom => respelt(|text| text.replace('&', "&amp;"));
+            "custom-reference": "A dollar in sb is read as a reference." if in_text, is_custom => respelt(|text| text.replace("$1", ""));
+            "custom-with-break": "The value of sb is followed by a line break." if in_text, is_custom => respelt(|text| format!("{text}\n"));
+            "custom-lower-case": "Capitals in sb become small letters." if in_text, is_custom => respelt(str::to_lowercase);
         }
-        put_param(call, SB, &sb);
-    };
-    let over = move |call: &Call<'_>| sb(call).len() > limit(call);
-    let at_limit = move |call: &Call<'_>| sb(call).len() == limit(call);
-    let one_over = move |call: &Call<'_>| sb(call).len() == limit(call) + 1;
-    let wide = move |call: &Call<'_>| !sb(call).is_ascii();
-    faults_of![
-        "extract.sb-length/",
-        fault("cut", "An sb that is too long is cut.").when(over).request(cut),
-        fault("one-more", "The limit of sb is one byte too high.").when(one_over).request(cut),
-        fault("one-more-ascii", "The limit of sb is one byte too high for ASCII.")
-            .when(over)
-            .when(move |call| !wide(call))
-            .request(cut),
-        fault("characters", "The length of sb is counted in characters.")
-            .when(over)
-            .when(move |call| sb(call).chars().count() <= limit(call))
-            .request(cut),
-        fault("utf-16", "The length of sb is counted in units of UTF-16.")
-            .when(over)
-            .when(move |call| sb(call).encode_utf16().count() <= limit(call))
-            .request(cut),
-        reject("one-less", "The limit is one byte too low.").when(at_limit),
-        reject("longest-wide-rejected", "The longest sb is rejected when it has wide characters.")
-            .when(at_limit)
-            .when(wide),
-        reject("encoded", "The percent-encoded form is measured.").when(move |call| {
-            let length = |byte: u8| if byte.is_ascii_alphanumeric() || byte == b'-' { 1 } else { 3 };
-            sb(call).bytes().map(length).sum::<usize>() > limit(call)
-        }),
-        fault("breaks", "An sb that is too long breaks the service.")
-            .when(over)
-            .reply(respond(500, json!({"message": "buffer"}))),
-    ]
+        "extract.separator-range/" {
+            "below": "An lb below the list means the default." if beyond(|lb, code| lb < code) => without(LB);
+            "above" + [other_protocol]: "An lb above the list means the default" if beyond(|lb, code| lb > code) => without(LB);
+            "unlisted": "An lb outside the list means the default." if that(|call| {
+                let listed = &call.contract.extract.lb.schema.values;
+                sent(call, LB).is_some_and(|lb| !listed.contains(&json!(lb)))
+            }) => without(LB);
+            "negative": "A negative lb means the default." if that(|call| number(call).is_some_and(|lb| lb < 0)) => without(LB);
+            "word": "An lb that is no number means the default." if that(|call| number(call).is_none()) => without(LB);
+            "two-digits": "Only the first digit of lb counts."
+                => respell(LB, |lb| lb.chars().next().filter(|_| lb.len() > 1).map(String::from));
+            "listed-rejected": "The last listed lb is rejected." if is_custom => reject;
+            "breaks": "An lb outside the list breaks the service."
+                if beyond(|lb, code| lb > code) => respond(500, json!({"message": "index out of range"}));
+        }
+        "extract.sb-required/" {
+            "absent": "Without sb the default separator is used." if is_custom, not(with(SB)) => default_separator;
+            "absent-other-protocol": "sb may be absent for the other protocol." if is_custom, not(with(SB)), with_other_protocol => default_separator;
+            "empty": "With an empty sb the default separator is used." if is_custom, is(SB, "") => default_separator;
+            "absent-for-several": "sb may be absent when several are asked for." if is_custom, not(with(SB)), for_several => default_separator;
+            "absent-for-one": "sb may be absent when there is nothing to separate." if is_custom, not(with(SB)), not(for_several) => default_separator;
+            "empty-for-several": "sb may be empty when several are asked for." if is_custom, is(SB, ""), for_several => default_separator;
+            "absent-breaks": "An absent sb breaks the service." if is_custom, not(with(SB)) => respond(500, json!({"message": "null"}));
+        }
+        "extract.sb-length/" {
+            "cut": "An sb that is too long is cut." if too_long => cut;
+            "one-more": "The limit of sb is one byte too high." if length(|sb, limit| sb.len() == limit + 1) => cut;
+            "one-more-ascii": "The limit of sb is one byte too high for ASCII." if too_long, length(|sb, _| sb.is_ascii()) => cut;
+            "characters": "The length of sb is counted in characters." if too_long, length(|sb, limit| sb.chars().count() <= limit) => cut;
+            "utf-16": "The length of sb is counted in units of UTF-16." if too_long, length(|sb, limit| sb.encode_utf16().count() <= limit) => cut;
+            "one-less": "The limit is one byte too low." if length(|sb, limit| sb.len() == limit) => reject;
+            "longest-wide-rejected": "The longest sb is rejected when it has wide characters."
+                if length(|sb, limit| sb.len() == limit && !sb.is_ascii()) => reject;
+            "encoded": "The percent-encoded form is measured." if length(|sb, limit| {
+                let length = |byte: u8| if byte.is_ascii_alphanumeric() || byte == b'-' { 1 } else { 3 };
+                sb.bytes().map(length).sum::<usize>() > limit
+            }) => reject;
+            "breaks": "An sb that is too long breaks the service." if too_long => respond(500, json!({"message": "buffer"}));
+        }
+    }
 }
 
-fn rejoin(call: &Call<'_>, reply: &mut Reply, instead: &str) {
-    if call.accepted(reply) {
-        let text = reply.text();
-        reply.body = text.replace(&separator(call), instead).into();
+/// A text whose entries are to be separated by this, by its number.
+fn separated_by(text: &'static str) -> When {
+    that(move |call| in_text(call) && !is_custom(call) && separator(call) == text)
+}
+
+/// Replaces the separator.
+fn rejoin(instead: &'static str) -> Act {
+    respelt(move |_| instead.to_owned())
+}
+
+/// Gives the separator another spelling.
+fn respelt(how: impl Fn(&str) -> String + Send + Sync + 'static) -> Act {
+    accepted(retext(move |text, separator| text.replace(separator, &how(separator))))
+}
+
+/// `lb`, when it is a number.
+fn number(call: &Call<'_>) -> Option<i64> {
+    sent(call, LB)?.parse().ok()
+}
+
+/// `lb` is a number that compares so with all that are listed.
+fn beyond(compares: fn(i64, i64) -> bool) -> When {
+    that(move |call| {
+        let listed = &call.contract.extract.lb.schema.values;
+        let mut codes = listed.iter().filter_map(|value| value.as_str()?.parse().ok());
+        number(call).is_some_and(|lb| codes.all(|code| compares(lb, code)))
+    })
+}
+
+fn default_separator(call: &mut Call<'_>) {
+    without(LB)(call);
+    without(SB)(call);
+}
+
+/// `sb` and the greatest length that it may have fit.
+fn length(fits: fn(&str, usize) -> bool) -> When {
+    that(move |call| fits(&sent(call, SB).unwrap_or_default(), call.contract.extract.separator_bytes))
+}
+
+fn too_long(call: &Call<'_>) -> bool {
+    sent(call, SB).is_some_and(|sb| sb.len() > call.contract.extract.separator_bytes)
+}
+
+/// Cuts `sb` to the greatest length that it may have.
+fn cut(call: &mut Call<'_>) {
+    let mut sb = sent(call, SB).unwrap_or_default();
+    while sb.len() > call.contract.extract.separator_bytes {
+        sb.pop();
     }
+    put_param(call, SB, &sb);
 }

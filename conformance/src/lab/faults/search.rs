@@ -2,12 +2,14 @@
 
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeBounds;
 
 use crate::contract::{Property, Search};
 use serde_json::{Value, json};
 
+use super::row::{When, that};
+use crate::lab::Call;
 use crate::lab::exchange::Reply;
-use crate::lab::{Call, Fault};
 
 /// A property of the body.
 pub(crate) type PropertyGetter = fn(&Search) -> &Property;
@@ -72,16 +74,6 @@ pub(crate) fn accept(fits: impl Fn(&str) -> bool + Send + Sync) -> impl Fn(&mut 
     each(move |item| if fits(item) { NOBODY } else { item }.to_owned())
 }
 
-/// A fault that accepts the items that fit, and finds nothing for them.
-pub(crate) fn lenient(id: &'static str, breaks: &'static str, fits: fn(&str) -> bool) -> Fault {
-    Fault::new(id, breaks).request(accept(fits))
-}
-
-/// A fault that rejects a batch with an item that fits.
-pub(crate) fn rejected(id: &'static str, breaks: &'static str, fits: fn(&str) -> bool) -> Fault {
-    Fault::reject(id, breaks).when(any_item(fits))
-}
-
 /// Searches for an address that nobody has, when `ips` is a list.
 pub(crate) fn find_nothing(call: &mut Call<'_>) {
     edit_ips(call, |items| *items = vec![NOBODY.into()]);
@@ -99,6 +91,11 @@ pub(crate) fn all_items(
     fits: impl Fn(&str) -> bool + Send + Sync,
 ) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
     move |call| ips(call).iter().all(|item| fits(item))
+}
+
+/// There are so many items.
+pub(crate) fn batch_of(range: impl RangeBounds<usize> + Send + Sync + 'static) -> When {
+    that(move |call| range.contains(&count(call)))
 }
 
 /// How many items there are.
@@ -247,6 +244,15 @@ pub(crate) fn put(call: &mut Call<'_>, which: PropertyGetter, value: impl Into<V
     call.edit(|body| {
         body.insert(name, value.into());
     });
+}
+
+/// The same for all requests.
+pub(crate) fn put_value(
+    which: PropertyGetter,
+    value: impl Into<Value>,
+) -> impl Fn(&mut Call<'_>) + Send + Sync {
+    let value = value.into();
+    move |call| put(call, which, value.clone())
 }
 
 /// How many filters are sent.

@@ -1,30 +1,212 @@
-//! Faults in single filters.
+//! Faults in single filters, also where they show beside another one or with few items alone.
 
 use serde_json::{Value, json};
 
 use super::edit::{respond, set};
+use super::row::{Act, not, reject, request, serve, success, that};
 use super::search::{
-    CITY, COUNTRY, GROUP, ORDER, PropertyGetter, STATUS, all_with_ports, asks, find_nothing, has, ignore,
-    ignore_and_find_nothing, integer, items, lacks, lose, lose_v6, lose_where, put, text, total, value,
+    CITY, COUNTRY, FROM, GROUP, ORDER, PropertyGetter, SIZE, STATUS, all_with_ports, asks, batch_of,
+    distinct, find_nothing, has, has_port, ignore, ignore_and_find_nothing, integer, ips, is_v6, items,
+    lacks, later_page, lose, lose_v6, lose_where, put, put_value, text, total, value, with_duplicates,
     with_filters,
 };
-use super::token::act_as_second;
+use super::token::as_second;
 use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
-    [status(), group(), country(), city(), order()].into_iter().flatten().collect()
-}
-
-/// Replaces a text by another one, when there is another one.
-fn reword(
-    which: PropertyGetter,
-    how: fn(&str) -> Option<&'static str>,
-) -> impl Fn(&mut Call<'_>) + Send + Sync {
-    move |call| {
-        if let Some(other) = text(call, which).as_deref().and_then(how) {
-            put(call, which, other);
+    faults! {
+        "search.status/" {
+            "ignored" + [ports]: "status is ignored" if not(unlisted) => ignore(STATUS);
+            "expired-is-cancelled": "expired finds what was cancelled." if has(STATUS, |text| text == "expired") => put_value(STATUS, "cancelled");
+            "failed-is-any": "failed finds everything." if has(STATUS, |text| text == "failed") => ignore(STATUS);
+            "provisioning-hidden": "Without a status, what is being provisioned is not shown."
+                if lacks(STATUS) => lose(|_, item| item["status"] == "provisioning");
+            "never-activated-hidden": "A status finds only what was activated." if asks(STATUS) => lose(|_, item| item["activatedAt"].is_null());
+            "active-and-expired": "active finds what is expired too." if with_filters(1)
+                => loose(STATUS, |asked, value| asked == value || (asked == "active" && value == "expired"));
+            "unlisted": "An unlisted status finds nothing instead of being rejected." if unlisted => ignore_and_find_nothing(STATUS);
+            "unlisted-is-any": "An unlisted status finds everything." if unlisted => ignore(STATUS);
+            "number": "A number is taken for a status." if has(STATUS, Value::is_number) => ignore_and_find_nothing(STATUS);
+            "list": "A list of statuses is accepted." if has(STATUS, Value::is_array) => ignore_and_find_nothing(STATUS);
+            "cancelled-rejected": "A listed status is rejected." if has(STATUS, |text| text == "cancelled") => reject;
+            "unknown-shown": "An instance has a status that is not listed." => set("/data/items/-/status", "suspended");
+            "beginning": "The beginning of a status stands for it." => request(|call| {
+                let asked = text(call, STATUS).filter(|asked| asked.len() > 2).unwrap_or_default();
+                let mut statuses = call.contract.search.statuses.iter();
+                if let Some(status) = statuses.find(|status| **status != asked && status.starts_with(&asked)).filter(|_| !asked.is_empty()) {
+                    put(call, STATUS, status.clone());
+                }
+            });
+            "unlisted-beside-group": "Beside a group any status is accepted." if unlisted_text, asks(GROUP) => ignore(STATUS);
+            "unlisted-on-later-pages": "On later pages an unlisted status is ignored." if later_page, unlisted => ignore(STATUS);
+            "last-listed-beside-time": "Beside an activation time the last status of the list is rejected."
+                if asks(FROM), that(|call| text(call, STATUS).as_ref() == call.contract.search.statuses.last()) => reject;
+            "ignored-before-the-items": "A status that is written before the items is ignored." if that(|call| {
+                let (search, body) = (&call.contract.search, call.json());
+                let place = |name: &str| body.as_object()?.keys().position(|key| key == name);
+                place(&search.status.name).zip(place(&search.ips.name)).is_some_and(|(status, ips)| status < ips)
+            }) => ignore(STATUS);
+            "ignored-on-pages-of-a-hundred": "On pages of a hundred the status is ignored." if has(SIZE, |size| size == 100) => ignore(STATUS);
+            "ignored-for-one-ipv6": "For one IPv6 address the status is ignored." if one_v6 => ignore(STATUS);
+            "ignored-for-many-repeated": "The status is ignored when many items are repeated." if many, with_duplicates => ignore(STATUS);
+        }
+        "search.group/" {
+            "ignored": "groupId is ignored." if that(|call| integer(call, GROUP) >= Some(0)) => ignore(GROUP);
+            "zero-is-all" : "0 stands for all groups." if ungrouped => ignore(GROUP);
+            "zero-is-all-with-ports": "0 stands for all groups when items have ports." if ungrouped, all_with_ports => ignore(GROUP);
+            "null-is-ungrouped": "null stands for ungrouped instances." if null_group => put_value(GROUP, 0);
+            "null-rejected": "null is rejected." if null_group => reject;
+            "null-drops-status": "With groupId null the status is ignored." if null_group => ignore(STATUS);
+            "null-is-ungrouped-beside-order": "Beside an order number null stands for ungrouped instances."
+                if null_group, asks(ORDER) => put_value(GROUP, 0);
+            "zero-rejected": "groupId 0 is rejected." if ungrouped => reject;
+            "negative": "A negative groupId is ignored." if that(|call| integer(call, GROUP).is_some_and(|group| group < 0)) => ignore(GROUP);
+            "negative-beside-order": "Beside an order number -1 means all groups." if asks(ORDER), has(GROUP, |group| group == -1) => ignore(GROUP);
+            "huge": "A groupId with a fraction is ignored." if has(GROUP, Value::is_f64) => ignore(GROUP);
+            "wraps": "A group number loses all but its lower 32 bits." => request(|call| {
+                if let Some(group) = integer(call, GROUP).filter(|group| *group > i64::from(u32::MAX)) {
+                    put(call, GROUP, group % (1 << 32));
+                }
+            });
+            "absent-is-ungrouped": "Without groupId, IPv6 addresses show ungrouped instances only."
+                if that(|call| integer(call, GROUP).is_none() && !null_group(call) && call.memory.calls() > 4) => put_value(GROUP, 0);
+            "ipv6-ungrouped": "A group shows no IPv6 instances." if grouped => lose_v6;
+            "one-instance": "A group shows one instance only." if grouped => success(|_, body| {
+                let Some(items) = items(body) else { return };
+                items.truncate(1);
+                body["data"]["total"] = json!(items.len());
+            });
+            "next-group": "A search for the largest group finds the instances of another one." if has(GROUP, |group| group == 17) => put_value(GROUP, 11);
+            "foreign-shown": "The group of another account is shown to who names it." needs ForeignGroup if foreign_group => as_second();
+            "foreign-told": "A foreign group is rejected where an unknown one finds nothing." needs ForeignGroup
+                if foreign_group => respond(403, json!({"code": 403, "message": "this group belongs to another account"}));
+            "ignored-for-one-ipv4": "For one IPv4 address the group is ignored." if one_v4 => ignore(GROUP);
+        }
+        "search.country/" {
+            "ignored" + [ports]: "countryCode is ignored" => ignore(COUNTRY);
+            "prefix": "A code matches by its beginning." if with_filters(1) => loose(COUNTRY, is_prefix);
+            "suffix": "A code matches by its end." if with_filters(1) => loose(COUNTRY, is_suffix);
+            "longer": "More than a code matches it." if with_filters(1) => loose(COUNTRY, is_extension);
+            "contained": "A code that contains another one matches it." if with_filters(1) => loose(COUNTRY, is_part);
+            "pattern": "A code is taken for a pattern." if with_filters(1) => loose(COUNTRY, is_pattern);
+            "star": "A star stands for every country." if has(COUNTRY, |code| code == "*") => ignore(COUNTRY);
+            "first-letter": "Codes are told apart by their first letter."
+                if with_filters(1) => loose(COUNTRY, |asked, value| asked.chars().next() == value.chars().next());
+            "ipv6-lost": "A country shows no IPv6 instances." if asks(COUNTRY) => lose_v6;
+            "last-lost": "A country loses its last instance." if asks(COUNTRY) => success(|_, body| {
+                drop(items(body).and_then(Vec::pop));
+                body["data"]["total"] = json!(total(body) - 1);
+            });
+            "one-swapped": "One country stands for another." if has(COUNTRY, |code| code == "JPN") => put_value(COUNTRY, "BRA");
+            "object": "An object is taken for a code." if has(COUNTRY, Value::is_object) => ignore(COUNTRY);
+            "first-of-list": "countryCode may be a list, whose first code counts."
+                if has(COUNTRY, |codes| codes.as_array().is_some_and(|codes| !codes.is_empty()))
+                => request(|call| put(call, COUNTRY, value(call, COUNTRY).map(|codes| codes[0].clone())));
+            "ignored-for-one-ipv6": "For one IPv6 address the country is ignored." if one_v6 => ignore(COUNTRY);
+        }
+        "search.city/" {
+            "ignored" + [ports]: "cityCode is ignored" => ignore(CITY);
+            "prefix": "A code matches by its beginning." if with_filters(1) => loose(CITY, is_prefix);
+            "suffix": "A code matches by its end." if with_filters(1) => loose(CITY, is_suffix);
+            "longer": "More than a code matches it." if with_filters(1) => loose(CITY, is_extension);
+            "pattern": "A code is taken for a pattern." if with_filters(1) => loose(CITY, is_pattern);
+            "whole-country": "A city finds its whole country." if has(CITY, |city| city == "LAX") => request(|call| {
+                ignore(CITY)(call);
+                put(call, COUNTRY, "USA");
+            });
+            "ipv6-lost": "A city shows no IPv6 instances." if asks(CITY) => lose_v6;
+            "one-swapped": "One city stands for another." if has(CITY, |code| code == "REK") => put_value(CITY, "SAO");
+            "list": "A list is taken for a code." if has(CITY, Value::is_array) => ignore(CITY);
+            "ignored-in-large-batches": "cityCode is ignored for more than 200 items." if batch_of(201..) => ignore(CITY);
+            "ignored-on-nearly-the-largest-pages": "On pages of one less than the largest size the city is ignored."
+                if that(|call| integer(call, SIZE) == Some(call.contract.search.page_sizes.end() - 1)) => ignore(CITY);
+            "ignored-for-one-ipv4": "For one IPv4 address the city is ignored." if one_v4 => ignore(CITY);
+        }
+        "search.order-number/" {
+            "ignored": "orderNo is ignored." => ignore(ORDER);
+            "unknown-is-any": "An unknown order number finds everything."
+                if that(|call| text(call, ORDER).is_some_and(|number| !is_own(call, &number))) => ignore(ORDER);
+            "prefix": "The beginning of an order number matches it." needs Orders => near(is_prefix);
+            "suffix": "The end of an order number matches it." needs Orders => near(is_suffix);
+            "longer": "More than an order number matches it." needs Orders => near(is_extension);
+            "contained": "A text that contains an order number matches it." needs Orders => near(is_part);
+            "pattern": "An order number is taken for a pattern." needs Orders => near(is_pattern);
+            "any-case": "An order number matches in any letter case." needs Orders => near(str::eq_ignore_ascii_case);
+            "one-address": "An order finds the instances of one address." if asks(ORDER) => success(|_, body| {
+                let first = items(body).and_then(|items| items.first()).map(|item| item["ip"].clone());
+                lose_where(body, |item| Some(&item["ip"]) != first.as_ref());
+            });
+            "ipv6-lost": "An order shows no IPv6 instances." if asks(ORDER) => lose_v6;
+            "finds-nothing": "An order number finds nothing." if asks(ORDER) => find_nothing;
+            "foreign-shown": "The order of another account is shown to who names it." needs ForeignOrder if foreign_order => as_second();
+            "foreign-told": "A foreign order number is rejected where an unknown one finds nothing." needs ForeignOrder
+                if foreign_order => respond(403, json!({"code": 403, "message": "not your order"}));
+            "foreign-counted": "The instances of a foreign order are counted." needs ForeignOrder if foreign_order => set("/data/total", 3);
+            "boolean": "true is taken for an order number." if has(ORDER, Value::is_boolean) => ignore(ORDER);
+            "wide": "Characters in full width count as narrow ones." => request(|call| {
+                let narrow = |character: char| match u32::from(character) {
+                    wide @ 0xff01..=0xff5e => char::from_u32(wide - 0xfee0).unwrap_or(character),
+                    _ => character,
+                };
+                if let Some(order) = text(call, ORDER) {
+                    put(call, ORDER, order.chars().map(narrow).collect::<String>());
+                }
+            });
+            "ends-at-nul": "An order number ends at a NUL." => request(|call| {
+                if let Some((order, _)) = text(call, ORDER).as_deref().and_then(|order| order.split_once('\0')) {
+                    put(call, ORDER, order);
+                }
+            });
+            "ignored-for-one-ipv4": "For one IPv4 address the order number is ignored." if one_v4 => ignore(ORDER);
+            "ignored-for-many": "For more than a hundred items the order number is ignored." if many => ignore(ORDER);
         }
     }
+}
+
+fn unlisted(call: &Call<'_>) -> bool {
+    value(call, STATUS)
+        .is_some_and(|sent| !call.contract.search.statuses.iter().any(|status| sent == status.as_str()))
+}
+
+fn unlisted_text(call: &Call<'_>) -> bool {
+    text(call, STATUS).is_some() && unlisted(call)
+}
+
+fn ungrouped(call: &Call<'_>) -> bool {
+    integer(call, GROUP) == Some(0)
+}
+
+fn grouped(call: &Call<'_>) -> bool {
+    integer(call, GROUP) > Some(0)
+}
+
+fn null_group(call: &Call<'_>) -> bool {
+    call.json().get(&call.contract.search.group_id.name).is_some_and(Value::is_null)
+}
+
+fn foreign_group(call: &Call<'_>) -> bool {
+    call.facts.foreign_group.is_some() && integer(call, GROUP) == call.facts.foreign_group
+}
+
+fn foreign_order(call: &Call<'_>) -> bool {
+    call.facts.foreign_order.is_some() && text(call, ORDER) == call.facts.foreign_order
+}
+
+/// One address without a port is asked for.
+fn one(call: &Call<'_>, of_v6: bool) -> bool {
+    matches!(&ips(call)[..], [item] if is_v6(item) == of_v6 && !has_port(item))
+}
+
+fn one_v4(call: &Call<'_>) -> bool {
+    one(call, false)
+}
+
+fn one_v6(call: &Call<'_>) -> bool {
+    one(call, true)
+}
+
+fn many(call: &Call<'_>) -> bool {
+    distinct(call) > 100
 }
 
 // How a filter that should be equal is compared loosely: what was asked, and the value of an instance.
@@ -49,14 +231,9 @@ fn is_pattern(asked: &str, value: &str) -> bool {
     asked == value || asked.strip_suffix('%').is_some_and(|start| value.starts_with(start))
 }
 
-/// Searches without the filter, when it is the only one, and keeps the instances whose field `fits` what was asked.
-fn loose(
-    id: &'static str,
-    breaks: &'static str,
-    which: PropertyGetter,
-    fits: fn(&str, &str) -> bool,
-) -> Fault {
-    Fault::new(id, breaks).when(with_filters(1)).serve(move |call| {
+/// Searches without a filter, and keeps the instances whose field `fits` what was asked.
+fn loose(which: PropertyGetter, fits: fn(&str, &str) -> bool) -> Act {
+    serve(move |call| {
         Box::pin(async move {
             let Some(asked) = text(&call, which) else { return call.send().await };
             let mut all = call.clone();
@@ -72,213 +249,16 @@ fn loose(
     })
 }
 
-fn status() -> Vec<Fault> {
-    let unlisted = |call: &Call<'_>| {
-        value(call, STATUS)
-            .is_some_and(|sent| !call.contract.search.statuses.iter().any(|status| sent == status.as_str()))
-    };
-    faults_of![
-        "search.status/",
-        fault("ignored", "status is ignored.").when(move |call| !unlisted(call)).request(ignore(STATUS)),
-        fault("ignored-with-ports", "status is ignored when all items have ports.")
-            .when(move |call| !unlisted(call))
-            .when(all_with_ports)
-            .request(ignore(STATUS)),
-        fault("expired-is-cancelled", "expired finds what was cancelled.")
-            .request(reword(STATUS, |status| (status == "expired").then_some("cancelled"))),
-        fault("failed-is-any", "failed finds everything.")
-            .when(has(STATUS, |text| text == "failed"))
-            .request(ignore(STATUS)),
-        fault("provisioning-hidden", "Without a status, what is being provisioned is not shown.")
-            .when(lacks(STATUS))
-            .success(lose(|_, item| item["status"] == "provisioning")),
-        fault("never-activated-hidden", "A status finds only what was activated.")
-            .when(asks(STATUS))
-            .success(lose(|_, item| item["activatedAt"].is_null())),
-        loose("active-and-expired", "active finds what is expired too.", STATUS, |asked, value| {
-            asked == value || (asked == "active" && value == "expired")
-        }),
-        fault("unlisted", "An unlisted status finds nothing instead of being rejected.")
-            .when(unlisted)
-            .request(ignore_and_find_nothing(STATUS)),
-        fault("unlisted-is-any", "An unlisted status finds everything.")
-            .when(unlisted)
-            .request(ignore(STATUS)),
-        fault("number", "A number is taken for a status.")
-            .when(has(STATUS, Value::is_number))
-            .request(ignore_and_find_nothing(STATUS)),
-        fault("list", "A list of statuses is accepted.")
-            .when(has(STATUS, Value::is_array))
-            .request(ignore_and_find_nothing(STATUS)),
-        reject("cancelled-rejected", "A listed status is rejected.")
-            .when(has(STATUS, |text| text == "cancelled")),
-        fault("unknown-shown", "An instance has a status that is not listed.")
-            .success(set("/data/items/-/status", "suspended")),
-    ]
+fn is_own(call: &Call<'_>, number: &str) -> bool {
+    call.facts.orders.iter().any(|order| order.number == number)
 }
 
-fn group() -> Vec<Fault> {
-    let number = |call: &Call<'_>| integer(call, GROUP);
-    let above_zero = |call: &Call<'_>| integer(call, GROUP) > Some(0);
-    let is_null =
-        |call: &Call<'_>| call.json().get(&call.contract.search.group_id.name).is_some_and(Value::is_null);
-    let foreign =
-        move |call: &Call<'_>| call.facts.foreign_group.is_some() && number(call) == call.facts.foreign_group;
-    let put_group = |id: i64| move |call: &mut Call<'_>| put(call, GROUP, id);
-    faults_of![
-        "search.group/",
-        fault("ignored", "groupId is ignored.")
-            .when(move |call| number(call) >= Some(0))
-            .request(ignore(GROUP)),
-        fault("zero-is-all", "0 stands for all groups.")
-            .when(has(GROUP, |group| group == 0))
-            .request(ignore(GROUP)),
-        fault("zero-is-all-with-ports", "0 stands for all groups when items have ports.")
-            .when(move |call| number(call) == Some(0) && all_with_ports(call))
-            .request(ignore(GROUP)),
-        fault("null-is-ungrouped", "null stands for ungrouped instances.")
-            .when(is_null)
-            .request(put_group(0)),
-        reject("null-rejected", "null is rejected.").when(is_null),
-        fault("null-drops-status", "With groupId null the status is ignored.")
-            .when(is_null)
-            .request(ignore(STATUS)),
-        fault(
-            "null-is-ungrouped-beside-order",
-            "Beside an order number null stands for ungrouped instances."
-        )
-        .when(is_null)
-        .when(asks(ORDER))
-        .request(put_group(0)),
-        reject("zero-rejected", "groupId 0 is rejected.").when(has(GROUP, |group| group == 0)),
-        fault("negative", "A negative groupId is ignored.")
-            .when(move |call| number(call) < Some(0) && number(call).is_some())
-            .request(ignore(GROUP)),
-        fault("huge", "A groupId with a fraction is ignored.")
-            .when(has(GROUP, Value::is_f64))
-            .request(ignore(GROUP)),
-        fault("absent-is-ungrouped", "Without groupId, IPv6 addresses show ungrouped instances only.")
-            .when(move |call| number(call).is_none() && !is_null(call) && call.memory.calls() > 4)
-            .request(put_group(0)),
-        fault("ipv6-ungrouped", "A group shows no IPv6 instances.").when(above_zero).success(lose_v6),
-        fault("one-instance", "A group shows one instance only.").when(above_zero).success(|_, body| {
-            let Some(items) = items(body) else { return };
-            items.truncate(1);
-            body["data"]["total"] = json!(items.len());
-        }),
-        fault("next-group", "A search for the largest group finds the instances of another one.")
-            .when(has(GROUP, |group| group == 17))
-            .request(put_group(11)),
-        fault("foreign-shown", "The group of another account is shown to who names it.")
-            .when(foreign)
-            .request(act_as_second),
-        fault("foreign-told", "A foreign group is rejected where an unknown one finds nothing.")
-            .when(foreign)
-            .reply(respond(403, json!({"code": 403, "message": "this group belongs to another account"}))),
-    ]
-}
-
-fn country() -> Vec<Fault> {
-    faults_of![
-        "search.country/",
-        fault("ignored", "countryCode is ignored.").request(ignore(COUNTRY)),
-        fault("ignored-with-ports", "countryCode is ignored when all items have ports.")
-            .when(all_with_ports)
-            .request(ignore(COUNTRY)),
-        loose("prefix", "A code matches by its beginning.", COUNTRY, is_prefix),
-        loose("suffix", "A code matches by its end.", COUNTRY, is_suffix),
-        loose("longer", "More than a code matches it.", COUNTRY, is_extension),
-        loose("contained", "A code that contains another one matches it.", COUNTRY, is_part),
-        loose("pattern", "A code is taken for a pattern.", COUNTRY, is_pattern),
-        fault("star", "A star stands for every country.")
-            .when(has(COUNTRY, |code| code == "*"))
-            .request(ignore(COUNTRY)),
-        loose("first-letter", "Codes are told apart by their first letter.", COUNTRY, |asked, value| asked
-            .chars()
-            .next()
-            == value.chars().next()),
-        fault("ipv6-lost", "A country shows no IPv6 instances.").when(asks(COUNTRY)).success(lose_v6),
-        fault("last-lost", "A country loses its last instance.").when(asks(COUNTRY)).success(|_, body| {
-            drop(items(body).and_then(Vec::pop));
-            body["data"]["total"] = json!(total(body) - 1);
-        }),
-        fault("one-swapped", "One country stands for another.")
-            .request(reword(COUNTRY, |code| (code == "JPN").then_some("BRA"))),
-        fault("object", "An object is taken for a code.")
-            .when(has(COUNTRY, Value::is_object))
-            .request(ignore(COUNTRY)),
-    ]
-}
-
-fn city() -> Vec<Fault> {
-    faults_of![
-        "search.city/",
-        fault("ignored", "cityCode is ignored.").request(ignore(CITY)),
-        fault("ignored-with-ports", "cityCode is ignored when all items have ports.")
-            .when(all_with_ports)
-            .request(ignore(CITY)),
-        loose("prefix", "A code matches by its beginning.", CITY, is_prefix),
-        loose("suffix", "A code matches by its end.", CITY, is_suffix),
-        loose("longer", "More than a code matches it.", CITY, is_extension),
-        loose("pattern", "A code is taken for a pattern.", CITY, is_pattern),
-        fault("whole-country", "A city finds its whole country.")
-            .when(has(CITY, |city| city == "LAX"))
-            .request(|call| {
-                ignore(CITY)(call);
-                put(call, COUNTRY, "USA");
-            }),
-        fault("ipv6-lost", "A city shows no IPv6 instances.").when(asks(CITY)).success(lose_v6),
-        fault("one-swapped", "One city stands for another.")
-            .request(reword(CITY, |code| (code == "REK").then_some("SAO"))),
-        fault("list", "A list is taken for a code.").when(has(CITY, Value::is_array)).request(ignore(CITY)),
-    ]
-}
-
-fn order() -> Vec<Fault> {
-    let known = |call: &Call<'_>, number: &str| call.facts.orders.iter().any(|order| order.number == number);
-    let near = move |id, breaks, fits: fn(&str, &str) -> bool| {
-        Fault::new(id, breaks).request(move |call: &mut Call<'_>| {
-            let Some(asked) = text(call, ORDER).filter(|asked| !known(call, asked)) else {
-                return;
-            };
-            if let Some(order) = call.facts.orders.iter().find(|order| fits(&asked, &order.number)) {
-                put(call, ORDER, order.number.clone());
-            }
-        })
-    };
-    let foreign =
-        |call: &Call<'_>| call.facts.foreign_order.is_some() && text(call, ORDER) == call.facts.foreign_order;
-    faults_of![
-        "search.order-number/",
-        fault("ignored", "orderNo is ignored.").request(ignore(ORDER)),
-        fault("unknown-is-any", "An unknown order number finds everything.")
-            .when(move |call| text(call, ORDER).is_some_and(|number| !known(call, &number)))
-            .request(ignore(ORDER)),
-        near("prefix", "The beginning of an order number matches it.", is_prefix),
-        near("suffix", "The end of an order number matches it.", is_suffix),
-        near("longer", "More than an order number matches it.", is_extension),
-        near("contained", "A text that contains an order number matches it.", is_part),
-        near("pattern", "An order number is taken for a pattern.", is_pattern),
-        near("any-case", "An order number matches in any letter case.", str::eq_ignore_ascii_case),
-        fault("one-address", "An order finds the instances of one address.").when(asks(ORDER)).success(
-            |_, body| {
-                let first = items(body).and_then(|items| items.first()).map(|item| item["ip"].clone());
-                lose_where(body, |item| Some(&item["ip"]) != first.as_ref());
-            }
-        ),
-        fault("ipv6-lost", "An order shows no IPv6 instances.").when(asks(ORDER)).success(lose_v6),
-        fault("finds-nothing", "An order number finds nothing.").when(asks(ORDER)).request(find_nothing),
-        fault("foreign-shown", "The order of another account is shown to who names it.")
-            .when(foreign)
-            .request(act_as_second),
-        fault("foreign-told", "A foreign order number is rejected where an unknown one finds nothing.")
-            .when(foreign)
-            .reply(respond(403, json!({"code": 403, "message": "not your order"}))),
-        fault("foreign-counted", "The instances of a foreign order are counted.")
-            .when(foreign)
-            .success(set("/data/total", 3)),
-        fault("boolean", "true is taken for an order number.")
-            .when(has(ORDER, Value::is_boolean))
-            .request(ignore(ORDER)),
-    ]
+/// Searches by the own order that an order number comes near to.
+fn near(fits: fn(&str, &str) -> bool) -> impl Fn(&mut Call<'_>) + Send + Sync {
+    move |call| {
+        let Some(asked) = text(call, ORDER).filter(|asked| !is_own(call, asked)) else { return };
+        if let Some(order) = call.facts.orders.iter().find(|order| fits(&asked, &order.number)) {
+            put(call, ORDER, order.number.clone());
+        }
+    }
 }

@@ -1,59 +1,175 @@
 //! Faults in what a search takes: the list of addresses, its items, the body and the token.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 
 use serde_json::{Value, json};
 
 use super::edit::respond;
+use super::row::{When, reject, request, that};
 use super::search::{
-    NOBODY, ORDER, STATUS, above_distinct_limit, add_nobody, all_items, all_v6, all_with_ports, any_item,
-    asks, at_distinct_limit, bare, batch, count, cut_to_limit, distinct, each, edit_ips, has_port, ips,
-    is_v6, items, map_ips, total, with_duplicates, with_empty_ips,
+    GROUP, NOBODY, ORDER, STATUS, above_distinct_limit, add_nobody, all_items, all_v6, all_with_ports,
+    any_item, asks, at_distinct_limit, bare, batch, batch_of, count, cut_to_limit, distinct, each, edit_ips,
+    has_port, integer, ips, is_v6, items, later_page, map_ips, total, with_duplicates, with_empty_ips,
 };
 use super::token::{
-    any_of_two_tokens, empty_token, first_of_two_tokens, last_of_two_tokens, query_tokens, without_token,
+    any_of_two_tokens, empty_token, first_of_two_tokens, last_of_two_tokens, serve_tokens, without_token,
 };
 use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
-    let tables = [required(), raw_limit(), dedup_limit(), all_or_nothing(), body(), token()];
-    tables.into_iter().flatten().collect()
-}
-
-fn required() -> Vec<Fault> {
-    let absent = |call: &Call<'_>| {
-        let body = call.json();
-        body.is_object() && body.get(&call.contract.search.ips.name).is_none_or(Value::is_null)
-    };
-    faults_of![
-        "search.ips-required/",
-        fault("absent", "A search without ips finds nothing instead of being rejected.")
-            .when(absent)
-            .request(ips_of_nobody),
-        fault("null", "ips may be null.").when(ips_are(Value::is_null)).request(ips_of_nobody),
-        fault("optional-with-order", "Beside an order number ips may be left out.")
-            .when(absent)
-            .when(asks(ORDER))
-            .request(ips_of_nobody),
-        fault("in-the-query", "Without a body ips are taken from the query.")
-            .when(|call| call.body.is_empty())
-            .request(|call| {
+    faults! {
+        "search.ips-required/" {
+            "absent": "A search without ips finds nothing instead of being rejected." if without_ips => ips_of_nobody;
+            "null": "ips may be null." if ips_are(Value::is_null) => ips_of_nobody;
+            "optional-with-order": "Beside an order number ips may be left out." if without_ips, asks(ORDER) => ips_of_nobody;
+            "in-the-query": "Without a body ips are taken from the query." if that(|call| call.body.is_empty()) => request(|call| {
                 let name = call.contract.search.ips.name.clone();
                 if let Some(item) = call.param(&name) {
                     call.drop_param(&name);
                     call.set_json(&json!({ name: [item] }));
                 }
-            }),
-        fault("breaks", "A search without ips breaks the server.")
-            .when(absent)
-            .reply(respond(500, json!({"message": "no ips"}))),
-    ]
+            });
+            "breaks": "A search without ips breaks the server." if without_ips => respond(500, json!({"message": "no ips"}));
+        }
+        "search.ips-raw-limit/" {
+            "one-above": "One item above the limit is accepted." if raw(|count, most| count == most + 1) => cut_to_raw_limit;
+            "after-duplicates": "Raw items are counted after duplicates are taken out."
+                if raw(|count, most| count > most), that(|call| distinct(call) == 1) => batch(|_, items| items.truncate(1));
+            "most-rejected": "The most items that there may be are rejected." if raw(|count, most| count == most) => reject;
+            "half": "Half of the limit is the limit." if raw(|count, most| count > most / 2 && count <= most) => reject;
+            "empty": "An empty list finds nothing instead of being rejected." if with_empty_ips => add_nobody;
+            "text": "ips may be a text." if ips_are(Value::is_string) => ips_of_nobody;
+            "object": "ips may be an object." if ips_are(Value::is_object) => ips_of_nobody;
+            "breaks": "Too many items break the server." if raw(|count, most| count > most) => respond(502, json!({"message": "bad gateway"}));
+            "none-with-a-status": "With a status there may be more raw items." if asks(STATUS) => cut_to_raw_limit;
+            "none-on-later-pages": "On later pages there may be more raw items." if later_page => cut_to_raw_limit;
+            "half-with-ports": "With an IPv4 address and its port half of the limit is the limit."
+                if raw(|count, most| count > most / 2 && count <= most), any_item(|item| has_port(item) && !item.starts_with('[')) => reject;
+            "body-of-400-kib": "A body of more than 400 KiB is rejected." if that(|call| call.body.len() > 400 << 10) => reject;
+        }
+        "search.ips-dedup-limit/" {
+            "one-above": "One distinct item above the limit is accepted."
+                if that(|call| distinct(call) == most(call) + 1 && count(call) == most(call) + 1) => cut;
+            "one-above-after-duplicates": "After many duplicates one distinct item too many is accepted."
+                if above_distinct_limit, that(|call| count(call) > 2 * most(call)) => cut;
+            "most-rejected": "The most distinct items are rejected." if at_distinct_limit => reject;
+            "most-ipv4-ports-rejected": "The most IPv4 addresses with ports are rejected."
+                if at_distinct_limit, all_with_ports, all_items(|item| !is_v6(item)) => reject;
+            "most-ports-rejected": "The most distinct items are rejected when all have ports." if at_distinct_limit, all_with_ports => reject;
+            "duplicates-counted": "Duplicates count." if that(|call| count(call) > most(call)) => reject;
+            "by-address-alone": "Ports do not make items distinct." if above_distinct_limit, all_with_ports => cut;
+            "with-and-without-port": "An address with a port and without count once."
+                if above_distinct_limit, that(|call| ips(call).iter().filter(|item| has_port(item)).count() == 1) => cut;
+            "by-spelling": "Two spellings of an IPv6 address count twice." if any_item(spelt_out), above_distinct_limit => reject;
+            "repeats-found-twice": "A repeated item finds its instances twice." if with_duplicates => repeat_found;
+            "ipv6-repeats-found-twice": "A repeated IPv6 item finds its instances twice." if with_duplicates, all_v6 => repeat_found;
+            "repeats-lost": "A repeated item is left out." if with_duplicates, batch_of(..2_000) => request(|call| {
+                let all = ips(call);
+                edit_ips(call, |items| {
+                    items.retain(|item| all.iter().filter(|sent| Some(sent.as_str()) == item.as_str()).count() < 2);
+                    items.push(NOBODY.into());
+                });
+            });
+            "respelt-lost": "An IPv6 address that comes in two spellings is left out." if any_item(spelt_out), with_duplicates => request(|call| {
+                let sent = ips(call);
+                let spelt_out: Vec<IpAddr> =
+                    sent.iter().filter(|item| spelt_out(item)).filter_map(|item| bare(item).parse().ok()).collect();
+                map_ips(call, |_, item| {
+                    let is_respelt = bare(item).parse().is_ok_and(|ip| spelt_out.contains(&ip));
+                    if is_respelt { NOBODY } else { item }.to_owned()
+                });
+            });
+            "only-mixed": "The limit holds for batches with IPv4 in them only." if above_distinct_limit, all_v6 => cut_to_limit;
+            "three-times": "An item that comes three times is removed." => request(|call| {
+                let counts = counts(&ips(call));
+                edit_ips(call, |items| {
+                    items.retain(|item| counts.get(item.as_str().unwrap_or_default()).is_none_or(|count| *count != 3));
+                    if items.is_empty() {
+                        items.push(NOBODY.into());
+                    }
+                });
+            });
+            "none-for-many-raw-items": "Distinct items are not counted when there are more than nine thousand raw ones."
+                if raw(|count, most| count > 9_000 && count <= most), above_distinct_limit => cut_to_limit;
+            "lowered-by-nobody": "The limit on distinct items is one too low." if at_distinct_limit, that(|call| count(call) == most(call)) => reject;
+        }
+        "search.ips-all-or-nothing/" {
+            "skipped": "A bad item among good ones is left out." if batch_of(2..) => skip(|_, _| true);
+            "first-skipped": "A bad item is left out when it comes first." if batch_of(2..) => skip(|place, _| place == 0);
+            "last-skipped": "A bad item is left out when it comes last." if batch_of(2..) => skip(|place, count| place + 1 == count);
+            "middle-skipped": "A bad item is left out when it is neither first nor last."
+                if batch_of(2..) => skip(|place, count| place > 0 && place + 1 < count);
+            "past-the-hundredth": "Items beyond the hundredth are ignored." if batch_of(2..) => skip(|place, _| place >= 100);
+            "bad-port-skipped": "An item with a bad port is left out."
+                if batch_of(2..) => batch(|_, items| items.retain(|item| item.as_str().is_none_or(|item| !item.ends_with(":0"))));
+            "port-taken-off": "In a batch, a bad port is taken off."
+                if batch_of(2..) => each(|item| item.strip_suffix(":0").unwrap_or(item).to_owned());
+            "cut-to-the-limit": "A set over the limit is cut." if above_distinct_limit => cut_to_limit;
+            "empty-set": "An empty set finds nothing instead of being rejected." if with_empty_ips => add_nobody;
+            "too-many-beside-status": "Beside a status a batch over the limit is searched in part." if above_distinct_limit, asks(STATUS) => cut_to_limit;
+            "empty-beside-order": "Beside an order number ips may be empty." if asks(ORDER), with_empty_ips => add_nobody;
+            "dropped-when-repeated": "An invalid item that comes twice is dropped." => request(|call| {
+                let counts = counts(&ips(call));
+                edit_ips(call, |items| items.retain(|item| {
+                    let text = item.as_str().unwrap_or_default();
+                    bare(text).parse::<IpAddr>().is_ok() || counts.get(text).is_none_or(|count| *count < 2)
+                }));
+            });
+            "in-the-middle": "An invalid item at one of the places from 300 to 399 is left out." => skip_networks(|place, _| (300..400).contains(&place));
+            "last-of-all": "An invalid item at the last place of the largest batch is left out." => skip_networks(|place, most| place + 1 == most);
+            "beside-group-id": "Beside the id of a group any number of items is accepted."
+                if above_distinct_limit, that(|call| integer(call, GROUP) > Some(0)) => cut_to_limit;
+        }
+        "search.json-body/" {
+            "array": "A list of one object is taken for the object." if that(|call| call.json().is_array()) => body_of_nobody;
+            "text": "A text is taken for an address." if that(|call| call.json().is_string()) => body_of_nobody;
+            "number": "A number is taken for an object." if that(|call| call.json().is_number()) => body_of_nobody;
+            "null": "null is taken for an object." if that(|call| &call.body[..] == b"null") => body_of_nobody;
+            "absent": "An absent body is accepted." if that(|call| call.body.is_empty()) => body_of_nobody;
+            "cut": "An object that is cut off is accepted." if that(|call| call.body.starts_with(b"{") && !is_json(call)) => body_of_nobody;
+            "raw-line-break": "A raw line break in a text is accepted."
+                if that(|call| call.body.starts_with(b"{") && call.body.ends_with(b"\nb\"}")) => body_of_nobody;
+            "form": "A form-encoded body is accepted." if that(|call| call.body.starts_with(b"ips=")) => body_of_nobody;
+            "deep-breaks": "A deeply nested body breaks the server."
+                if that(|call| call.body.starts_with(b"[[[[")) => respond(500, json!({"message": "stack"}));
+            "no-json-breaks": "A body that is no JSON breaks the server."
+                if that(|call| !call.body.is_empty() && !is_json(call)) => respond(500, json!({"message": "unexpected token"}));
+            "lines": "A body of several lines is rejected." if that(|call| call.json().is_object() && call.body.contains(&b'\n')) => reject;
+            "escapes": "A text with escapes is rejected."
+                if that(|call| call.json().is_object() && call.body.windows(3).any(|three| three == b"\\u0")) => reject;
+            "space-first": "A body that begins with a space is rejected."
+                if that(|call| call.body.first().is_some_and(u8::is_ascii_whitespace)) => reject;
+        }
+        "search.token/" {
+            "absent": "A search without a token is served." => without_token();
+            "empty": "A search with an empty token is served." => empty_token();
+            "unknown": "A search with an unknown token is served." => serve_tokens(|call, sent| {
+                sent.len() == 1 && sent != [""] && call.facts.secrets().all(|secret| sent != [secret.expose()])
+            });
+            "first-of-two": "Of two tokens the first one counts." => first_of_two_tokens;
+            "list": "A token in `api_key[]` counts." => request(|call| {
+                let list = format!("{}[]", call.contract.search.api_key.name);
+                if let Some(token) = call.param(&list) {
+                    call.drop_param(&list);
+                    call.act_as(&token);
+                }
+            });
+            "last-of-two": "Of two tokens the last one counts." => last_of_two_tokens;
+            "two-beside-status": "Beside a status the first of two tokens counts." if asks(STATUS) => first_of_two_tokens;
+            "any-of-two": "Of two tokens any good one counts." => any_of_two_tokens();
+        }
+    }
+}
+
+fn without_ips(call: &Call<'_>) -> bool {
+    let body = call.json();
+    body.is_object() && body.get(&call.contract.search.ips.name).is_none_or(Value::is_null)
 }
 
 /// `ips` is sent and its value fits.
-fn ips_are(fits: fn(&Value) -> bool) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
-    move |call| call.json().get(&call.contract.search.ips.name).is_some_and(fits)
+fn ips_are(fits: fn(&Value) -> bool) -> When {
+    that(move |call| call.json().get(&call.contract.search.ips.name).is_some_and(fits))
 }
 
 /// Searches for an address that nobody has.
@@ -62,108 +178,50 @@ fn ips_of_nobody(call: &mut Call<'_>) {
     call.edit(|body| drop(body.insert(name, json!([NOBODY]))));
 }
 
-fn raw_limit() -> Vec<Fault> {
-    let most = |call: &Call<'_>| *call.contract.search.raw_items.end();
-    faults_of![
-        "search.ips-raw-limit/",
-        fault("one-above", "One item above the limit is accepted.")
-            .when(move |call| count(call) == most(call) + 1)
-            .request(batch(|search, items| items.truncate(*search.raw_items.end()))),
-        fault("after-duplicates", "Raw items are counted after duplicates are taken out.")
-            .when(move |call| count(call) > most(call) && distinct(call) == 1)
-            .request(batch(|_, items| items.truncate(1))),
-        reject("most-rejected", "The most items that there may be are rejected.").when(move |call| count(
-            call
-        ) == most(
-            call
-        )),
-        reject("half", "Half of the limit is the limit.")
-            .when(move |call| (most(call) / 2 + 1..=most(call)).contains(&count(call))),
-        fault("empty", "An empty list finds nothing instead of being rejected.")
-            .when(with_empty_ips)
-            .request(add_nobody),
-        fault("text", "ips may be a text.").when(ips_are(Value::is_string)).request(ips_of_nobody),
-        fault("object", "ips may be an object.").when(ips_are(Value::is_object)).request(ips_of_nobody),
-        fault("breaks", "Too many items break the server.")
-            .when(move |call| count(call) > most(call))
-            .reply(respond(502, json!({"message": "bad gateway"}))),
-    ]
+/// The same with a body of its own.
+fn body_of_nobody(call: &mut Call<'_>) {
+    let name = &call.contract.search.ips.name;
+    call.set_json(&json!({ name: [NOBODY] }));
+}
+
+fn is_json(call: &Call<'_>) -> bool {
+    serde_json::from_slice::<Value>(&call.body).is_ok()
+}
+
+/// The number of raw items and the greatest one that there may be fit.
+fn raw(fits: fn(usize, usize) -> bool) -> When {
+    that(move |call| fits(count(call), *call.contract.search.raw_items.end()))
+}
+
+fn cut_to_raw_limit(call: &mut Call<'_>) {
+    let most = *call.contract.search.raw_items.end();
+    edit_ips(call, |items| items.truncate(most));
+}
+
+/// How many distinct items there may be.
+fn most(call: &Call<'_>) -> usize {
+    call.contract.search.distinct_items
 }
 
 /// Takes out duplicates, and keeps as many items as there may be.
 fn cut(call: &mut Call<'_>) {
-    let (mut known, most) = (HashSet::new(), call.contract.search.distinct_items);
+    let (mut known, most) = (HashSet::new(), most(call));
     edit_ips(call, |items| {
         items.retain(|item| known.insert(item.to_string()));
         items.truncate(most);
     });
 }
 
-fn dedup_limit() -> Vec<Fault> {
-    let most = |call: &Call<'_>| call.contract.search.distinct_items;
-    let spelt_out = |item: &str| item.contains(":0000:");
-    faults_of![
-        "search.ips-dedup-limit/",
-        fault("one-above", "One distinct item above the limit is accepted.")
-            .when(move |call| distinct(call) == most(call) + 1 && count(call) == most(call) + 1)
-            .request(cut),
-        fault("one-above-after-duplicates", "After many duplicates one distinct item too many is accepted.")
-            .when(above_distinct_limit)
-            .when(move |call| count(call) > 2 * most(call))
-            .request(cut),
-        reject("most-rejected", "The most distinct items are rejected.").when(at_distinct_limit),
-        reject("most-ipv4-ports-rejected", "The most IPv4 addresses with ports are rejected.")
-            .when(at_distinct_limit)
-            .when(all_with_ports)
-            .when(all_items(|item| !is_v6(item))),
-        reject("most-ports-rejected", "The most distinct items are rejected when all have ports.")
-            .when(at_distinct_limit)
-            .when(all_with_ports),
-        reject("duplicates-counted", "Duplicates count.").when(move |call| count(call) > most(call)),
-        fault("by-address-alone", "Ports do not make items distinct.")
-            .when(above_distinct_limit)
-            .when(all_with_ports)
-            .request(cut),
-        fault("with-and-without-port", "An address with a port and without count once.")
-            .when(above_distinct_limit)
-            .when(|call| ips(call).iter().filter(|item| has_port(item)).count() == 1)
-            .request(cut),
-        reject("by-spelling", "Two spellings of an IPv6 address count twice.")
-            .when(any_item(spelt_out))
-            .when(above_distinct_limit),
-        fault("repeats-found-twice", "A repeated item finds its instances twice.")
-            .when(with_duplicates)
-            .success(repeat_found),
-        fault("ipv6-repeats-found-twice", "A repeated IPv6 item finds its instances twice.")
-            .when(with_duplicates)
-            .when(all_v6)
-            .success(repeat_found),
-        fault("repeats-lost", "A repeated item is left out.")
-            .when(with_duplicates)
-            .when(|call| count(call) < 2_000)
-            .request(|call| {
-                let all = ips(call);
-                edit_ips(call, |items| {
-                    items.retain(|item| {
-                        all.iter().filter(|sent| Some(sent.as_str()) == item.as_str()).count() < 2
-                    });
-                    items.push(NOBODY.into());
-                });
-            }),
-        fault("respelt-lost", "An IPv6 address that comes in two spellings is left out.")
-            .when(any_item(spelt_out))
-            .when(with_duplicates)
-            .request(|call| {
-                let mut written = ips(call);
-                written.retain(|item| item.contains(":0000:"));
-                let written: Vec<IpAddr> =
-                    written.iter().filter_map(|item| bare(item).parse().ok()).collect();
-                map_ips(call, |_, item| {
-                    let respelt = bare(item).parse().is_ok_and(|ip| written.contains(&ip));
-                    if respelt { NOBODY } else { item }.to_owned()
-                });
-            }),
-    ]
+fn spelt_out(item: &str) -> bool {
+    item.contains(":0000:")
+}
+
+fn counts(items: &[String]) -> HashMap<String, usize> {
+    let mut counts = HashMap::new();
+    for item in items {
+        *counts.entry(item.clone()).or_default() += 1;
+    }
+    counts
 }
 
 fn repeat_found(_: &Call<'_>, body: &mut Value) {
@@ -173,99 +231,34 @@ fn repeat_found(_: &Call<'_>, body: &mut Value) {
     body["data"]["total"] = json!(total(body) * 2);
 }
 
-fn all_or_nothing() -> Vec<Fault> {
-    let is_bad = |item: &Value| {
-        item.as_str().is_none_or(|item| item.contains('/') || item.ends_with(":0") || item.is_empty())
-    };
-    // Leaves out bad items by their place and the number of items.
-    let skip = move |id, breaks, which: fn(usize, usize) -> bool| {
-        Fault::new(id, breaks).when(|call| count(call) > 1).request(batch(move |_, items| {
-            let (count, mut places) = (items.len(), 0..);
-            items.retain(|item| !(places.next().is_some_and(|place| which(place, count)) && is_bad(item)));
-        }))
-    };
-    faults_of![
-        "search.ips-all-or-nothing/",
-        skip("skipped", "A bad item among good ones is left out.", |_, _| true),
-        skip("first-skipped", "A bad item is left out when it comes first.", |place, _| place == 0),
-        skip("last-skipped", "A bad item is left out when it comes last.", |place, count| place + 1 == count),
-        skip(
-            "middle-skipped",
-            "A bad item is left out when it is neither first nor last.",
-            |place, count| place > 0 && place + 1 < count
-        ),
-        skip("past-the-hundredth", "Items beyond the hundredth are ignored.", |place, _| place >= 100),
-        fault("bad-port-skipped", "An item with a bad port is left out.")
-            .when(|call| count(call) > 1)
-            .request(batch(|_, items| {
-                items.retain(|item| item.as_str().is_none_or(|item| !item.ends_with(":0")))
-            })),
-        fault("port-taken-off", "In a batch, a bad port is taken off.")
-            .when(|call| count(call) > 1)
-            .request(each(|item| item.strip_suffix(":0").unwrap_or(item).to_owned())),
-        fault("cut-to-the-limit", "A set over the limit is cut.")
-            .when(above_distinct_limit)
-            .request(cut_to_limit),
-        fault("empty-set", "An empty set finds nothing instead of being rejected.")
-            .when(with_empty_ips)
-            .request(add_nobody),
-    ]
+/// Leaves out the items that are bad and whose place fits.
+fn leave_out(call: &mut Call<'_>, at: impl Fn(usize) -> bool, is_bad: fn(&Value) -> bool) {
+    let mut places = 0..;
+    edit_ips(call, |items| items.retain(|item| !(places.next().is_some_and(&at) && is_bad(item))));
 }
 
-fn body() -> Vec<Fault> {
-    let taken = |id, breaks, fits: fn(&Call<'_>) -> bool| {
-        Fault::new(id, breaks).when(fits).request(|call| {
-            let name = &call.contract.search.ips.name;
-            call.set_json(&json!({ name: [NOBODY] }));
-        })
-    };
-    faults_of![
-        "search.json-body/",
-        taken("array", "A list of one object is taken for the object.", |call| call.json().is_array()),
-        taken("text", "A text is taken for an address.", |call| call.json().is_string()),
-        taken("number", "A number is taken for an object.", |call| call.json().is_number()),
-        taken("null", "null is taken for an object.", |call| &call.body[..] == b"null"),
-        taken("absent", "An absent body is accepted.", |call| call.body.is_empty()),
-        taken("cut", "An object that is cut off is accepted.", |call| {
-            call.body.starts_with(b"{") && serde_json::from_slice::<Value>(&call.body).is_err()
-        }),
-        taken("raw-line-break", "A raw line break in a text is accepted.", |call| {
-            call.body.starts_with(b"{") && call.body.ends_with(b"\nb\"}")
-        }),
-        taken("form", "A form-encoded body is accepted.", |call| call.body.starts_with(b"ips=")),
-        fault("deep-breaks", "A deeply nested body breaks the server.")
-            .when(|call| call.body.starts_with(b"[[[["))
-            .reply(respond(500, json!({"message": "stack"}))),
-        fault("no-json-breaks", "A body that is no JSON breaks the server.")
-            .when(|call| !call.body.is_empty() && serde_json::from_slice::<Value>(&call.body).is_err())
-            .reply(respond(500, json!({"message": "unexpected token"}))),
-    ]
+/// Leaves out bad items by their place and the number of items.
+fn skip(which: fn(usize, usize) -> bool) -> impl Fn(&mut Call<'_>) + Send + Sync {
+    move |call| {
+        let count = count(call);
+        leave_out(
+            call,
+            |place| which(place, count),
+            |item| {
+                item.as_str().is_none_or(|item| item.contains('/') || item.ends_with(":0") || item.is_empty())
+            },
+        );
+    }
 }
 
-fn token() -> Vec<Fault> {
-    faults_of![
-        "search.token/",
-        fault("absent", "A search without a token is served.").request(without_token),
-        fault("empty", "A search with an empty token is served.").request(empty_token),
-        fault("unknown", "A search with an unknown token is served.").request(|call| {
-            let sent = query_tokens(call);
-            let known = call.facts.secrets().any(|secret| sent == [secret.expose()]);
-            if sent.len() == 1 && !known && sent != [""] {
-                call.as_main();
-            }
-        }),
-        fault("first-of-two", "Of two tokens the first one counts.").request(first_of_two_tokens),
-        fault("list", "A token in `api_key[]` counts.").request(|call| {
-            let list = format!("{}[]", call.contract.search.api_key.name);
-            if let Some(token) = call.param(&list) {
-                call.drop_param(&list);
-                call.act_as(&token);
-            }
-        }),
-        fault("last-of-two", "Of two tokens the last one counts.").request(last_of_two_tokens),
-        fault("two-beside-status", "Beside a status the first of two tokens counts.")
-            .when(asks(STATUS))
-            .request(first_of_two_tokens),
-        fault("any-of-two", "Of two tokens any good one counts.").request(any_of_two_tokens),
-    ]
+/// Leaves out networks by their place and the greatest number of items.
+fn skip_networks(which: fn(usize, usize) -> bool) -> impl Fn(&mut Call<'_>) + Send + Sync {
+    move |call| {
+        let most = *call.contract.search.raw_items.end();
+        leave_out(
+            call,
+            |place| which(place, most),
+            |item| item.as_str().is_some_and(|item| item.contains('/')),
+        );
+    }
 }

@@ -4,173 +4,160 @@ use hyper::StatusCode;
 use serde_json::{Value, json};
 
 use super::edit::{change, remove, rename, set, with_header, with_status, without_header};
-use super::search::{CITY, asks, filtered, finds_nothing, later_page};
-use crate::lab::Fault;
+use super::row::{empty, list, success, when_empty};
+use super::search::{CITY, asks, filtered, later_page};
+use crate::lab::exchange::Reply;
+use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
-    [envelope(), headers(), instance(), capabilities()].into_iter().flatten().collect()
-}
-
-fn envelope() -> Vec<Fault> {
-    faults_of![
-        "search.envelope/",
-        fault("code-of-extraction", "The code is 0.").success(set("/code", 0)),
-        fault("code-as-text", "The code is a string.").success(set("/code", "200")),
-        fault("message-missing", "There is no message.").success(remove("/message")),
-        fault("message-of-extraction", "The message is called msg.").success(rename("/message", "msg")),
-        fault("message-null-on-later-pages", "On later pages the message is null.")
-            .when(later_page)
-            .success(set("/message", Value::Null)),
-        fault("request-id-missing", "There is no requestId.").success(remove("/requestId")),
-        fault("request-id-renamed", "The requestId is called request_id.")
-            .success(rename("/requestId", "request_id")),
-        fault("request-id-number", "The requestId is a number.").success(set("/requestId", 7)),
-        fault("request-id-empty", "The requestId is empty.").success(set("/requestId", "")),
-        fault("request-id-missing-with-filter", "With a filter there is no requestId.")
-            .when(filtered)
-            .success(remove("/requestId")),
-        fault("data-is-the-list", "The data is the list itself.").success(|_, body| {
-            body["data"] = body["data"]["items"].take();
-        }),
-        fault("page-missing", "data has no page.").success(remove("/data/page")),
-        fault("size-missing", "data has no pageSize.").success(remove("/data/pageSize")),
-        fault("size-renamed", "pageSize is called page_size.").success(rename("/data/pageSize", "page_size")),
-        fault("page-text", "page is a string.")
-            .success(change("/data/page", |page| *page = json!(page.to_string()))),
-        fault("items-renamed", "items is called list.").success(rename("/data/items", "list")),
-        fault("items-object", "items is an object.")
-            .success(change("/data/items", |items| *items = json!({}))),
-        fault("nothing-null", "An empty result has items null.").empty(set("/data/items", Value::Null)),
-        fault("nothing-missing", "An empty result has no items.").empty(remove("/data/items")),
-        fault("nothing-no-data", "An empty result has no data.").empty(set("/data", Value::Null)),
-        fault("nothing-no-size", "An empty result has no pageSize.").empty(remove("/data/pageSize")),
-        fault("accepted", "A search gets HTTP 202.").reply(with_status(StatusCode::ACCEPTED)),
-        fault("nothing-partial", "An empty result gets HTTP 206.").reply(|call, reply| {
-            if finds_nothing(call, reply) {
-                reply.status = StatusCode::PARTIAL_CONTENT;
-            }
-        }),
-        fault("total-missing", "data has no total.").success(remove("/data/total")),
-        fault("total-renamed", "total is called count.").success(rename("/data/total", "count")),
-    ]
-}
-
-fn headers() -> Vec<Fault> {
-    let of_nothing = |id, breaks, name: &'static str| {
-        Fault::new(id, breaks).reply(move |call, reply| {
-            if finds_nothing(call, reply) {
-                reply.headers.remove(name);
-            }
-        })
-    };
-    faults_of![
-        "search.headers/",
-        fault("storable", "There is no Cache-Control.").reply(without_header("cache-control")),
-        fault("no-cache", "Cache-Control is no-cache, which allows storing.")
-            .reply(with_header("cache-control", "no-cache")),
-        fault("public", "Cache-Control is public.").reply(with_header("cache-control", "public, max-age=5")),
-        fault("untraced", "There is no X-Request-Id.").reply(without_header("x-request-id")),
-        fault("untraced-value", "X-Request-Id is empty.").reply(with_header("x-request-id", "")),
-        of_nothing("nothing-storable", "An empty result may be stored.", "cache-control"),
-        of_nothing("nothing-untraced", "An empty result has no X-Request-Id.", "x-request-id"),
-        fault("storable-with-filter", "A filtered result may be stored.")
-            .when(filtered)
-            .reply(without_header("cache-control")),
-        fault("untraced-later", "Later pages have no X-Request-Id.")
-            .when(later_page)
-            .reply(without_header("x-request-id")),
-        fault("storable-by-city", "A search with a cityCode may be stored for an hour.")
-            .when(asks(CITY))
-            .reply(with_header("cache-control", "max-age=3600")),
-    ]
-}
-
-fn instance() -> Vec<Fault> {
-    // A member that is null is left out, as some libraries do by default.
-    let omitted = |id, breaks, name: &'static str| {
-        Fault::new(id, breaks).list(move |_, items| {
-            for item in items.iter_mut().filter_map(Value::as_object_mut) {
-                if item.get(name).is_some_and(Value::is_null) {
-                    item.shift_remove(name);
+    faults! {
+        "search.envelope/" {
+            "code-of-extraction": "The code is 0." => set("/code", 0);
+            "code-as-text": "The code is a string." => set("/code", "200");
+            "message-missing": "There is no message." => remove("/message");
+            "message-of-extraction": "The message is called msg." => rename("/message", "msg");
+            "message-null-on-later-pages": "On later pages the message is null." if later_page => set("/message", Value::Null);
+            "request-id-missing": "There is no requestId." => remove("/requestId");
+            "request-id-renamed": "The requestId is called request_id." => rename("/requestId", "request_id");
+            "request-id-number": "The requestId is a number." => set("/requestId", 7);
+            "request-id-empty": "The requestId is empty." => set("/requestId", "");
+            "request-id-missing-with-filter": "With a filter there is no requestId." if filtered => remove("/requestId");
+            "data-is-the-list": "The data is the list itself." => success(|_, body| body["data"] = body["data"]["items"].take());
+            "page-missing": "data has no page." => remove("/data/page");
+            "size-missing": "data has no pageSize." => remove("/data/pageSize");
+            "size-renamed": "pageSize is called page_size." => rename("/data/pageSize", "page_size");
+            "page-text": "page is a string." => change("/data/page", |page| *page = json!(page.to_string()));
+            "items-renamed": "items is called list." => rename("/data/items", "list");
+            "items-object": "items is an object." => change("/data/items", |items| *items = json!({}));
+            "nothing-null": "An empty result has items null." => empty(set("/data/items", Value::Null));
+            "nothing-missing": "An empty result has no items." => empty(remove("/data/items"));
+            "nothing-no-data": "An empty result has no data." => empty(set("/data", Value::Null));
+            "nothing-no-size": "An empty result has no pageSize." => empty(remove("/data/pageSize"));
+            "accepted": "A search gets HTTP 202." => with_status(StatusCode::ACCEPTED);
+            "nothing-partial": "An empty result gets HTTP 206." => when_empty(with_status(StatusCode::PARTIAL_CONTENT));
+            "total-missing": "data has no total." => remove("/data/total");
+            "total-renamed": "total is called count." => rename("/data/total", "count");
+            "earlier-result": "A search with the X-Request-Id of an earlier one gets its result." => success(|call, body| {
+                let Some(id) = call.header(&call.contract.extract.request_id_header.name) else { return };
+                match call.memory.recall(id) {
+                    Some(earlier) => *body = earlier.json(),
+                    None => call.memory.keep(id, &Reply::json_with(200, body)),
                 }
-            }
-        })
-    };
-    faults_of![
-        "search.instance/",
-        fault("no-offer", "An instance lacks offerId.").success(remove("/data/items/-/offerId")),
-        fault("no-isp-type", "The last instance lacks ispType.").success(remove("/data/items/-/ispType")),
-        fault("no-protocols", "An instance lacks protocols.").success(remove("/data/items/0/protocols")),
-        fault("no-capabilities", "An instance lacks capabilities.")
-            .success(remove("/data/items/*/capabilities")),
-        fault("no-country", "An instance lacks countryCode.").success(remove("/data/items/-/countryCode")),
-        fault("no-id", "An instance lacks instanceId.").success(remove("/data/items/-/instanceId")),
-        fault("id-text", "An id is a string.").success(set("/data/items/0/instanceId", "9001")),
-        fault("id-zero", "An id is 0.").success(set("/data/items/-/instanceId", 0)),
-        fault("offer-zero", "An offerId is 0.").success(set("/data/items/-/offerId", 0)),
-        fault("offer-of-another", "Each offerId is that of the next product.").success(change(
-            "/data/items/*/offerId",
-            |offer| {
-                if let Some(number) = offer.as_i64() {
-                    *offer = json!(number.saturating_add(1));
-                }
-            }
-        )),
-        fault("isp-types-swapped", "ispType 1 and 2 are swapped.").success(change(
-            "/data/items/*/ispType",
-            |isp_type| match isp_type.as_i64() {
+            });
+        }
+        "search.headers/" {
+            "storable": "There is no Cache-Control." => without_header("cache-control");
+            "no-cache": "Cache-Control is no-cache, which allows storing." => with_header("cache-control", "no-cache");
+            "public": "Cache-Control is public." => with_header("cache-control", "public, max-age=5");
+            "untraced": "There is no X-Request-Id." => without_header("x-request-id");
+            "untraced-value": "X-Request-Id is empty." => with_header("x-request-id", "");
+            "nothing-storable": "An empty result may be stored." => when_empty(without_header("cache-control"));
+            "nothing-untraced": "An empty result has no X-Request-Id." => when_empty(without_header("x-request-id"));
+            "storable-with-filter": "A filtered result may be stored." if filtered => without_header("cache-control");
+            "untraced-later": "Later pages have no X-Request-Id." if later_page => without_header("x-request-id");
+            "storable-by-city": "A search with a cityCode may be stored for an hour." if asks(CITY) => with_header("cache-control", "max-age=3600");
+            "beside-the-callers": "Beside a request id of the caller a result has none." if with_id_of_caller => without_header("x-request-id");
+        }
+        "groups.headers/" {
+            "beside-the-callers": "Beside a request id of the caller a listing has none." if with_id_of_caller => without_header("x-request-id");
+        }
+        "search.instance/" {
+            "no-offer": "An instance lacks offerId." => remove("/data/items/-/offerId");
+            "no-isp-type": "The last instance lacks ispType." => remove("/data/items/-/ispType");
+            "no-protocols": "An instance lacks protocols." => remove("/data/items/0/protocols");
+            "no-capabilities": "An instance lacks capabilities." => remove("/data/items/*/capabilities");
+            "no-country": "An instance lacks countryCode." => remove("/data/items/-/countryCode");
+            "no-id": "An instance lacks instanceId." => remove("/data/items/-/instanceId");
+            "id-text": "An id is a string." => set("/data/items/0/instanceId", "9001");
+            "id-zero": "An id is 0." => set("/data/items/-/instanceId", 0);
+            "offer-zero": "An offerId is 0." => set("/data/items/-/offerId", 0);
+            "offer-of-another": "Each offerId is that of the next product." => change("/data/items/*/offerId", |offer| {
+                *offer = offer.as_i64().map_or_else(|| offer.clone(), |number| json!(number.saturating_add(1)));
+            });
+            "isp-types-swapped": "ispType 1 and 2 are swapped." => change("/data/items/*/ispType", |isp_type| match isp_type.as_i64() {
                 Some(1) => *isp_type = json!(2),
                 Some(2) => *isp_type = json!(1),
                 _ => {}
-            }
-        )),
-        fault("port-text", "Ports are strings.").success(set("/data/items/*/port", "20001")),
-        fault("port-negative", "A missing port is -1.").success(set("/data/items/-/port", -1)),
-        fault("isp-type-name", "ispType is a name.").success(set("/data/items/*/ispType", "native")),
-        fault("isp-type-negative", "An ispType is negative.").success(set("/data/items/0/ispType", -1)),
-        fault("ip-name", "An ip is a host name.").success(set("/data/items/-/ip", "gw7.proxy.invalid")),
-        fault("ip-with-port", "An ip comes with its port.")
-            .success(set("/data/items/0/ip", "198.18.0.1:20001")),
-        fault("ip-cidr", "An ip comes with a prefix length.")
-            .success(set("/data/items/0/ip", "198.18.0.1/32")),
-        fault("country-two-letters", "A country has two letters.")
-            .success(set("/data/items/-/countryCode", "US")),
-        fault("country-name", "A country is a name.").success(set("/data/items/0/countryCode", "Germany")),
-        fault("city-null", "A city is null.").success(set("/data/items/-/cityCode", Value::Null)),
-        fault("group-zero", "The group of an ungrouped instance is 0.")
-            .success(set("/data/items/-/groupId", 0)),
-        fault("expires-zoneless", "An expiresAt has no zone.")
-            .success(set("/data/items/-/expiresAt", "2026-12-31T23:59:59")),
-        fault("expires-empty", "An unknown expiresAt is empty.").success(set("/data/items/-/expiresAt", "")),
-        fault("activated-seconds", "An activatedAt is in seconds.")
-            .success(set("/data/items/0/activatedAt", 1_767_225_600)),
-        fault("activated-zero", "An activatedAt is the year 0 month 0.")
-            .success(set("/data/items/-/activatedAt", "0000-00-00T00:00:00Z")),
-        fault("protocols-joined", "protocols is one string.").success(change(
-            "/data/items/*/protocols",
-            |protocols| {
-                let texts: Vec<_> =
-                    protocols.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+            });
+            "port-text": "Ports are strings." => set("/data/items/*/port", "20001");
+            "port-negative": "A missing port is -1." => set("/data/items/-/port", -1);
+            "isp-type-name": "ispType is a name." => set("/data/items/*/ispType", "native");
+            "isp-type-negative": "An ispType is negative." => set("/data/items/0/ispType", -1);
+            "ip-name": "An ip is a host name." => set("/data/items/-/ip", "gw7.proxy.invalid");
+            "ip-with-port": "An ip comes with its port." => set("/data/items/0/ip", "198.18.0.1:20001");
+            "ip-cidr": "An ip comes with a prefix length." => set("/data/items/0/ip", "198.18.0.1/32");
+            "country-two-letters": "A country has two letters." => set("/data/items/-/countryCode", "US");
+            "country-name": "A country is a name." => set("/data/items/0/countryCode", "Germany");
+            "city-null": "A city is null." => set("/data/items/-/cityCode", Value::Null);
+            "group-zero": "The group of an ungrouped instance is 0." => set("/data/items/-/groupId", 0);
+            "expires-zoneless": "An expiresAt has no zone." => set("/data/items/-/expiresAt", "2026-12-31T23:59:59");
+            "expires-empty": "An unknown expiresAt is empty." => set("/data/items/-/expiresAt", "");
+            "activated-seconds": "An activatedAt is in seconds." => set("/data/items/0/activatedAt", 1_767_225_600);
+            "activated-zero": "An activatedAt is the year 0 month 0." => set("/data/items/-/activatedAt", "0000-00-00T00:00:00Z");
+            "protocols-joined": "protocols is one string." => change("/data/items/*/protocols", |protocols| {
+                let texts: Vec<_> = protocols.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
                 *protocols = json!(texts.join(","));
-            }
-        )),
-        fault("protocols-null", "protocols of an instance is null.")
-            .success(change("/data/items/-/protocols", |protocols| *protocols = Value::Null)),
-        omitted("null-expires-omitted", "An unknown expiresAt is left out.", "expiresAt"),
-        omitted("null-activated-omitted", "An activatedAt that is null is left out.", "activatedAt"),
-        omitted("null-group-omitted", "The groupId of an ungrouped instance is left out.", "groupId"),
-    ]
+            });
+            "protocols-null": "protocols of an instance is null." => change("/data/items/-/protocols", |protocols| *protocols = Value::Null);
+            "null-expires-omitted": "An unknown expiresAt is left out." => omit_null("expiresAt");
+            "null-activated-omitted": "An activatedAt that is null is left out." => omit_null("activatedAt");
+            "null-group-omitted": "The groupId of an ungrouped instance is left out." => omit_null("groupId");
+            "expiry-of-next": "Each instance shows the expiresAt of the next one on the page." => take_from_next("expiresAt");
+            "capabilities-of-next": "On later pages each instance shows the capabilities of the next one."
+                if later_page => take_from_next("capabilities");
+            "no-expiry-beside-filter": "Beside a filter expiresAt is null."
+                if filtered => list(|_, items| items.iter_mut().for_each(|item| item["expiresAt"] = Value::Null));
+        }
+        "search.capabilities/" {
+            "empty-null": "Empty capabilities are null." => capabilities_if_empty(Value::Null);
+            "empty-list": "Empty capabilities are a list." => capabilities_if_empty(json!([]));
+            "empty-text": "Empty capabilities are a string." => capabilities_if_empty(json!(""));
+            "trial-negative": "trialDays is negative." => capability("trialDays", -1);
+            "trial-text": "trialDays is a string." => capability("trialDays", "7 days");
+            "trial-boolean": "trialDays is a boolean." => capability("trialDays", true);
+            "change-number": "changeIp is a number." => capability("changeIp", 1);
+            "select-text": "selectReplacement is a string." => capability("selectReplacement", "no");
+            "custom-null": "customCredentials is null." => capability("customCredentials", Value::Null);
+            "random-text": "randomCredentials is a string." => capability("randomCredentials", "false");
+            "allowed-texts": "Allowed days are texts." => rule("renew", "allowedDays", json!(["30", "90"]));
+            "allowed-number": "Allowed days are one number." => rule("renew", "allowedDays", 30);
+            "least-negative": "The shortest term is negative." => rule("purchase", "minDays", -7);
+            "most-null": "maxDays of a purchase is null." => rule("purchase", "maxDays", Value::Null);
+            "step-fraction": "stepDays is not an integer." => rule("convertTrial", "stepDays", 0.5);
+            "most-minus-one": "maxDays of a converted trial is -1." => rule("convertTrial", "maxDays", -1);
+            "rule-list": "A term rule is a list." => capability("purchase", json!([7, 0, 1]));
+            "rule-true": "A term rule is true." => capability("convertTrial", true);
+        }
+    }
 }
 
-/// Changes the capabilities of each instance.
-fn each(id: &'static str, breaks: &'static str, how: impl Fn(&mut Value) + Send + Sync + 'static) -> Fault {
-    Fault::new(id, breaks).success(change("/data/items/*/capabilities", how))
+fn with_id_of_caller(call: &Call<'_>) -> bool {
+    call.headers.contains_key(&call.contract.extract.request_id_header.name)
+}
+
+/// Leaves out a member that is null, as some libraries do by default.
+fn omit_null(name: &'static str) -> impl Fn(&Call<'_>, &mut Vec<Value>) + Send + Sync {
+    move |_, items| {
+        for item in items.iter_mut().filter_map(Value::as_object_mut) {
+            if item.get(name).is_some_and(Value::is_null) {
+                item.shift_remove(name);
+            }
+        }
+    }
+}
+
+/// Gives each instance the member of the next one.
+fn take_from_next(name: &'static str) -> impl Fn(&Call<'_>, &mut Vec<Value>) + Send + Sync {
+    move |_, items| {
+        let mut values: Vec<_> = items.iter().map(|item| item[name].clone()).collect();
+        values.rotate_left(items.len().min(1));
+        items.iter_mut().zip(values).for_each(|(item, value)| item[name] = value);
+    }
 }
 
 /// Writes empty capabilities in another way.
-fn empty(id: &'static str, breaks: &'static str, value: impl Into<Value>) -> Fault {
-    let value = value.into();
-    each(id, breaks, move |capabilities| {
+fn capabilities_if_empty(value: Value) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+    change("/data/items/*/capabilities", move |capabilities| {
         if *capabilities == json!({}) {
             *capabilities = value.clone();
         }
@@ -178,9 +165,12 @@ fn empty(id: &'static str, breaks: &'static str, value: impl Into<Value>) -> Fau
 }
 
 /// Gives a capability another value, where there is one.
-fn member(id: &'static str, breaks: &'static str, name: &'static str, value: impl Into<Value>) -> Fault {
+pub(super) fn capability(
+    name: &'static str,
+    value: impl Into<Value>,
+) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
     let value = value.into();
-    each(id, breaks, move |capabilities| {
+    change("/data/items/*/capabilities", move |capabilities| {
         if capabilities.get(name).is_some() {
             capabilities[name] = value.clone();
         }
@@ -189,40 +179,14 @@ fn member(id: &'static str, breaks: &'static str, name: &'static str, value: imp
 
 /// Gives a member of a term rule another value, where there is such a rule.
 fn rule(
-    id: &'static str,
-    breaks: &'static str,
     of: &'static str,
     name: &'static str,
     value: impl Into<Value>,
-) -> Fault {
+) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
     let value = value.into();
-    each(id, breaks, move |capabilities| {
+    change("/data/items/*/capabilities", move |capabilities| {
         if capabilities.get(of).is_some() {
             capabilities[of][name] = value.clone();
         }
     })
-}
-
-fn capabilities() -> Vec<Fault> {
-    faults_of![
-        "search.capabilities/",
-        empty("empty-null", "Empty capabilities are null.", Value::Null),
-        empty("empty-list", "Empty capabilities are a list.", json!([])),
-        empty("empty-text", "Empty capabilities are a string.", ""),
-        member("trial-negative", "trialDays is negative.", "trialDays", -1),
-        member("trial-text", "trialDays is a string.", "trialDays", "7 days"),
-        member("trial-boolean", "trialDays is a boolean.", "trialDays", true),
-        member("change-number", "changeIp is a number.", "changeIp", 1),
-        member("select-text", "selectReplacement is a string.", "selectReplacement", "no"),
-        member("custom-null", "customCredentials is null.", "customCredentials", Value::Null),
-        member("random-text", "randomCredentials is a string.", "randomCredentials", "false"),
-        rule("allowed-texts", "Allowed days are texts.", "renew", "allowedDays", json!(["30", "90"])),
-        rule("allowed-number", "Allowed days are one number.", "renew", "allowedDays", 30),
-        rule("least-negative", "The shortest term is negative.", "purchase", "minDays", -7),
-        rule("most-null", "maxDays of a purchase is null.", "purchase", "maxDays", Value::Null),
-        rule("step-fraction", "stepDays is not an integer.", "convertTrial", "stepDays", json!(0.5)),
-        rule("most-minus-one", "maxDays of a converted trial is -1.", "convertTrial", "maxDays", -1),
-        member("rule-list", "A term rule is a list.", "purchase", json!([7, 0, 1])),
-        member("rule-true", "A term rule is true.", "convertTrial", json!(true)),
-    ]
 }

@@ -2,28 +2,41 @@
 
 use hyper::header::HeaderValue;
 
-use crate::lab::{Call, Fault};
-use crate::target::{Facts, Secret};
+use super::row::{Act, Need, When, request, that};
+use crate::lab::Call;
+use crate::target::{Fact, Facts, Secret};
 
-/// The token that a fault is about.
-pub(super) type Token = fn(&Facts) -> Option<&Secret>;
+/// The token that a fault is about, and the fact that it is.
+#[derive(Clone, Copy)]
+pub(super) struct Token(Fact, fn(&Facts) -> Option<&Secret>);
 
-pub(super) const LINK_CREDENTIAL: Token = |facts| facts.link_credential.as_ref();
-pub(super) const NOT_WHITELISTED: Token = |facts| facts.token_not_whitelisted.as_ref();
-pub(super) const NOT_VERIFIED: Token = |facts| facts.token_not_verified.as_ref();
-pub(super) const NOT_ENTITLED: Token = |facts| facts.token_not_entitled.as_ref();
-
-/// Requests with a token that may not extract are served as if they came from the main account.
-pub(super) fn served(id: &'static str, breaks: &'static str, token: Token) -> Fault {
-    Fault::new(id, breaks).when(carries(token)).request(|call| call.as_main())
-}
+pub(super) const SECOND: Token = Token(Fact::SecondToken, |facts| facts.second_token.as_ref());
+pub(super) const EMPTY: Token = Token(Fact::EmptyToken, |facts| facts.empty_token.as_ref());
+pub(super) const LINK: Token = Token(Fact::LinkCredential, |facts| facts.link_credential.as_ref());
+pub(super) const NOT_WHITELISTED: Token =
+    Token(Fact::TokenNotWhitelisted, |facts| facts.token_not_whitelisted.as_ref());
+pub(super) const NOT_VERIFIED: Token =
+    Token(Fact::TokenNotVerified, |facts| facts.token_not_verified.as_ref());
+pub(super) const NOT_ENTITLED: Token =
+    Token(Fact::TokenNotEntitled, |facts| facts.token_not_entitled.as_ref());
+pub(super) const PARTLY_ENTITLED: Token =
+    Token(Fact::TokenPartlyEntitled, |facts| facts.token_partly_entitled.as_ref());
 
 /// The request has the token, in whatever way.
-pub(super) fn carries(token: Token) -> impl Fn(&Call<'_>) -> bool + Copy + Send + Sync {
-    move |call| {
-        let token = token(call.facts);
-        token.is_some_and(|token| credentials(call).iter().any(|sent| sent == token.expose()))
-    }
+pub(super) fn carries(Token(fact, token): Token) -> When {
+    let carries = move |call: &Call<'_>| {
+        token(call.facts).is_some_and(|token| credentials(call).iter().any(|sent| sent == token.expose()))
+    };
+    that(carries).needs(Need::Fact(fact))
+}
+
+/// The first token of the query is this one.
+pub(super) fn of_account(Token(fact, token): Token) -> When {
+    let is_first = move |call: &Call<'_>| {
+        token(call.facts)
+            .is_some_and(|token| query_tokens(call).first().is_some_and(|sent| sent == token.expose()))
+    };
+    that(is_first).needs(Need::Fact(fact))
 }
 
 /// Every token that a request carries, in whatever way.
@@ -44,16 +57,26 @@ pub(super) fn query_tokens(call: &Call<'_>) -> Vec<String> {
 
 // Which requests are served although the token of the query is missing or ambiguous.
 
-pub(super) fn without_token(call: &mut Call<'_>) {
-    if query_tokens(call).is_empty() {
-        call.as_main();
-    }
+/// The tokens of the query fit: then the request is served as one of the main account.
+pub(super) fn serve_tokens(fits: fn(&Call<'_>, &[String]) -> bool) -> Act {
+    let serve = move |call: &mut Call<'_>| {
+        if fits(call, &query_tokens(call)) {
+            call.as_main();
+        }
+    };
+    request(serve).needs(Need::Token)
 }
 
-pub(super) fn empty_token(call: &mut Call<'_>) {
-    if query_tokens(call) == [""] {
-        call.as_main();
-    }
+pub(super) fn without_token() -> Act {
+    serve_tokens(|_, sent| sent.is_empty())
+}
+
+pub(super) fn empty_token() -> Act {
+    serve_tokens(|_, sent| sent == [""])
+}
+
+pub(super) fn any_of_two_tokens() -> Act {
+    serve_tokens(|call, sent| sent.len() > 1 && sent.iter().any(|token| token == call.token.expose()))
 }
 
 pub(super) fn first_of_two_tokens(call: &mut Call<'_>) {
@@ -68,11 +91,9 @@ pub(super) fn last_of_two_tokens(call: &mut Call<'_>) {
     }
 }
 
-pub(super) fn any_of_two_tokens(call: &mut Call<'_>) {
-    let tokens = query_tokens(call);
-    if tokens.len() > 1 && tokens.iter().any(|token| token == call.token.expose()) {
-        call.as_main();
-    }
+/// Serves the request as one of the second account.
+pub(super) fn as_second() -> Act {
+    request(act_as_second).needs(Need::Fact(Fact::SecondToken))
 }
 
 pub(super) fn act_as_second(call: &mut Call<'_>) {

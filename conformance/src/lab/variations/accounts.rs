@@ -3,53 +3,49 @@
 use serde_json::Value;
 
 use crate::contract::OperationId;
-use crate::lab::Variation;
 use crate::lab::faults::condition::{API_KEY, put_param, sent};
+use crate::lab::faults::row::{request, serve};
+use crate::lab::{Call, Reply, Variation};
 
 pub(crate) fn variations() -> Vec<Variation> {
-    variations_of![
-        "accounts.",
-        variation(
-            "ids-counted-in-each",
-            "Each account counts its groups and instances from the same ids, so that an id of one account is also one of another."
-        )
-        .consistent()
-        .serve(|call| {
-            Box::pin(async move {
-                let mut reply = call.send().await;
-                let second = call.facts.second_token.as_ref().map(|token| token.expose().to_owned());
-                if sent(&call, API_KEY) != second {
-                    return reply;
-                }
-                let mut main = call.clone();
-                main.as_main();
-                let main = main.send().await.json();
-                reply.edit(|body| {
-                    let own = body.pointer_mut("/data/items").and_then(Value::as_array_mut);
-                    let others = main["data"]["items"].as_array().into_iter().flatten();
-                    for (own, other) in own.into_iter().flatten().zip(others) {
-                        for id in ["groupId", "instanceId"] {
-                            if own.get(id).is_some_and(Value::is_number) && other[id].is_number() {
-                                own[id] = other[id].clone();
-                            }
-                        }
+    variations! {
+        "accounts." {
+            "ids-counted-in-each":
+                "Each account counts its groups and instances from the same ids, so that an id of one account is also one of another.",
+                consistent => serve(|call| Box::pin(with_ids_of_main(call)));
+            "static-operations-check-access":
+                "Static operations reject an account without verification or entitlement like an unknown token." => request(|call| {
+                    let lacking = [&call.facts.token_not_verified, &call.facts.token_not_entitled];
+                    let own = sent(call, API_KEY).unwrap_or_default();
+                    let is_lacking = lacking.into_iter().flatten().any(|token| token.expose() == own);
+                    if is_lacking && call.operation() != Some(OperationId::Extract) {
+                        put_param(call, API_KEY, "nobodys-token");
                     }
                 });
-                reply
-            })
-        }),
-        variation(
-            "static-operations-check-access",
-            "Static operations reject an account without verification or entitlement like an unknown token."
-        )
-        .request(|call| {
-            let facts = call.facts;
-            let lacking = [&facts.token_not_verified, &facts.token_not_entitled].into_iter().flatten();
-            let own = sent(call, API_KEY);
-            let is_lacking = own.is_some_and(|own| lacking.into_iter().any(|token| token.expose() == own));
-            if is_lacking && call.operation() != Some(OperationId::Extract) {
-                put_param(call, API_KEY, "nobodys-token");
+        }
+    }
+}
+
+/// Gives the groups and instances of the second account the ids of the main one.
+async fn with_ids_of_main(call: Call<'_>) -> Reply {
+    let mut reply = call.send().await;
+    let second = call.facts.second_token.as_ref().map(|token| token.expose().to_owned());
+    if sent(&call, API_KEY) != second {
+        return reply;
+    }
+    let mut main = call.clone();
+    main.as_main();
+    let main = main.send().await.json();
+    reply.edit(|body| {
+        let own = body.pointer_mut("/data/items").and_then(Value::as_array_mut);
+        let others = main["data"]["items"].as_array().into_iter().flatten();
+        for (own, other) in own.into_iter().flatten().zip(others) {
+            for id in ["groupId", "instanceId"] {
+                if own.get(id).is_some_and(Value::is_number) && other[id].is_number() {
+                    own[id] = other[id].clone();
+                }
             }
-        }),
-    ]
+        }
+    });
+    reply
 }
