@@ -1,6 +1,6 @@
 use std::sync::LazyLock;
 
-use super::{ALL, generic};
+use super::{SINGLE, TABLES, generic};
 use crate::check::Check;
 use crate::contract::{Clause, Contract};
 
@@ -24,7 +24,9 @@ pub fn registry_of(contract: &Contract) -> Vec<&'static Check> {
 }
 
 fn with(generic: &[&'static Check]) -> Vec<&'static Check> {
-    let mut checks: Vec<&'static Check> = ALL.iter().flat_map(|checks| checks.iter().copied()).collect();
+    let single = SINGLE.iter().copied().flatten().copied();
+    let tables = TABLES.iter().copied().flatten().copied().flatten();
+    let mut checks: Vec<&'static Check> = single.chain(tables).collect();
     checks.extend(generic);
     checks.sort_by_key(|check| check.id);
     checks

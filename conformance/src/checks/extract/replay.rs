@@ -9,21 +9,55 @@ use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::token::WrongToken;
 use crate::contract::Clause;
+use crate::contract::part::{NUM, REQUEST_ID};
 use crate::wire::Request;
 
-pub(super) static REPLAYED: Check = Check {
-    id: "extract.idempotent.access",
-    title: "a known request id returns no gateways to a caller without access",
-    why: "Anybody who learns a request id, which logs and proxies show, gets the gateways of its extraction.",
-    clauses: &[
-        Clause::AllTokenRequired,
-        Clause::ExtractEntitlement,
-        Clause::ExtractRealName,
-        Clause::ExtractWhitelist,
-    ],
-    run: Run::Cases(cases),
-    ..EXTRACT
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "extract.idempotent.access",
+        title: "a known request id returns no gateways to a caller without access",
+        why: "Anybody who learns a request id, which logs and proxies show, gets the gateways of its extraction.",
+        clauses: &[
+            Clause::AllTokenRequired,
+            Clause::ExtractEntitlement,
+            Clause::ExtractRealName,
+            Clause::ExtractWhitelist,
+        ],
+        run: Run::Cases(cases),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.idempotent.distinct",
+        title: "request ids that differ in one character stand for two extractions",
+        why: "A caller whose ids have a long common prefix gets the gateways of an earlier extraction again.",
+        clauses: &[Clause::ExtractIdempotent],
+        run: Run::Cases(|_| {
+            let case = |differing: IdPair| {
+                let data = differing;
+                Case::for_data(data.label, Cost::extraction(3, 5), data, distinct)
+            };
+            ID_PAIRS.map(case).into()
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.idempotent.transports",
+        title: "a request id stands for the same extraction with every transport of the token",
+        why: "A caller that repeats an interrupted extraction with another client takes and pays for a second set of gateways.",
+        clauses: &[Clause::ExtractIdempotent],
+        run: Run::Cases(|_| {
+            let [query, header, bearer] = Transport::ALL;
+            let case = |(first, second): (Transport, Transport)| {
+                let label = format!("{} then {}", first.label(), second.label());
+                let cost = Cost::extraction(2, SEVERAL);
+                let case = Case::for_data(label, cost, (first, second), by_two);
+                Context::by(second).share(Context::by(first).share(case))
+            };
+            [(query, header), (query, bearer), (header, query), (bearer, query)].map(case).into()
+        }),
+        ..EXTRACT
+    },
+];
 
 #[derive(Debug, Clone, Copy)]
 enum Caller {
@@ -92,21 +126,6 @@ async fn replayed(probe: &Probe<'_>, (context, caller, place): (Context, Caller,
     rejects(probe, clause, &why, &with_id(request)).await
 }
 
-pub(super) static DISTINCT: Check = Check {
-    id: "extract.idempotent.distinct",
-    title: "request ids that differ in one character stand for two extractions",
-    why: "A caller whose ids have a long common prefix gets the gateways of an earlier extraction again.",
-    clauses: &[Clause::ExtractIdempotent],
-    run: Run::Cases(|_| {
-        let case = |differing: IdPair| {
-            let data = differing;
-            Case::for_data(data.label, Cost::extraction(3, 5), data, distinct)
-        };
-        ID_PAIRS.map(case).into()
-    }),
-    ..EXTRACT
-};
-
 /// Two request ids that are nearly the same.
 #[derive(Debug, Clone, Copy)]
 struct IdPair {
@@ -148,18 +167,18 @@ impl IdPair {
 /// A known id with another `num` is unspecified, but a new id is a new extraction.
 async fn distinct(probe: &Probe<'_>, differing: IdPair) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let two = || probe.extract().query(&extract.num.name, extract.num_range.start() + 1);
-    let fresh = two().query(&extract.request_id.name, probe.fresh_request_id());
+    let two = || probe.extract().query(NUM, extract.num_range.start() + 1);
+    let fresh = two().query(REQUEST_ID, probe.fresh_request_id());
     let control = probe.control(&fresh).await?;
     if content::count(probe, &control.response) < 2 {
         return Err(probe.skip("the service returned fewer than two gateways"));
     }
     let [first_id, second_id] = differing.ids(&probe.fresh_request_id());
-    let first = probe.extract().query(&extract.request_id.name, first_id);
+    let first = probe.extract().query(REQUEST_ID, first_id);
     let Ok(one) = probe.control(&first).await else {
         return Err(probe.skip(&format!("a request id of {} characters is not accepted", differing.length)));
     };
-    let second = two().query(&extract.request_id.name, second_id);
+    let second = two().query(REQUEST_ID, second_id);
     let (exchange, is_accepted) = probe.is_accepted(&second).await?;
     let count = exchange.result.as_ref().ok().map_or(0, |response| content::count(probe, response));
     if is_accepted && count > 1 {
@@ -189,32 +208,13 @@ async fn distinct(probe: &Probe<'_>, differing: IdPair) -> Result<(), Stop> {
     Ok(())
 }
 
-pub(super) static TRANSPORTS: Check = Check {
-    id: "extract.idempotent.transports",
-    title: "a request id stands for the same extraction with every transport of the token",
-    why: "A caller that repeats an interrupted extraction with another client takes and pays for a second set of gateways.",
-    clauses: &[Clause::ExtractIdempotent],
-    run: Run::Cases(|_| {
-        let [query, header, bearer] = Transport::ALL;
-        let case = |(first, second): (Transport, Transport)| {
-            let label = format!("{} then {}", first.label(), second.label());
-            let cost = Cost::extraction(2, SEVERAL);
-            let case = Case::for_data(label, cost, (first, second), by_two);
-            Context::by(second).share(Context::by(first).share(case))
-        };
-        [(query, header), (query, bearer), (header, query), (bearer, query)].map(case).into()
-    }),
-    ..EXTRACT
-};
-
 async fn by_two(probe: &Probe<'_>, (first, second): (Transport, Transport)) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
     let id = probe.fresh_request_id();
     Context::by(first).control(probe).await?;
     Context::by(second).control(probe).await?;
     let request = |transport| {
-        let request = Context::by(transport).request(probe).query(&extract.num.name, SEVERAL);
-        request.query(&extract.request_id.name, &id)
+        let request = Context::by(transport).request(probe).query(NUM, SEVERAL);
+        request.query(REQUEST_ID, &id)
     };
     let before = Context::by(first).accepted(probe, &request(first)).await?;
     let why = format!("sent again with the token in {}", second.name());

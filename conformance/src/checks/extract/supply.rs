@@ -9,20 +9,60 @@ use crate::check::{
 };
 use crate::checks::token::rejected_alike;
 use crate::checks::{Requests, State};
+use crate::contract::part::{COUNTRY, NUM, REGIONS, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE};
 use crate::contract::{Clause, Extract, Unspecified};
 use crate::quantity::quantity;
 use crate::target::{Fact, GatewayPool};
 use crate::wire::{Exchange, Request, Response};
 
-pub(super) static PARTIAL: Check = Check {
-    id: "extract.partial.headers",
-    title: "a partial result is flagged, and its counts agree with `num` and `data`",
-    why: "A caller that can't distinguish a partial result from a full one starts work with too few gateways.",
-    clauses: &[Clause::ExtractPartial],
-    needs: &[Fact::ScarceRegion],
-    run: Run::Cases(partial_cases),
-    ..EXTRACT
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "extract.partial.headers",
+        title: "a partial result is flagged, and its counts agree with `num` and `data`",
+        why: "A caller that can't distinguish a partial result from a full one starts work with too few gateways.",
+        clauses: &[Clause::ExtractPartial],
+        needs: &[Fact::ScarceRegion],
+        run: Run::Cases(partial_cases),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.partial.watched",
+        title: "a result with fewer than `num` entries is flagged, and none has more",
+        why: "Callers expect `num` entries unless the response is flagged; missing or additional ones are lost, or billed twice.",
+        clauses: &[Clause::ExtractCount, Clause::ExtractPartial],
+        run: Run::Passive(judge_count),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.shortage-retry-after.empty-region",
+        title: "a shortage has Retry-After, and that of a plain-text extraction has the JSON error envelope, too",
+        why: "Callers that do not know how long to wait give up, or retry immediately, which makes the shortage worse.",
+        clauses: &[Clause::ExtractErrorEnvelope, Clause::ExtractShortageRetryAfter],
+        needs: &[Fact::EmptyRegion],
+        run: Run::Cases(|scope| {
+            let extract = &scope.contract.extract;
+            let min = *extract.num_range.start();
+            let names = [REGIONS, COUNTRY];
+            // The checks of `empty_region` test the shortage with `regions`, without a gateway for a control.
+            let each = |context: Context| {
+                let by_both = context == Context::PLAIN || context.is_combined();
+                let names = names.into_iter().skip(usize::from(!by_both));
+                names.map(move |name| (context.clone(), name, min)).collect::<Vec<_>>()
+            };
+            let many = (Context::PLAIN, REGIONS, *extract.num_range.end());
+            let case = |data: (Context, &'static str, i64)| {
+                let label = format!("{}/{} {}", data.0.label(), data.1, num_label(extract, data.2));
+                let shared = data.0.clone();
+                let is_plain = shared == Context::PLAIN;
+                // A shortage with status 503 needs a control, since the service may just be busy.
+                let case = Case::for_data(label, Cost::extraction(3, 1), data, shortage);
+                if is_plain { case } else { shared.share(case) }
+            };
+            Context::all(extract).into_iter().flat_map(each).chain([many]).map(case).collect()
+        }),
+        ..EXTRACT
+    },
+];
 
 /// More gateways than a scarce region is likely to have, within the budget of a small run. If the region has more, the cases
 /// with the maximum `num` get a partial result.
@@ -61,7 +101,7 @@ fn partial_cases(scope: &Scope<'_>) -> Vec<Case> {
     });
     let all = Context::in_query(extract).into_iter().map(|context| (context, ExtractionSize::Maximum(max)));
     let case = |(context, wanted): (Context, ExtractionSize)| {
-        let label = format!("{}/{}={}", context.label(), extract.num.name, wanted.label());
+        let label = format!("{}/{NUM}={}", context.label(), wanted.label());
         let is_repeated = context.extra.request_id && matches!(wanted, ExtractionSize::MoreThanThereAre(_));
         // A repetition returns the same gateways.
         let cost =
@@ -86,9 +126,9 @@ pub(super) fn more_than_scarce(scope: &Scope<'_>, context: &Context) -> i64 {
 
 /// Compares the headers of the response with its own entries, so it needs no control.
 async fn partial(probe: &Probe<'_>, (context, wanted): (Context, ExtractionSize)) -> Result<(), Stop> {
-    let (extract, num) = (&probe.contract().extract, wanted.num());
+    let (_, num) = (&probe.contract().extract, wanted.num());
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
-    let request = context.request(probe).query(&extract.regions.name, region).query(&extract.num.name, num);
+    let request = context.request(probe).query(REGIONS, region).query(NUM, num);
     let (exchange, class) = probe.send_once(&request).await?;
     let none = || no_partial_result(probe, num);
     if exchange.result.is_ok() && class != ResponseClass::Accepted {
@@ -171,38 +211,27 @@ fn wrong_counts<'a>(
     headers.into_iter().filter(is_wrong).collect()
 }
 
-pub(super) static PARTIAL_WATCHED: Check = Check {
-    id: "extract.partial.watched",
-    title: "a result with fewer than `num` entries is flagged, and none has more",
-    why: "Callers expect `num` entries unless the response is flagged; missing or additional ones are lost, or billed twice.",
-    clauses: &[Clause::ExtractCount, Clause::ExtractPartial],
-    run: Run::Passive(judge_count),
-    ..EXTRACT
-};
-
 /// Whether the request is for the default region, or for one that was supplied as having gateways. The response to an unknown
 /// region is unspecified, and a region without gateways may be handled as unknown.
 fn is_region_with_gateways(observed: &ObservedExchange<'_>) -> bool {
     let (extract, facts) = (&observed.contract.extract, observed.facts);
     let default = extract.regions.default_text();
     let mut known = [&facts.plentiful_region, &facts.scarce_region].into_iter().flatten().chain([&default]);
-    let named = [&extract.regions.name, &extract.country.name]
-        .into_iter()
-        .find_map(|name| observed.request.query_value(name));
+    let named = [REGIONS, COUNTRY].into_iter().find_map(|name| observed.request.query_value(name));
     named.is_none_or(|named| known.any(|region| region == named))
 }
 
 /// A request id may stand for an earlier extraction with another `num`, so other checks judge such calls.
 fn judge_count(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let extract = &observed.contract.extract;
-    let header = &extract.request_id_header.name;
-    let has_id = observed.request.query_value(&extract.request_id.name).is_some()
+    let header = REQUEST_ID_HEADER;
+    let has_id = observed.request.query_value(REQUEST_ID).is_some()
         || observed.request.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case(header));
     if has_id || *observed.class != ResponseClass::Accepted {
         return None;
     }
     // The check that sends an invalid request judges its response.
-    let num: i64 = observed.request.query_value(&extract.num.name)?.parse().ok()?;
+    let num: i64 = observed.request.query_value(NUM)?.parse().ok()?;
     let num = Some(num).filter(|num| extract.num_range.contains(num))?;
     let count = i64::try_from(observed.response.at("/data")?.as_array()?.len()).ok()?;
     if count == 0 && !is_region_with_gateways(observed) {
@@ -243,49 +272,18 @@ fn judge_count(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
 /// The label of a number; that of the maximum does not depend on the document.
 fn num_label(extract: &Extract, num: i64) -> String {
     let num = if num == *extract.num_range.end() { "the largest".to_owned() } else { num.to_string() };
-    format!("{}={num}", extract.num.name)
+    format!("{NUM}={num}")
 }
 
-pub(super) static SHORTAGE: Check = Check {
-    id: "extract.shortage-retry-after.empty-region",
-    title: "a shortage has Retry-After, and that of a plain-text extraction has the JSON error envelope, too",
-    why: "Callers that do not know how long to wait give up, or retry immediately, which makes the shortage worse.",
-    clauses: &[Clause::ExtractErrorEnvelope, Clause::ExtractShortageRetryAfter],
-    needs: &[Fact::EmptyRegion],
-    run: Run::Cases(|scope| {
-        let extract = &scope.contract.extract;
-        let min = *extract.num_range.start();
-        let names = [extract.regions.name.clone(), extract.country.name.clone()];
-        // The checks of `empty_region` test the shortage with `regions`, without a gateway for a control.
-        let each = |context: Context| {
-            let by_both = context == Context::PLAIN || context.is_combined();
-            let names = names.clone().into_iter().skip(usize::from(!by_both));
-            names.map(move |name| (context.clone(), name, min)).collect::<Vec<_>>()
-        };
-        let many = (Context::PLAIN, extract.regions.name.clone(), *extract.num_range.end());
-        let case = |data: (Context, String, i64)| {
-            let label = format!("{}/{} {}", data.0.label(), data.1, num_label(extract, data.2));
-            let shared = data.0.clone();
-            let is_plain = shared == Context::PLAIN;
-            // A shortage with status 503 needs a control, since the service may just be busy.
-            let case = Case::for_data(label, Cost::extraction(3, 1), data, shortage);
-            if is_plain { case } else { shared.share(case) }
-        };
-        Context::all(extract).into_iter().flat_map(each).chain([many]).map(case).collect()
-    }),
-    ..EXTRACT
-};
-
-async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, String, i64)) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
+async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, &'static str, i64)) -> Result<(), Stop> {
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
     State::check_empty_region(probe)?;
     if context != Context::PLAIN {
         context.control(probe).await?;
     }
     let short = || {
-        let request = context.request(probe).without_query(&extract.regions.name).query(&name, region);
-        request.query(&extract.num.name, num).giving_nothing()
+        let request = context.request(probe).without_query(REGIONS).query(&name, region);
+        request.query(NUM, num).giving_nothing()
     };
     let (mut exchange, class) = probe.send_once(&short()).await?;
     // The service may just be busy.
@@ -351,7 +349,7 @@ async fn judge_text(
     const REPEATS: usize = 3;
     let extract = &probe.contract().extract;
     for _ in 0..REPEATS {
-        let (json, _) = probe.send_once(&short().query(&extract.return_type.name, &extract.json)).await?;
+        let (json, _) = probe.send_once(&short().query(RETURN_TYPE, &extract.json)).await?;
         let (again, _) = probe.send_once(&short()).await?;
         if !has_retry_after(&json) || !has_code(&json) || !has_retry_after(&again) || has_code(&again) {
             return Ok(());
