@@ -24,10 +24,10 @@ use crate::check::{Check, Probe, ProbeContext};
 use crate::target::{Fact, Facts};
 
 /// Checks that stand alone.
-static SINGLE: &[&[&Check]] = &[all::CHECKS, groups::CHECKS, search::CHECKS];
+static SINGLE: &[&Check] = search::CHECKS;
 
 /// Checks in tables, one table for each topic of an operation.
-static TABLES: &[&[&[Check]]] = &[extract::CHECKS, search::TABLES];
+static TABLES: &[&[&[Check]]] = &[all::CHECKS, extract::CHECKS, &[groups::CHECKS], search::TABLES];
 
 /// Looks for facts that a run lacks and a service shows by itself, so that a run with a token alone judges more.
 ///

@@ -24,9 +24,8 @@ pub fn registry_of(contract: &Contract) -> Vec<&'static Check> {
 }
 
 fn with(generic: &[&'static Check]) -> Vec<&'static Check> {
-    let single = SINGLE.iter().copied().flatten().copied();
     let tables = TABLES.iter().copied().flatten().copied().flatten();
-    let mut checks: Vec<&'static Check> = single.chain(tables).collect();
+    let mut checks: Vec<&'static Check> = SINGLE.iter().copied().chain(tables).collect();
     checks.extend(generic);
     checks.sort_by_key(|check| check.id);
     checks

@@ -3,7 +3,7 @@
 
 use super::EXTRACT;
 use super::forms::{Context, Transport};
-use super::row::{Credential, Edit, Max, Min, Row, SEPARATOR, cases, each, in_forms, reject, set};
+use super::row::{Credential, Edit, Max, Min, Row, SEPARATOR, cases, each, flow, in_forms, reject, set};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::token::{UNKNOWN, rejected_alike};
@@ -134,12 +134,10 @@ pub(super) static CHECKS: &[Check] = &[
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
             let gateways = u32::try_from(extract.protocols.len().saturating_sub(1)).unwrap_or(u32::MAX);
-            let case = |context: Context| {
-                let cost = Cost::extraction(gateways.saturating_add(1), gateways);
-                Case::for_data(context.label(), cost, context, other_protocol)
-            };
-            let contexts = Context::all(extract).into_iter();
-            contexts.filter(|context| context.extra.protocol.is_none()).map(case).collect()
+            let cost = Cost::extraction(gateways.saturating_add(1), gateways);
+            let contexts =
+                Context::all(extract).into_iter().filter(|context| context.extra.protocol.is_none());
+            contexts.map(flow("", cost, other_protocol)).collect()
         }),
         ..EXTRACT
     },

@@ -12,7 +12,7 @@ use super::content::has_retry_after;
 use super::forms::{Context, Transport};
 use super::gateways::gives_gateways;
 use super::request_id::Place;
-use super::row::{self, Credential, Edit, Row, accept, set};
+use super::row::{self, Credential, Edit, Row, accept, flow, set};
 use super::separator_input::of_bytes;
 use crate::check::{Case, Check, Cost, Decision, Probe, Run, Scope, Stop};
 use crate::checks::State;
@@ -56,12 +56,7 @@ pub(super) static CHECKS: &[Check] = &[
             ExtractReturnType,
             ExtractTokenTransport
         ),
-        |_| {
-            shared([Context::PLAIN, Context::TEXT].map(|context| {
-                let label = format!("{}/nothing more", context.label());
-                Case::for_data(label, Cost::requests(1), context, least)
-            }))
-        },
+        |_| shared([Context::PLAIN, Context::TEXT].map(flow("nothing more", Cost::requests(1), least))),
     ),
     check(
         "extract.link-credential.empty-region",
@@ -185,11 +180,10 @@ fn forms(scope: &Scope<'_>, clause: Clause) -> Vec<Row> {
 }
 
 fn links(scope: &Scope<'_>) -> Vec<Case> {
-    let case = |context: Context| {
-        Case::for_data(context.label(), Cost::requests(2), context, link).needs([Fact::LinkCredential])
-    };
     let fits = |context: &Context| !context.extra.region && is_entitled(scope, context);
-    Context::in_query(&scope.contract.extract).into_iter().filter(fits).map(case).collect()
+    let forms = Context::in_query(&scope.contract.extract).into_iter().filter(fits);
+    let cases = forms.map(flow("", Cost::requests(2), link));
+    cases.map(|case| case.needs([Fact::LinkCredential])).collect()
 }
 
 /// The plain form has nothing that a service could reject, but it may lack what a service wrongly requires. Then a request with

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::EXTRACT;
 use super::access::{HEADERS, RARE, UNUSED_ADDRESS, claiming};
 use super::forms::{Context, says_error};
+use super::row::{Edit, Min, cases, either, set};
 use super::supply::UNKNOWN_REGION;
 use crate::check::{
     Case, Check, Cost, Form, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity,
@@ -219,59 +220,33 @@ async fn odd(probe: &Probe<'_>, change: fn(Request) -> Request) -> Result<(), St
     probe.send(&change(probe.extract())).await.map(drop)
 }
 
-/// A request whose outcome is unspecified, with another value of one parameter.
-async fn tolerates(
-    probe: &Probe<'_>,
-    (unspecified, why, name, value): (Unspecified, &str, String, String),
-) -> Result<(), Stop> {
-    Context::PLAIN.control(probe).await?;
-    let request = probe.extract();
-    let request = match name == NUM {
-        true => request.add_query(&name, value),
-        false => request.query(&name, value),
-    };
-    probe.tolerates(Clause::ExtractEnvelope, unspecified, why, &request).await
-}
-
 fn open(scope: &Scope<'_>) -> Vec<Case> {
-    let extract = &scope.contract.extract;
-    let num = *extract.num_range.start();
-    let one = |label: &'static str, unspecified: Unspecified, why: &'static str, name: &str, value: &str| {
-        let data = (unspecified, why, name.to_owned(), value.to_owned());
-        Context::PLAIN.share(Case::for_data(label, Cost::extraction(1, 1), data, tolerates))
-    };
+    let custom = &scope.contract.extract.custom_separator;
+    let twice = "num is sent twice with one value";
+    let nowhere = "the region QQQ, which no directory has";
+    let unused = "lb=6 without sb, for a JSON response";
+    let rows = [
+        either(Unspecified::ExtractRepeatedParameter, "repeated parameter", twice, [Edit::Add(NUM, Min(0))]),
+        either(
+            Unspecified::ExtractEmptyParameter,
+            "empty parameter",
+            "protocol is empty",
+            [set(PROTOCOL, "")],
+        ),
+        either(Unspecified::ExtractUnknownRegion, "unknown region", nowhere, [set(REGIONS, UNKNOWN_REGION)]),
+        either(Unspecified::ExtractUnusedSeparator, "unused separator", unused, [set(LB, custom)]),
+    ];
     let odd = |label: &'static str, change: fn(Request) -> Request| {
         Context::PLAIN.share(Case::for_data(label, Cost::extraction(1, 1), change, odd))
     };
-    vec![
-        one(
-            "repeated parameter",
-            Unspecified::ExtractRepeatedParameter,
-            "num is sent twice with one value",
-            NUM,
-            &num.to_string(),
-        ),
-        one("empty parameter", Unspecified::ExtractEmptyParameter, "protocol is empty", PROTOCOL, ""),
-        one(
-            "unknown region",
-            Unspecified::ExtractUnknownRegion,
-            "the region QQQ, which no directory has",
-            REGIONS,
-            UNKNOWN_REGION,
-        ),
-        one(
-            "unused separator",
-            Unspecified::ExtractUnusedSeparator,
-            "lb=6 without sb, for a JSON response",
-            LB,
-            &extract.custom_separator,
-        ),
+    let others = [
         Case::new("known request id", Cost::extraction(2, 3), other_parameters),
         odd("unknown parameters", |request| {
             ["debug", "verbose", "trace"].into_iter().fold(request, |request, name| request.query(name, 1))
         }),
         odd("a query that is not UTF-8", |request| request.raw_query("request_id=%FF")),
-    ]
+    ];
+    cases(Clause::ExtractEnvelope, rows).into_iter().chain(others).collect()
 }
 
 async fn other_parameters(probe: &Probe<'_>) -> Result<(), Stop> {

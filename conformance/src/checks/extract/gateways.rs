@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::EXTRACT;
 use super::content::{self, gateways};
 use super::forms::{Context, Transport, says_error};
+use super::row::{controlled_flow, flow};
 use crate::check::{
     Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Stop,
 };
@@ -44,10 +45,9 @@ pub(super) static CHECKS: &[Check] = &[
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
             let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
-            let case =
-                |context: Context| Case::for_data(context.label(), Cost::extraction(1, max), context, scarce);
             // These cases may take all gateways of the region, so forms with a request id are tested with few.
-            named_region(extract).filter(|context| !context.extra.request_id).map(case).collect()
+            let forms = named_region(extract).filter(|context| !context.extra.request_id);
+            forms.map(flow("", Cost::extraction(1, max), scarce)).collect()
         }),
         ..EXTRACT
     },
@@ -59,11 +59,8 @@ pub(super) static CHECKS: &[Check] = &[
         needs: &[Fact::EmptyRegion],
         // A wrong fact is known before other checks spend gateways on it.
         run: Run::FirstCases(|scope| {
-            let case = |context: Context| {
-                let (label, shared) = (context.label(), context.clone());
-                shared.share(Case::for_data(label, Cost::requests(2), context, empty))
-            };
-            named_region(&scope.contract.extract).map(case).collect()
+            let forms = named_region(&scope.contract.extract);
+            forms.map(controlled_flow(Cost::requests(2), empty)).collect()
         }),
         ..EXTRACT
     },

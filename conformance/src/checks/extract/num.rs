@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::EXTRACT;
 use super::content;
 use super::forms::Context;
-use super::row::{Drop, Judge, Max, Min, Unless, accept, cases, each, in_forms, reject, set, values};
+use super::row::{Drop, Judge, Max, Min, Unless, accept, cases, each, flow, in_forms, reject, set, values};
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::token::rejected_alike;
@@ -82,16 +82,11 @@ pub(super) static CHECKS: &[Check] = &[
             let form = |context: &Context| {
                 matches!(context.label().as_str(), "json" | "text") || context.is_combined()
             };
-            let case = |context: Context| {
-                let case = Case::for_data(context.label(), Cost::extraction(1, max), context, maximum);
-                case.needs([Fact::PlentifulRegion])
-            };
-            let of_default = |context: Context| {
-                let label = format!("{}/default region", context.label());
-                Case::for_data(label, Cost::extraction(2, max), context, maximum_of_default)
-            };
-            let in_default = [Context::PLAIN, Context::TEXT].map(of_default);
-            Context::all(extract).into_iter().filter(form).map(case).chain(in_default).collect()
+            let of_default = flow("default region", Cost::extraction(2, max), maximum_of_default);
+            let forms = Context::all(extract).into_iter().filter(form);
+            let cases = forms.map(flow("", Cost::extraction(1, max), maximum));
+            let cases = cases.map(|case| case.needs([Fact::PlentifulRegion]));
+            cases.chain([Context::PLAIN, Context::TEXT].map(of_default)).collect()
         }),
         ..EXTRACT
     },

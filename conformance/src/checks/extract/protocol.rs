@@ -3,7 +3,7 @@
 use super::EXTRACT;
 use super::content::is_undecided;
 use super::forms::Context;
-use super::row::{cases, each, in_forms, values};
+use super::row::{cases, each, flow, in_forms, values};
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::requests::protocol_to_name;
 use crate::contract::part::PROTOCOL;
@@ -22,9 +22,7 @@ pub(super) static CHECKS: &[Check] = &[
         run: Run::Cases(|scope| {
             let contexts = Context::all(&scope.contract.extract).into_iter();
             let contexts = contexts.filter(|context| context.extra.protocol.is_none());
-            let case =
-                |context: Context| Case::for_data(context.label(), Cost::extraction(2, 2), context, default);
-            contexts.map(case).collect()
+            contexts.map(flow("", Cost::extraction(2, 2), default)).collect()
         }),
         ..EXTRACT
     },

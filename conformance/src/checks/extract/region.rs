@@ -4,7 +4,7 @@ use super::EXTRACT;
 use super::content::{self, THROTTLED, entries};
 use super::forms::Context;
 use super::gateways::{self, gives_gateways};
-use super::row::{Drop, accept, cases, each, reject, set};
+use super::row::{Drop, accept, cases, controlled_flow, each, flow, reject, set};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::{Requests, State};
 use crate::contract::part::{COUNTRY, NUM, REGIONS};
@@ -27,10 +27,11 @@ pub(super) static CHECKS: &[Check] = &[
             let alias =
                 accept("region", why, [Drop(REGIONS), set(COUNTRY, region)]).needing(Fact::PlentifulRegion);
             let by_region = cases(Clause::ExtractCountryAlias, each(&Context::all(extract), [alias]));
-            let by_default = Context::in_query(extract).into_iter().map(|context| {
-                let label = format!("{}/default", context.label());
-                Case::for_data(label, Cost::extraction(1, 1), context, alias_of_default)
-            });
+            let by_default = Context::in_query(extract).into_iter().map(flow(
+                "default",
+                Cost::extraction(1, 1),
+                alias_of_default,
+            ));
             by_region.into_iter().chain(by_default).collect()
         }),
         ..EXTRACT
@@ -42,11 +43,8 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::ExtractCountryAlias],
         needs: &[Fact::EmptyRegion],
         run: Run::Cases(|scope| {
-            let case = |context: Context| {
-                let (label, shared) = (context.label(), context.clone());
-                shared.share(Case::for_data(label, Cost::requests(2), context, alias_of_empty))
-            };
-            Context::all(&scope.contract.extract).into_iter().map(case).collect()
+            let forms = Context::all(&scope.contract.extract).into_iter();
+            forms.map(controlled_flow(Cost::requests(2), alias_of_empty)).collect()
         }),
         ..EXTRACT
     },
@@ -76,25 +74,21 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::ExtractRegionsDefault],
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
-            let accepted = Context::all(extract).into_iter().map(|context| {
-                let label = format!("{}/accepted", context.label());
-                Case::for_data(label, Cost::extraction(2, 2), context, both_accepted)
-            });
+            let accepted = Context::all(extract).into_iter().map(flow(
+                "accepted",
+                Cost::extraction(2, 2),
+                both_accepted,
+            ));
             let in_query = || {
                 let contexts = Context::in_query(extract).into_iter();
                 contexts.filter(|context| !context.extra.region)
             };
-            let alike = in_query().map(|context| {
-                let cost = Cost::extraction(6, 3 * SEVERAL_COUNT);
-                Case::for_data(format!("{}/count", context.label()), cost, context, as_many)
-            });
-            let after = in_query().filter(|context| context.extra.is_nothing()).map(|context| {
-                let rounds = u32::try_from(NAMED_FIRST.len()).unwrap_or(u32::MAX);
-                let cost = Cost::extraction(3 * rounds, rounds * (1 + 2 * OF_POOL));
-                let label = format!("{}/after another region", context.label());
-                Case::for_data(label, cost, context, after_another)
-                    .needs([Fact::KnownGateways, Fact::PlentifulRegion])
-            });
+            let alike = in_query().map(flow("count", Cost::extraction(6, 3 * SEVERAL_COUNT), as_many));
+            let rounds = u32::try_from(NAMED_FIRST.len()).unwrap_or(u32::MAX);
+            let cost = Cost::extraction(3 * rounds, rounds * (1 + 2 * OF_POOL));
+            let after = in_query().filter(|context| context.extra.is_nothing());
+            let after = after.map(flow("after another region", cost, after_another));
+            let after = after.map(|case| case.needs([Fact::KnownGateways, Fact::PlentifulRegion]));
             accepted.chain(alike).chain(after).collect()
         }),
         ..EXTRACT

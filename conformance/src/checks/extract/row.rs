@@ -12,11 +12,11 @@ use super::link;
 use super::region::by_country;
 use super::request_id::Place;
 use super::text::{is_served_text, judge_form, judge_separator};
-use crate::check::{AcceptedResponse, Case, Cost, Probe, Stop, accepted};
+use crate::check::{AcceptedResponse, Case, CaseFn, Cost, Probe, Stop, accepted};
 use crate::checks::Requests;
 use crate::checks::token::WrongToken;
 use crate::contract::part::{LB, NUM, SB};
-use crate::contract::{Clause, Extract};
+use crate::contract::{Clause, Extract, Unspecified};
 use crate::grammar::Spelling;
 use crate::target::{Fact, Facts, RejectionReason, Secret};
 use crate::wire::Request;
@@ -50,6 +50,8 @@ enum Must {
     Reject { even_as_text: bool },
     /// At most so many gateways, which are judged.
     Serve { gateways: u32, unless: Unless, judge: Judge },
+    /// Any response without a server error, which is recorded.
+    RespondSomehow(Unspecified),
     /// In the region without gateways, the shortage that a simpler form gets.
     BeShort { like: Context },
 }
@@ -92,6 +94,8 @@ pub(super) enum Caller {
 pub(super) enum Edit {
     Set(&'static str, Value),
     Drop(&'static str),
+    /// Once more, beside the first.
+    Add(&'static str, Value),
     /// A credential in one more place.
     Token(Transport, Credential),
     /// A new request id.
@@ -151,6 +155,11 @@ pub(super) fn accept(label: impl Into<String>, why: impl Into<String>, edits: im
     Row { must, ..reject(label, why, edits) }
 }
 
+/// An extraction whose outcome is unspecified.
+pub(super) fn either(unspecified: Unspecified, label: &str, why: &str, edits: impl Into<Vec<Edit>>) -> Row {
+    Row { must: Must::RespondSomehow(unspecified), ..reject("", why, edits) }.labelled(label)
+}
+
 /// A row whose label is that of the limit: the same mistake under another caller.
 pub(super) fn limit(clause: Clause, label: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
     let label = label.into();
@@ -175,6 +184,23 @@ pub(super) fn each(forms: &[Context], rows: impl IntoIterator<Item = Row>) -> Ve
 /// Rows with the forms that [`Context::some_for_each`] or [`Context::one_for_each`] chose for them.
 pub(super) fn in_forms(pairs: impl IntoIterator<Item = (Context, Row)>) -> Vec<Row> {
     pairs.into_iter().map(|(form, row)| row.in_form(form)).collect()
+}
+
+/// A case of a form that is judged by a function of its own.
+pub(super) fn flow(
+    label: &'static str,
+    cost: Cost,
+    run: impl for<'p> CaseFn<'p, (Context,)> + Copy,
+) -> impl Fn(Context) -> Case {
+    move |form| Case::for_data(joined(&form.label(), label), cost, form, run)
+}
+
+/// The same, which needs the control request of the form.
+pub(super) fn controlled_flow(
+    cost: Cost,
+    run: impl for<'p> CaseFn<'p, (Context,)> + Copy,
+) -> impl Fn(Context) -> Case {
+    move |form| form.clone().share(flow("", cost, run)(form))
 }
 
 /// The cases of rows. A row that names no clause is about this one.
@@ -251,6 +277,7 @@ impl Row {
             if self.has_whole_label { self.label.clone() } else { joined(&self.form.label(), &self.label) };
         let cost = match self.must {
             Must::Serve { gateways, .. } => Cost::extraction(1, gateways),
+            Must::RespondSomehow(_) => Cost::extraction(1, 1),
             Must::Reject { .. } | Must::BeShort { .. } => Cost::requests(1),
         };
         let row = Arc::new(Self { clause: self.clause.or(Some(clause)), ..self });
@@ -261,7 +288,7 @@ impl Row {
     /// The case with the control requests that it shares. An accepted request needs none.
     fn share(&self, case: Case) -> Case {
         match (&self.must, self.caller) {
-            (Must::Reject { .. }, _) => {}
+            (Must::Reject { .. } | Must::RespondSomehow(_), _) => {}
             (_, Caller::ByLink) => return link::shared(&self.form, case),
             _ => return case,
         }
@@ -376,6 +403,10 @@ async fn judge(probe: &Probe<'_>, (clause, row): (Clause, Arc<Row>)) -> Result<(
                 None => Ok(()),
             }
         }
+        Must::RespondSomehow(unspecified) => {
+            row.control(probe).await?;
+            probe.tolerates(clause, *unspecified, &row.why, &request).await
+        }
         Must::Reject { even_as_text } => {
             if row.caller == Caller::ByLink && row.separated.is_some() {
                 probe.control_once(&valid).await?;
@@ -385,12 +416,7 @@ async fn judge(probe: &Probe<'_>, (clause, row): (Clause, Arc<Row>)) -> Result<(
                 return rejects_even_as_text(probe, clause, &why, &request).await;
             }
             rejects(probe, clause, &why, &request).await?;
-            match row.credential.fact() {
-                Some(fact) if is_of_valid_token(fact) && !row.credential.is_revoked(probe) => {
-                    is_valid(probe, row.credential.secret(probe)?, fact).await
-                }
-                _ => Ok(()),
-            }
+            row.credential.proves_valid(probe).await
         }
     }
 }
@@ -435,6 +461,7 @@ impl Edit {
         Ok(match self {
             Self::Set(part, value) => request.query(part, value.text(extract, part)),
             Self::Drop(part) => request.without_query(part),
+            Self::Add(part, value) => request.add_query(part, value.text(extract, part)),
             Self::Token(transport, credential) => {
                 let text = credential.text(probe)?;
                 if text == probe.token().expose() && !matches!(credential, Credential::Own) {
@@ -476,7 +503,20 @@ impl Credential {
         }
     }
 
-    const fn fact(self) -> Option<Fact> {
+    /// Shows that a token which must be rejected for its account is valid by itself.
+    ///
+    /// # Errors
+    /// Skip when it is not.
+    pub(super) async fn proves_valid(self, probe: &Probe<'_>) -> Result<(), Stop> {
+        match self.fact() {
+            Some(fact) if is_of_valid_token(fact) && !self.is_revoked(probe) => {
+                is_valid(probe, self.secret(probe)?, fact).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) const fn fact(self) -> Option<Fact> {
         match self {
             Self::Own | Self::Wrong(_) => None,
             Self::Supplied(fact, _) => Some(fact),

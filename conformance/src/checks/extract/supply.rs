@@ -166,49 +166,55 @@ pub(super) fn judge_partial<'a>(
     if count >= num {
         return None;
     }
-    judge_headers(probe, form, exchange, response, (num, count));
+    let extract = &probe.contract().extract;
+    for header in wrong_headers(extract, response, (num, count)) {
+        let expected = format!("{}, {form}", header.expected);
+        probe.finding(Clause::ExtractPartial, &expected, &header.actual(), &[exchange]);
+    }
+    if let Some(flag) = response.header(&extract.partial_flag).filter(|flag| !content::denies(flag)) {
+        let seen = format!("a partial result is flagged as {flag}");
+        probe.observe(Unspecified::ExtractFullResultHeaders, &seen);
+    }
     Some(response)
 }
 
-/// The value of the flag is unspecified, unless it denies that the result is partial.
-fn judge_headers(
-    probe: &Probe<'_>,
-    form: &str,
-    exchange: &Exchange,
-    response: &Response,
-    (num, count): (i64, i64),
-) {
-    let extract = &probe.contract().extract;
-    let report = |expected: String, actual: &str| {
-        probe.finding(Clause::ExtractPartial, &format!("{expected}, {form}"), actual, &[exchange]);
-    };
-    for (name, expected, actual) in wrong_counts(extract, response, (num, count)) {
-        let actual = actual.map_or_else(|| "no such header".to_owned(), |actual| format!("{name}: {actual}"));
-        report(format!("{name}: {expected}"), &actual);
-    }
-    let name = &extract.partial_flag;
-    match response.header(name) {
-        None => report(name.clone(), "no such header"),
-        Some(flag) if content::denies(&flag) => report("a flag".to_owned(), &format!("{name}: {flag}")),
-        Some(flag) => {
-            let seen = format!("a partial result is flagged as {flag}");
-            probe.observe(Unspecified::ExtractFullResultHeaders, &seen);
-        }
-    }
+/// A wrong header of a partial result.
+struct WrongHeader<'a> {
+    name: &'a str,
+    expected: String,
+    actual: Option<String>,
+    /// Whether it is the flag, which says that the result is full. The contract does not say how it is spelt.
+    is_denial: bool,
 }
 
-/// The headers that do not have the number of requested or returned entries: name, expected number and value.
-fn wrong_counts<'a>(
+/// The headers that do not say how many entries were requested and returned, and that this is a partial result.
+fn wrong_headers<'a>(
     extract: &'a Extract,
     response: &Response,
     (num, count): (i64, i64),
-) -> Vec<(&'a String, i64, Option<String>)> {
-    let headers = [(&extract.requested_count, num), (&extract.returned_count, count)];
-    let headers = headers.map(|(name, expected)| (name, expected, response.header(name)));
-    let is_wrong = |(_, expected, actual): &(_, i64, Option<String>)| {
-        actual.as_deref().and_then(|count| count.parse().ok()) != Some(*expected)
+) -> Vec<WrongHeader<'a>> {
+    let count_of = |name: &'a str, expected: i64| {
+        let actual = response.header(name);
+        let is_right = actual.as_deref().and_then(|count| count.parse().ok()) == Some(expected);
+        let expected = format!("{name}: {expected}");
+        (!is_right).then_some(WrongHeader { name, expected, actual, is_denial: false })
     };
-    headers.into_iter().filter(is_wrong).collect()
+    let (name, flag) = (&*extract.partial_flag, response.header(&extract.partial_flag));
+    let is_denial = flag.as_deref().is_some_and(content::denies);
+    let wrong_flag = (flag.is_none() || is_denial).then(|| {
+        let expected = if is_denial { "a flag".to_owned() } else { name.to_owned() };
+        WrongHeader { name, expected, actual: flag, is_denial }
+    });
+    let counts = [count_of(&extract.requested_count, num), count_of(&extract.returned_count, count)];
+    counts.into_iter().flatten().chain(wrong_flag).collect()
+}
+
+impl WrongHeader<'_> {
+    fn actual(&self) -> String {
+        self.actual
+            .as_ref()
+            .map_or_else(|| "no such header".to_owned(), |value| format!("{}: {value}", self.name))
+    }
 }
 
 /// Whether the request is for the default region, or for one that was supplied as having gateways. The response to an unknown
@@ -237,34 +243,23 @@ fn judge_count(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     if count == 0 && !is_region_with_gateways(observed) {
         return None;
     }
-    let finding = |clause: Clause, key: &str, expected: String, actual: String| {
-        PassiveFinding::fail(clause, key, expected, actual)
-    };
     let mut findings = Vec::new();
     if count > num {
-        let expected = format!("at most {}", quantity(num, "entry"));
-        findings.push(finding(Clause::ExtractCount, "more", expected, quantity(count, "entry")));
+        let (expected, actual) = (format!("at most {}", quantity(num, "entry")), quantity(count, "entry"));
+        findings.push(PassiveFinding::fail(Clause::ExtractCount, "more", expected, actual));
     }
     if count < num {
-        let reason = format!("because {count} of {} were returned", quantity(num, "entry"));
-        for (name, expected, actual) in wrong_counts(extract, observed.response, (num, count)) {
-            let actual = actual.unwrap_or_else(|| "no such header".to_owned());
-            let expected = format!("{name}: {expected}, {reason}");
-            findings.push(finding(Clause::ExtractPartial, name, expected, actual));
-        }
-        let name = &extract.partial_flag;
-        let expected = format!("{name}, {reason}");
-        match observed.response.header(name) {
-            None => {
-                findings.push(finding(Clause::ExtractPartial, name, expected, "no such header".to_owned()));
-            }
-            // The value of the flag is unspecified. `extract.partial.headers` fails for it where a partial result is certain.
-            Some(flag) if content::denies(&flag) => findings.push(PassiveFinding {
-                severity: Severity::Warn,
-                ..finding(Clause::ExtractPartial, "denied", expected, format!("{name}: {flag}"))
-            }),
-            Some(_) => {}
-        }
+        let finding = |header: WrongHeader<'_>| {
+            let reason = format!("because {count} of {} were returned", quantity(num, "entry"));
+            let (expected, actual) = (format!("{}, {reason}", header.expected), header.actual());
+            // `extract.partial.headers` fails for a denial where a partial result is certain.
+            let (key, severity) = match header.is_denial {
+                true => ("denied", Severity::Warn),
+                false => (header.name, Severity::Fail),
+            };
+            PassiveFinding { severity, ..PassiveFinding::fail(Clause::ExtractPartial, key, expected, actual) }
+        };
+        findings.extend(wrong_headers(extract, observed.response, (num, count)).into_iter().map(finding));
     }
     Some(findings)
 }

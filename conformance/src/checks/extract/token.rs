@@ -3,7 +3,7 @@
 use super::EXTRACT;
 use super::forms::{Context, Transport, rejects};
 use super::row::Edit::Token;
-use super::row::{Credential, Row, accept, cases, each, reject};
+use super::row::{Credential, Row, accept, cases, each, flow, reject};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::token::{UNKNOWN, WrongToken};
 use crate::contract::Clause;
@@ -67,10 +67,8 @@ pub(super) static CHECKS: &[Check] = &[
         why: "Callers that keep the token out of URLs, so that it does not end up in logs, can't extract.",
         clauses: &[Clause::ExtractTokenTransport],
         run: Run::Cases(|scope| {
-            let case = |context: Context| {
-                Case::for_data(context.label(), Cost::extraction(1, 1), context, is_accepted)
-            };
-            Context::all(&scope.contract.extract).into_iter().map(case).collect()
+            let forms = Context::all(&scope.contract.extract).into_iter();
+            forms.map(flow("", Cost::extraction(1, 1), is_accepted)).collect()
         }),
         ..EXTRACT
     },
