@@ -9,6 +9,7 @@ use super::Requests as _;
 use super::extract::{Context, Transport};
 use crate::check::{Decision, Finding, Probe, Severity};
 use crate::contract::Parameter;
+use crate::contract::part::{NUM, REQUEST_ID};
 use crate::wire::{RecordedExchange, Request};
 
 /// The HTTP status of a rejection, and its code if it has one.
@@ -59,10 +60,10 @@ pub(super) async fn is_served_otherwise(probe: &Probe<'_>) -> bool {
     let named = with_defaults(probe.extract(), &[&extract.regions, &extract.protocol]);
     // Apart, since a service may look at a separator that does not apply.
     let whole = with_defaults(named.clone(), &[&extract.return_type, &extract.lb])
-        .query(&extract.request_id.name, probe.fresh_request_id());
+        .query(REQUEST_ID, probe.fresh_request_id());
     let in_header = |transport| Context::by(transport).request(probe);
     for request in [named, whole, in_header(Transport::Header), in_header(Transport::Bearer)] {
-        let sent = probe.send(&request.query(&extract.num.name, more)).await;
+        let sent = probe.send(&request.query(NUM, more)).await;
         if sent.is_ok_and(|(_, class)| class.decision() == Decision::Accepted) {
             return true;
         }

@@ -12,15 +12,83 @@ use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Request, Response};
 
-pub(super) static EMPTY: Check = Check {
-    id: "all.own-account.empty",
-    title: "a search with the token of an account without instances finds none",
-    why: "A customer without instances sees those of another: addresses, products and terms that are not theirs.",
-    operation: None,
-    clauses: &[Clause::AllOwnAccount],
-    needs: &[Fact::EmptyToken, Fact::OwnAddresses],
-    run: Run::Cases(|_| Case::single(Cost::requests(2), empty)),
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "all.own-account.empty",
+        title: "a search with the token of an account without instances finds none",
+        why: "A customer without instances sees those of another: addresses, products and terms that are not theirs.",
+        clauses: &[Clause::AllOwnAccount],
+        needs: &[Fact::EmptyToken, Fact::OwnAddresses],
+        run: Run::Cases(|_| Case::single(Cost::requests(2), empty)),
+        ..Check::TEMPLATE
+    },
+    Check {
+        id: "all.own-account.foreign-addresses",
+        title: "a search finds nothing at addresses of other accounts",
+        why: "Customers see what others have bought, and where.",
+        clauses: &[Clause::AllOwnAccount],
+        needs: &[Fact::ForeignAddresses],
+        run: Run::Cases(|_| {
+            let ported = Case::new("with ports", Cost::requests(3), foreign_ports);
+            let shared = Case::new("ports of a shared address", Cost::requests(3), shared_ports);
+            vec![
+                Case::new("addresses", Cost::requests(3), foreign_addresses),
+                ported.needs([Fact::SecondToken]),
+                shared.needs([Fact::SecondToken, Fact::SharedAddress]),
+            ]
+        }),
+        ..Check::TEMPLATE
+    },
+    Check {
+        id: "all.own-account.concurrent",
+        title: "simultaneous calls of two accounts return each its own data",
+        why: "A service that answers equal calls together sends one customer's data to another, under load only.",
+        clauses: &[Clause::AllOwnAccount],
+        needs: &[Fact::SecondToken],
+        run: Run::Cases(|_| {
+            let cost = Cost::requests(2 + 2 * PAIRS);
+            let search = Case::new("search", cost, concurrent_searches).needs([Fact::OwnAddresses]);
+            vec![Case::new("groups", cost, concurrent_listings), search]
+        }),
+        ..Check::TEMPLATE
+    },
+    Check {
+        id: "all.own-account.groups",
+        title: "a listing contains only the groups of its own account",
+        why: "Names of groups reveal what another customer does with its addresses.",
+        clauses: &[Clause::AllOwnAccount],
+        needs: &[Fact::ForeignGroup],
+        run: Run::Cases(|_| Case::single(Cost::requests(2), groups)),
+        ..Check::TEMPLATE
+    },
+    Check {
+        id: "all.own-account.groups-empty",
+        title: "an account without groups does not list those of another",
+        why: "A new customer sees what another one does with its addresses.",
+        clauses: &[Clause::AllOwnAccount],
+        needs: &[Fact::EmptyToken],
+        run: Run::Cases(|_| Case::single(Cost::requests(2), groups_empty)),
+        ..Check::TEMPLATE
+    },
+    Check {
+        id: "all.own-account.instances",
+        title: "a second account does not see the instances of the first",
+        why: "Customers see what others have bought, and where.",
+        clauses: &[Clause::AllOwnAccount],
+        needs: &[Fact::OwnAddresses, Fact::SecondToken],
+        run: Run::Cases(|_| Case::single(Cost::requests(8), instances)),
+        ..Check::TEMPLATE
+    },
+    Check {
+        id: "all.own-account.listings",
+        title: "two accounts list no group in common",
+        why: "Names of groups reveal what another customer does with its addresses.",
+        clauses: &[Clause::AllOwnAccount],
+        needs: &[Fact::SecondToken],
+        run: Run::Cases(|_| Case::single(Cost::requests(3), listings)),
+        ..Check::TEMPLATE
+    },
+];
 
 async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
     let empty = probe.required(Fact::EmptyToken, |facts| facts.empty_token.as_ref())?;
@@ -42,38 +110,6 @@ async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
     }
     Ok(())
 }
-
-pub(super) static FOREIGN_ADDRESSES: Check = Check {
-    id: "all.own-account.foreign-addresses",
-    title: "a search finds nothing at addresses of other accounts",
-    why: "Customers see what others have bought, and where.",
-    operation: None,
-    clauses: &[Clause::AllOwnAccount],
-    needs: &[Fact::ForeignAddresses],
-    run: Run::Cases(|_| {
-        let ported = Case::new("with ports", Cost::requests(3), foreign_ports);
-        let shared = Case::new("ports of a shared address", Cost::requests(3), shared_ports);
-        vec![
-            Case::new("addresses", Cost::requests(3), foreign_addresses),
-            ported.needs([Fact::SecondToken]),
-            shared.needs([Fact::SecondToken, Fact::SharedAddress]),
-        ]
-    }),
-};
-
-pub(super) static CONCURRENT: Check = Check {
-    id: "all.own-account.concurrent",
-    title: "simultaneous calls of two accounts return each its own data",
-    why: "A service that answers equal calls together sends one customer's data to another, under load only.",
-    operation: None,
-    clauses: &[Clause::AllOwnAccount],
-    needs: &[Fact::SecondToken],
-    run: Run::Cases(|_| {
-        let cost = Cost::requests(2 + 2 * PAIRS);
-        let search = Case::new("search", cost, concurrent_searches).needs([Fact::OwnAddresses]);
-        vec![Case::new("groups", cost, concurrent_listings), search]
-    }),
-};
 
 const PAIRS: u32 = 3;
 
@@ -208,16 +244,6 @@ fn reveals_foreign(probe: &Probe<'_>, response: &Response) -> bool {
     shown.into_iter().any(|ip| foreign.contains(&ip))
 }
 
-pub(super) static GROUPS: Check = Check {
-    id: "all.own-account.groups",
-    title: "a listing contains only the groups of its own account",
-    why: "Names of groups reveal what another customer does with its addresses.",
-    operation: None,
-    clauses: &[Clause::AllOwnAccount],
-    needs: &[Fact::ForeignGroup],
-    run: Run::Cases(|_| Case::single(Cost::requests(2), groups)),
-};
-
 /// Each account may count its groups from 1, so a group with the foreign id is compared with the group of the other account.
 async fn groups(probe: &Probe<'_>) -> Result<(), Stop> {
     let listing = probe.control(&probe.groups()).await?;
@@ -254,16 +280,6 @@ fn group_of_foreign_id<'a>(probe: &Probe<'_>, listing: &'a AcceptedResponse) -> 
     items(&listing.response).iter().find(|item| item.get("groupId").and_then(Value::as_i64) == Some(foreign))
 }
 
-pub(super) static GROUPS_EMPTY: Check = Check {
-    id: "all.own-account.groups-empty",
-    title: "an account without groups does not list those of another",
-    why: "A new customer sees what another one does with its addresses.",
-    operation: None,
-    clauses: &[Clause::AllOwnAccount],
-    needs: &[Fact::EmptyToken],
-    run: Run::Cases(|_| Case::single(Cost::requests(2), groups_empty)),
-};
-
 async fn groups_empty(probe: &Probe<'_>) -> Result<(), Stop> {
     let empty = probe.required(Fact::EmptyToken, |facts| facts.empty_token.as_ref())?;
     let name = &probe.contract().groups.api_key.name;
@@ -282,16 +298,6 @@ fn judge_shared_groups(probe: &Probe<'_>, own: &AcceptedResponse, other: &Accept
         probe.finding(Clause::AllOwnAccount, "no group in common", &actual, &exchanges);
     }
 }
-
-pub(super) static INSTANCES: Check = Check {
-    id: "all.own-account.instances",
-    title: "a second account does not see the instances of the first",
-    why: "Customers see what others have bought, and where.",
-    operation: None,
-    clauses: &[Clause::AllOwnAccount],
-    needs: &[Fact::OwnAddresses, Fact::SecondToken],
-    run: Run::Cases(|_| Case::single(Cost::requests(8), instances)),
-};
 
 async fn instances(probe: &Probe<'_>) -> Result<(), Stop> {
     let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
@@ -313,16 +319,6 @@ async fn instances(probe: &Probe<'_>) -> Result<(), Stop> {
     }
     Ok(())
 }
-
-pub(super) static LISTINGS: Check = Check {
-    id: "all.own-account.listings",
-    title: "two accounts list no group in common",
-    why: "Names of groups reveal what another customer does with its addresses.",
-    operation: None,
-    clauses: &[Clause::AllOwnAccount],
-    needs: &[Fact::SecondToken],
-    run: Run::Cases(|_| Case::single(Cost::requests(3), listings)),
-};
 
 async fn listings(probe: &Probe<'_>) -> Result<(), Stop> {
     let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;

@@ -12,15 +12,85 @@ use crate::contract::{Clause, Unspecified};
 use crate::target::{Fact, RejectionReason};
 use crate::wire::{Request, RetryAfter, password};
 
-pub(super) static HTTPS: Check = Check {
-    id: "all.https.verified",
-    title: "the service is served over HTTPS with a trusted certificate",
-    why: "Anybody on the network path can read tokens and gateways.",
-    operation: None,
-    clauses: &[Clause::AllHttps],
-    needs: &[],
-    run: Run::Cases(|_| Case::single(Cost::requests(1), https)),
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "all.https.verified",
+        title: "the service is served over HTTPS with a trusted certificate",
+        why: "Anybody on the network path can read tokens and gateways.",
+        clauses: &[Clause::AllHttps],
+        run: Run::Cases(|_| Case::single(Cost::requests(1), https)),
+        ..Check::TEMPLATE
+    },
+    Check {
+        id: "all.no-secrets.watched",
+        title: "no response contains a proxy password",
+        why: "Responses end up in logs and caches of callers; anybody who reads one can use the proxies.",
+        clauses: &[Clause::AllNoSecrets],
+        run: Run::Passive(judge_secrets),
+        ..Check::TEMPLATE
+    },
+    Check {
+        id: "all.prefix.served",
+        title: "every operation is served under its path",
+        why: "Clients built from the document get 404 for an operation that exists elsewhere.",
+        clauses: &[Clause::AllPrefix],
+        // A budget without gateways leaves the case out, since it sends an extraction.
+        run: Run::Cases(|_| Case::single(Cost::extraction(3, 1), prefix)),
+        ..Check::TEMPLATE
+    },
+    Check {
+        id: "all.throttled-retry-after.watched",
+        title: "a response with status 429 carries Retry-After",
+        why: "Callers that do not know how long to wait retry immediately, and are throttled again.",
+        clauses: &[Clause::AllThrottledRetryAfter],
+        run: Run::Passive(judge_throttled),
+        ..Check::TEMPLATE
+    },
+    Check {
+        id: "all.token-required.missing",
+        title: "a call without a known token is rejected",
+        why: "Anybody can read a customer's data or extract at its expense.",
+        clauses: &[Clause::AllTokenRequired],
+        run: Run::Cases(|_| {
+            let wrong = || [None].into_iter().chain(WrongToken::all().map(Some));
+            // Each operation may forget to ask for a token.
+            let cases = |(operation, called): (usize, ValidRequest)| {
+                wrong().map(move |wrong| {
+                    let label = format!("{}/{}", called.label(), wrong.map_or("absent", WrongToken::label));
+                    let case = Case::for_data(label, Cost::requests(1), (called, wrong), without);
+                    called.share(case).about(operation)
+                })
+            };
+            ValidRequest::ALL.into_iter().enumerate().flat_map(cases).collect()
+        }),
+        ..Check::TEMPLATE
+    },
+    Check {
+        id: "all.token-required.revoked",
+        title: "a call with the token that was supplied as revoked is rejected",
+        why: "A customer that revokes a leaked token believes that it is safe, and is not.",
+        clauses: &[Clause::AllTokenRequired],
+        needs: &[Fact::RevokedToken],
+        run: Run::Cases(|scope| {
+            let case = |called: ValidRequest| {
+                let case = Case::for_data(called.label(), Cost::requests(1), called, revoked);
+                called.share(case)
+            };
+            // `extract.whitelist.rejected-tokens` tests extraction.
+            let reading =
+                |called: &ValidRequest| matches!(called, ValidRequest::Groups | ValidRequest::Search);
+            let others = ValidRequest::ALL.into_iter().filter(reading).map(|called| {
+                let label = format!("{}/others that were revoked", called.label());
+                let tokens = scope.facts.rejected_tokens.len().max(1);
+                let cost = Cost::requests(u32::try_from(tokens).unwrap_or(u32::MAX));
+                let case = Case::for_data(label, cost, called, others_revoked);
+                called.share(case).needs([Fact::RejectedTokens])
+            });
+            ValidRequest::ALL.into_iter().map(case).chain(others).collect()
+        }),
+        ..Check::TEMPLATE
+    },
+];
 
 /// Fails only when TLS or HTTP breaks during the run, which does not start without a trusted certificate. Plain HTTP to the
 /// same host is not tested: a redirect, a rejection and a closed port are all allowed, and it must not get a token.
@@ -36,16 +106,6 @@ async fn https(probe: &Probe<'_>) -> Result<(), Stop> {
     }
     Ok(())
 }
-
-pub(super) static NO_SECRETS: Check = Check {
-    id: "all.no-secrets.watched",
-    title: "no response contains a proxy password",
-    why: "Responses end up in logs and caches of callers; anybody who reads one can use the proxies.",
-    operation: None,
-    clauses: &[Clause::AllNoSecrets],
-    needs: &[],
-    run: Run::Passive(judge_secrets),
-};
 
 /// Looks for the canaries that the tester supplied, and for headers and string members that are named like passwords.
 fn judge_secrets(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
@@ -94,17 +154,6 @@ fn any_string(value: &Value, test: &impl Fn(&str) -> bool) -> bool {
     }
 }
 
-pub(super) static PREFIX: Check = Check {
-    id: "all.prefix.served",
-    title: "every operation is served under its path",
-    why: "Clients built from the document get 404 for an operation that exists elsewhere.",
-    operation: None,
-    clauses: &[Clause::AllPrefix],
-    needs: &[],
-    // A budget without gateways leaves the case out, since it sends an extraction.
-    run: Run::Cases(|_| Case::single(Cost::extraction(3, 1), prefix)),
-};
-
 /// The contract does not promise that an environment is open. Once it serves one operation under its path, it is open and
 /// accepts the token, so it must serve the others as well.
 async fn prefix(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -137,16 +186,6 @@ async fn prefix(probe: &Probe<'_>) -> Result<(), Stop> {
     }
     Ok(())
 }
-
-pub(super) static THROTTLED: Check = Check {
-    id: "all.throttled-retry-after.watched",
-    title: "a response with status 429 carries Retry-After",
-    why: "Callers that do not know how long to wait retry immediately, and are throttled again.",
-    operation: None,
-    clauses: &[Clause::AllThrottledRetryAfter],
-    needs: &[],
-    run: Run::Passive(judge_throttled),
-};
 
 fn judge_throttled(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     if observed.response.status != 429 {
@@ -228,58 +267,12 @@ impl ValidRequest {
     }
 }
 
-pub(super) static TOKEN_MISSING: Check = Check {
-    id: "all.token-required.missing",
-    title: "a call without a known token is rejected",
-    why: "Anybody can read a customer's data or extract at its expense.",
-    operation: None,
-    clauses: &[Clause::AllTokenRequired],
-    needs: &[],
-    run: Run::Cases(|_| {
-        let wrong = || [None].into_iter().chain(WrongToken::all().map(Some));
-        // Each operation may forget to ask for a token.
-        let cases = |(operation, called): (usize, ValidRequest)| {
-            wrong().map(move |wrong| {
-                let label = format!("{}/{}", called.label(), wrong.map_or("absent", WrongToken::label));
-                let case = Case::for_data(label, Cost::requests(1), (called, wrong), without);
-                called.share(case).about(operation)
-            })
-        };
-        ValidRequest::ALL.into_iter().enumerate().flat_map(cases).collect()
-    }),
-};
-
 async fn without(probe: &Probe<'_>, (called, wrong): (ValidRequest, Option<WrongToken>)) -> Result<(), Stop> {
     match wrong {
         None => called.rejects(probe, "the token is absent", None).await,
         Some(wrong) => called.rejects(probe, wrong.reason(), Some(&wrong.text(probe)?)).await,
     }
 }
-
-pub(super) static TOKEN_REVOKED: Check = Check {
-    id: "all.token-required.revoked",
-    title: "a call with the token that was supplied as revoked is rejected",
-    why: "A customer that revokes a leaked token believes that it is safe, and is not.",
-    operation: None,
-    clauses: &[Clause::AllTokenRequired],
-    needs: &[Fact::RevokedToken],
-    run: Run::Cases(|scope| {
-        let case = |called: ValidRequest| {
-            let case = Case::for_data(called.label(), Cost::requests(1), called, revoked);
-            called.share(case)
-        };
-        // `extract.whitelist.rejected-tokens` tests extraction.
-        let reading = |called: &ValidRequest| matches!(called, ValidRequest::Groups | ValidRequest::Search);
-        let others = ValidRequest::ALL.into_iter().filter(reading).map(|called| {
-            let label = format!("{}/others that were revoked", called.label());
-            let tokens = scope.facts.rejected_tokens.len().max(1);
-            let cost = Cost::requests(u32::try_from(tokens).unwrap_or(u32::MAX));
-            let case = Case::for_data(label, cost, called, others_revoked);
-            called.share(case).needs([Fact::RejectedTokens])
-        });
-        ValidRequest::ALL.into_iter().map(case).chain(others).collect()
-    }),
-};
 
 /// A token may be revoked by its owner, or expire.
 async fn others_revoked(probe: &Probe<'_>, called: ValidRequest) -> Result<(), Stop> {

@@ -3,12 +3,12 @@
 
 use super::EXTRACT;
 use super::forms::{Context, Transport};
-use super::row::{Credential, Edit, Max, Min, Row, SEPARATOR, cases, each, in_forms, reject, set};
+use super::row::{Credential, Edit, Max, Min, Row, SEPARATOR, cases, each, flow, in_forms, reject, set};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::token::{UNKNOWN, rejected_alike};
 use crate::contract::Clause;
-use crate::contract::part::{LB, NUM, REGIONS, RETURN_TYPE, SB};
+use crate::contract::part::{LB, NUM, PROTOCOL, REGIONS, RETURN_TYPE, SB};
 use crate::target::{Fact, Facts, RejectionReason, Secret};
 use crate::wire::{Request, is_loopback};
 
@@ -57,53 +57,105 @@ pub(super) const NO_ENTITLEMENT: UnmetRequirement = UnmetRequirement {
     token: |facts| facts.token_not_entitled.as_ref(),
 };
 
-pub(super) static WHITELIST: Check = Check {
-    id: "extract.whitelist.lacking",
-    title: "a caller outside the whitelist is rejected at every call, whatever address it claims",
-    why: "A leaked token works from anywhere, which the whitelist is meant to prevent.",
-    clauses: &[Clause::ExtractWhitelist],
-    needs: &[Fact::TokenNotWhitelisted],
-    run: Run::Cases(|scope| {
-        // Claims the caller's own address and one that a service may trust, in each header.
-        let loopback = "127.0.0.1".to_owned();
-        let addresses = [scope.facts.egress_ip.map(|ip| ip.to_string()), Some(loopback.clone())];
-        let mut addresses: Vec<_> = addresses.into_iter().flatten().collect();
-        addresses.dedup();
-        let headers = HEADERS.into_iter().chain([RARE]);
-        let each = headers.flat_map(|header| addresses.iter().map(move |address| (header, address.clone())));
-        // Proxies append an address to the others, and a parameter is as easy to forge as a header.
-        let second = (HEADERS[0], format!("{UNUSED_ADDRESS}, {loopback}"));
-        let claims = each.chain([second, (PARAMETERS, loopback.clone())]);
-        let rows = claims.map(|(header, address)| {
-            let why = format!("{}, which claims {address} in {header}", NO_WHITELIST.reason);
-            let row = reject(format!("{header}={address}"), why, [Edit::Claim(header, address)]);
-            row.by(NO_WHITELIST.credential())
-        });
-        let claimed = in_forms(Context::some_for_each(&transports_and_text(), rows));
-        rows_of(scope, NO_WHITELIST, claimed)
-    }),
-    ..EXTRACT
-};
-
-pub(super) static REAL_NAME: Check = Check {
-    id: "extract.real-name.lacking",
-    title: "an account without real-name verification is rejected",
-    why: "The operator serves customers without the identification that it must require.",
-    clauses: &[Clause::ExtractRealName],
-    needs: &[Fact::TokenNotVerified],
-    run: Run::Cases(|scope| rows_of(scope, NO_VERIFICATION, Vec::new())),
-    ..EXTRACT
-};
-
-pub(super) static ENTITLEMENT: Check = Check {
-    id: "extract.entitlement.lacking",
-    title: "an account without an entitlement is rejected for every protocol",
-    why: "Gateways are given away to accounts that have not bought any.",
-    clauses: &[Clause::ExtractEntitlement],
-    needs: &[Fact::TokenNotEntitled],
-    run: Run::Cases(|scope| rows_of(scope, NO_ENTITLEMENT, Vec::new())),
-    ..EXTRACT
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "extract.whitelist.lacking",
+        title: "a caller outside the whitelist is rejected at every call, whatever address it claims",
+        why: "A leaked token works from anywhere, which the whitelist is meant to prevent.",
+        clauses: &[Clause::ExtractWhitelist],
+        needs: &[Fact::TokenNotWhitelisted],
+        run: Run::Cases(|scope| {
+            // Claims the caller's own address and one that a service may trust, in each header.
+            let loopback = "127.0.0.1".to_owned();
+            let addresses = [scope.facts.egress_ip.map(|ip| ip.to_string()), Some(loopback.clone())];
+            let mut addresses: Vec<_> = addresses.into_iter().flatten().collect();
+            addresses.dedup();
+            let headers = HEADERS.into_iter().chain([RARE]);
+            let each =
+                headers.flat_map(|header| addresses.iter().map(move |address| (header, address.clone())));
+            // Proxies append an address to the others, and a parameter is as easy to forge as a header.
+            let second = (HEADERS[0], format!("{UNUSED_ADDRESS}, {loopback}"));
+            let claims = each.chain([second, (PARAMETERS, loopback.clone())]);
+            let rows = claims.map(|(header, address)| {
+                let why = format!("{}, which claims {address} in {header}", NO_WHITELIST.reason);
+                let row = reject(format!("{header}={address}"), why, [Edit::Claim(header, address)]);
+                row.by(NO_WHITELIST.credential())
+            });
+            let claimed = in_forms(Context::some_for_each(&transports_and_text(), rows));
+            rows_of(scope, NO_WHITELIST, claimed)
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.real-name.lacking",
+        title: "an account without real-name verification is rejected",
+        why: "The operator serves customers without the identification that it must require.",
+        clauses: &[Clause::ExtractRealName],
+        needs: &[Fact::TokenNotVerified],
+        run: Run::Cases(|scope| rows_of(scope, NO_VERIFICATION, Vec::new())),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.entitlement.lacking",
+        title: "an account without an entitlement is rejected for every protocol",
+        why: "Gateways are given away to accounts that have not bought any.",
+        clauses: &[Clause::ExtractEntitlement],
+        needs: &[Fact::TokenNotEntitled],
+        run: Run::Cases(|scope| rows_of(scope, NO_ENTITLEMENT, Vec::new())),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.whitelist.forged",
+        title: "the whitelist applies to the real address of the caller, not to a claimed one",
+        why: "A service that trusts an address in a header lets in everybody who knows a whitelisted address.",
+        clauses: &[Clause::ExtractWhitelist],
+        run: Run::Cases(|_| {
+            let case = |(context, header, address): (Context, &'static str, &'static str)| {
+                let label = match address {
+                    UNUSED_ADDRESS => format!("{}/{header}", context.label()),
+                    _ => format!("{}/{header}={address}", context.label()),
+                };
+                // A rejection is compared with that of the same header with the real address.
+                Case::for_data(label, Cost::extraction(1, 1), (context, header, address), forged)
+            };
+            let each = Context::some_for_each(&transports_and_text(), HEADERS).into_iter();
+            let each = each.map(|(context, header)| (context, header, UNUSED_ADDRESS));
+            let others = OTHER_CLAIMS.map(|(header, address)| (Context::PLAIN, header, address));
+            each.chain(others).map(case).collect()
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.entitlement.other-protocol",
+        title: "an entitlement for one protocol does not cover another",
+        why: "Customers get gateways of a protocol that they have not bought; the gateways reject them, or cost another price.",
+        clauses: &[Clause::ExtractEntitlement],
+        needs: &[Fact::TokenPartlyEntitled],
+        run: Run::Cases(|scope| {
+            let extract = &scope.contract.extract;
+            let gateways = u32::try_from(extract.protocols.len().saturating_sub(1)).unwrap_or(u32::MAX);
+            let cost = Cost::extraction(gateways.saturating_add(1), gateways);
+            let contexts =
+                Context::all(extract).into_iter().filter(|context| context.extra.protocol.is_none());
+            contexts.map(flow("", cost, other_protocol)).collect()
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.whitelist.rejected-tokens",
+        title: "each credential of `SALLYPORT_REJECTED_TOKENS` is rejected, wherever the request sends it",
+        why: "Callers whose access was disabled, has expired or was never granted still get gateways.",
+        clauses: &[
+            Clause::AllTokenRequired,
+            Clause::ExtractEntitlement,
+            Clause::ExtractRealName,
+            Clause::ExtractWhitelist,
+        ],
+        needs: &[Fact::RejectedTokens],
+        run: Run::Cases(rejected_cases),
+        ..EXTRACT
+    },
+];
 
 /// The requirement in each form, in further rows, and beside parameters that no form has: it holds for every extraction.
 fn rows_of(scope: &Scope<'_>, lack: UnmetRequirement, further: Vec<Row>) -> Vec<Case> {
@@ -214,28 +266,6 @@ fn transports_and_text() -> Vec<Context> {
     Transport::ALL.map(Context::by).into_iter().chain([Context::TEXT]).collect()
 }
 
-pub(super) static FORGED: Check = Check {
-    id: "extract.whitelist.forged",
-    title: "the whitelist applies to the real address of the caller, not to a claimed one",
-    why: "A service that trusts an address in a header lets in everybody who knows a whitelisted address.",
-    clauses: &[Clause::ExtractWhitelist],
-    run: Run::Cases(|_| {
-        let case = |(context, header, address): (Context, &'static str, &'static str)| {
-            let label = match address {
-                UNUSED_ADDRESS => format!("{}/{header}", context.label()),
-                _ => format!("{}/{header}={address}", context.label()),
-            };
-            // A rejection is compared with that of the same header with the real address.
-            Case::for_data(label, Cost::extraction(1, 1), (context, header, address), forged)
-        };
-        let each = Context::some_for_each(&transports_and_text(), HEADERS).into_iter();
-        let each = each.map(|(context, header)| (context, header, UNUSED_ADDRESS));
-        let others = OTHER_CLAIMS.map(|(header, address)| (Context::PLAIN, header, address));
-        each.chain(others).map(case).collect()
-    }),
-    ..EXTRACT
-};
-
 /// An address of a documentation range (RFC 5737), which no call comes from and no whitelist has.
 pub(super) const UNUSED_ADDRESS: &str = "192.0.2.77";
 
@@ -275,32 +305,13 @@ async fn forged(
     Ok(())
 }
 
-pub(super) static OTHER_PROTOCOL: Check = Check {
-    id: "extract.entitlement.other-protocol",
-    title: "an entitlement for one protocol does not cover another",
-    why: "Customers get gateways of a protocol that they have not bought; the gateways reject them, or cost another price.",
-    clauses: &[Clause::ExtractEntitlement],
-    needs: &[Fact::TokenPartlyEntitled],
-    run: Run::Cases(|scope| {
-        let extract = &scope.contract.extract;
-        let gateways = u32::try_from(extract.protocols.len().saturating_sub(1)).unwrap_or(u32::MAX);
-        let case = |context: Context| {
-            let cost = Cost::extraction(gateways.saturating_add(1), gateways);
-            Case::for_data(context.label(), cost, context, other_protocol)
-        };
-        let contexts = Context::all(extract).into_iter();
-        contexts.filter(|context| context.extra.protocol.is_none()).map(case).collect()
-    }),
-    ..EXTRACT
-};
-
 /// The responses show which protocols the account is entitled to: some must be accepted, but not all.
 async fn other_protocol(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let token = probe.required(Fact::TokenPartlyEntitled, |facts| facts.token_partly_entitled.as_ref())?;
     let extract = &probe.contract().extract;
     let (mut accepted, mut rejected) = (Vec::new(), Vec::new());
     for protocol in &extract.protocols {
-        let request = context.with_token(probe, token.expose()).query(&extract.protocol.name, protocol);
+        let request = context.with_token(probe, token.expose()).query(PROTOCOL, protocol);
         let (exchange, is_served) = probe.is_accepted(&request).await?;
         let responses = if is_served { &mut accepted } else { &mut rejected };
         responses.push(exchange);
@@ -329,21 +340,6 @@ async fn other_protocol(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
     }
     Ok(())
 }
-
-pub(super) static REJECTED: Check = Check {
-    id: "extract.whitelist.rejected-tokens",
-    title: "each credential of `SALLYPORT_REJECTED_TOKENS` is rejected, wherever the request sends it",
-    why: "Callers whose access was disabled, has expired or was never granted still get gateways.",
-    clauses: &[
-        Clause::AllTokenRequired,
-        Clause::ExtractEntitlement,
-        Clause::ExtractRealName,
-        Clause::ExtractWhitelist,
-    ],
-    needs: &[Fact::RejectedTokens],
-    run: Run::Cases(rejected_cases),
-    ..EXTRACT
-};
 
 fn rejected_cases(scope: &Scope<'_>) -> Vec<Case> {
     let rejected = &scope.facts.rejected_tokens;

@@ -7,60 +7,70 @@ use std::fmt;
 use super::EXTRACT;
 use super::content;
 use super::forms::{Context, Transport};
+use super::request_id::Place;
+use super::row::{Credential, Drop, Edit, set};
 use super::text::{judge_form, judge_separator};
 use crate::check::{AcceptedResponse, Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::requests::{Requests, protocol_to_name};
-use crate::contract::{Clause, Extract, Separator};
+use crate::contract::Clause::{
+    self, ExtractCountryAlias, ExtractCountryEqual, ExtractIdempotent, ExtractProtocol,
+    ExtractRegionsDefault, ExtractRequestIdSource, ExtractReturnType, ExtractSeparator, ExtractTokenEqual,
+    ExtractTokenTransport,
+};
+use crate::contract::part::{
+    COUNTRY, LB, NUM, PROTOCOL, REGIONS, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE, SB,
+};
+use crate::contract::{Extract, Separator};
 use crate::wire::{Exchange, QuerySpelling, Request};
 
-pub(super) static COMBINATIONS: Check = Check {
+pub(super) static CHECKS: &[Check] = &[Check {
     id: "extract.envelope.combinations",
     title: "valid parameters are accepted together, and each has its effect",
     why: "Callers use several parameters at once; a parameter that works only alone is of no use to them.",
     clauses: &[
         Clause::ExtractCount,
-        Clause::ExtractCountryAlias,
-        Clause::ExtractCountryEqual,
+        ExtractCountryAlias,
+        ExtractCountryEqual,
         Clause::ExtractEnvelope,
-        Clause::ExtractIdempotent,
-        Clause::ExtractProtocol,
-        Clause::ExtractRegionsDefault,
-        Clause::ExtractRequestIdSource,
-        Clause::ExtractReturnType,
-        Clause::ExtractSeparator,
-        Clause::ExtractTokenEqual,
-        Clause::ExtractTokenTransport,
+        ExtractIdempotent,
+        ExtractProtocol,
+        ExtractRegionsDefault,
+        ExtractRequestIdSource,
+        ExtractReturnType,
+        ExtractSeparator,
+        ExtractTokenEqual,
+        ExtractTokenTransport,
     ],
     run: Run::Cases(|scope| combinations(scope).into_iter().map(case).collect()),
     ..EXTRACT
-};
+}];
 
 /// Gateways of a combination: two need a separator, and two extractions rarely return the same two.
-const NUM: u32 = 2;
+const COUNT: u32 = 2;
 
 /// A custom separator with characters that are special in URLs and JSON.
 const CUSTOM: &str = "&=+% \u{e9}";
 
 /// A valid use of one parameter.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Use {
-    /// JSON, which is the default, by its name.
-    Json,
-    Text,
-    Separator(Separator),
-    Token(&'static [Transport]),
-    Region(RegionUse),
-    Protocol(String),
-    Id(IdPlace),
+#[derive(Debug, Clone)]
+struct Use {
+    clause: Clause,
+    description: String,
+    edits: Vec<Edit>,
+    kind: Kind,
 }
 
-/// How the region is named. `Absent` means the default one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RegionUse {
-    Alias,
-    Both,
-    Absent,
-    Default,
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    Separator(Separator),
+    JsonByName,
+    Token,
+    /// The region, in the way that must be accepted exactly when the other one is.
+    DefaultRegion {
+        is_named: bool,
+    },
+    Id(IdPlace),
+    Other,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +88,7 @@ struct Combination {
     spelling: QuerySpelling,
 }
 
+#[derive(Clone)]
 struct Ids {
     query: String,
     header: String,
@@ -92,14 +103,25 @@ fn combinations(scope: &Scope<'_>) -> Vec<Combination> {
         &[Transport::Query],
         &[Transport::Query, Transport::Bearer],
     ];
-    const REGIONS: [RegionUse; 4] =
-        [RegionUse::Alias, RegionUse::Absent, RegionUse::Both, RegionUse::Default];
     const IDS: [Option<IdPlace>; 3] = [Some(IdPlace::Header), Some(IdPlace::Query), Some(IdPlace::Both)];
     let extract = &scope.contract.extract;
+    let default_region = extract.regions.default_text();
+    let region = scope.facts.plentiful_region.clone().unwrap_or_else(|| default_region.clone());
+    let equal = Use::new(
+        ExtractCountryEqual,
+        "regions and country that are equal",
+        [Drop(REGIONS), set(REGIONS, &region), set(COUNTRY, &region)],
+    );
+    let regions = [
+        Use::new(ExtractCountryAlias, "country in place of regions", [Drop(REGIONS), set(COUNTRY, &region)]),
+        Use::default_region(false, &default_region),
+        equal.clone(),
+        Use::default_region(true, &default_region),
+    ];
     let custom = Separator { code: extract.custom_separator.clone(), text: CUSTOM.to_owned() };
     let separators = extract.separators.iter().cloned().chain([custom]);
-    let texts = separators.map(|separator| vec![Use::Text, Use::Separator(separator)]);
-    let json = [vec![], vec![Use::Json], vec![]];
+    let texts = separators.map(|separator| vec![Use::text(extract), Use::separator(extract, separator)]);
+    let json = [vec![], vec![Use::json(extract)], vec![]];
     // The default protocol unless the account may not use it, and those that the tester supplied.
     let default = protocol_to_name(extract, scope.facts).cloned();
     let default = default.unwrap_or_else(|| extract.protocol.default_text());
@@ -110,18 +132,18 @@ fn combinations(scope: &Scope<'_>) -> Vec<Combination> {
         .chain(entitled.filter(|protocol| **protocol != default).cloned().map(Some))
         .collect();
     let combination = |(turn, form): (usize, Vec<Use>)| {
-        let token = Use::Token(TOKENS[turn % TOKENS.len()]);
-        let region = Use::Region(REGIONS[turn % REGIONS.len()]);
-        let protocol = protocols[turn % protocols.len()].clone().map(Use::Protocol);
-        let id = IDS[turn % IDS.len()].map(Use::Id);
+        let token = Use::token(TOKENS[turn % TOKENS.len()]);
+        let region = regions[turn % regions.len()].clone();
+        let protocol = protocols[turn % protocols.len()].as_ref().map(Use::protocol);
+        let id = IDS[turn % IDS.len()].map(Use::id);
         let uses = form.into_iter().chain([token, region]).chain(protocol).chain(id);
         Combination { uses: uses.collect(), spelling: QuerySpelling::Usual }
     };
     let encoded = [QuerySpelling::EncodedValues, QuerySpelling::Encoded].map(|spelling| {
-        let last = extract.separators.last().cloned().map(Use::Separator);
-        let region = [Use::Region(RegionUse::Both), Use::Protocol(default.clone())];
-        let token = Use::Token(&[Transport::Query, Transport::Header]);
-        let uses = [Use::Text].into_iter().chain(last).chain(region).chain([Use::Id(IdPlace::Query), token]);
+        let last = extract.separators.last().cloned().map(|last| Use::separator(extract, last));
+        let token = Use::token(&[Transport::Query, Transport::Header]);
+        let others = [equal.clone(), Use::protocol(&default), Use::id(IdPlace::Query), token];
+        let uses = [Use::text(extract)].into_iter().chain(last).chain(others);
         Combination { uses: uses.collect(), spelling }
     });
     let encoded = encoded.to_vec();
@@ -129,15 +151,14 @@ fn combinations(scope: &Scope<'_>) -> Vec<Combination> {
 }
 
 fn case(combination: Combination) -> Case {
-    let repetitions = u32::try_from(combination.repetitions().len()).unwrap_or(u32::MAX);
     // Repetitions return the same gateways, and a rejected combination leaves its gateways to the requests that find the cause.
-    let cost = Cost::extraction(1 + repetitions, NUM);
+    let cost = Cost::extraction(1 + combination.repetitions(), COUNT);
     Case::for_data(combination.label(), cost, combination, combined)
 }
 
 async fn combined(probe: &Probe<'_>, combination: Combination) -> Result<(), Stop> {
     let ids = Ids::fresh(probe);
-    let (exchange, class) = probe.send(&combination.request(probe, NUM, &ids)).await?;
+    let (exchange, class) = probe.send(&combination.request(probe, COUNT, &ids)?).await?;
     match (class.decision(), &exchange.result) {
         (Decision::Accepted, Ok(response)) => {
             let accepted = AcceptedResponse { response: response.clone(), exchange: exchange.clone() };
@@ -156,7 +177,7 @@ async fn judge(
     accepted: &AcceptedResponse,
 ) -> Result<(), Stop> {
     let AcceptedResponse { exchange, response } = accepted;
-    for (clause, why, request) in combination.again(probe, ids) {
+    for (clause, why, request) in combination.again(probe, ids)? {
         content::judge_repeated(probe, clause, &why, accepted, &request).await?;
     }
     if let Some(separator) = combination.separator() {
@@ -165,7 +186,7 @@ async fn judge(
             judge_separator(probe, accepted, &separator.text).await?;
         }
     } else {
-        content::judge_count(probe, exchange, response, i64::from(NUM));
+        content::judge_count(probe, exchange, response, i64::from(COUNT));
     }
     Ok(())
 }
@@ -177,7 +198,6 @@ async fn find_cause(
     (rejected, class): (&Exchange, &ResponseClass),
 ) -> Result<(), Stop> {
     Context::PLAIN.control(probe).await?;
-    let extract = &probe.contract().extract;
     // A service that does not decode the query rejects every parameter in it.
     if combination.spelling != QuerySpelling::Usual
         && let Err((exchange, class)) = is_accepted(probe, [], combination.spelling).await?
@@ -191,22 +211,23 @@ async fn find_cause(
             continue;
         };
         // The default region and its absence are controls for each other.
-        if let Some(other) = alone.counterpart()
+        if let Kind::DefaultRegion { is_named } = alone.kind
+            && let other = Use::default_region(!is_named, &probe.contract().extract.regions.default_text())
             && is_accepted(probe, [other], QuerySpelling::Usual).await?.is_err()
         {
             return Err(probe.skip("the account gets nothing of the default region"));
         }
         let spelling = combination.spelling_name();
-        let expected = format!("accepted: {}{spelling}", alone.description(extract));
-        probe.finding(alone.clause(), &expected, class.description(), &[&exchange]);
+        let expected = format!("accepted: {}{spelling}", alone.description);
+        probe.finding(alone.clause, &expected, class.description(), &[&exchange]);
         return Ok(());
     }
-    let what = combination.description(extract);
+    let what = combination.description();
     for left_out in &combination.uses {
-        let rest = combination.uses.iter().filter(|used| *used != left_out).cloned();
+        let rest = combination.uses.iter().filter(|used| used.description != left_out.description).cloned();
         if let Ok(other) = is_accepted(probe, rest, combination.spelling).await? {
-            let expected = format!("accepted: {what}; it is without {}", left_out.description(extract));
-            probe.finding(left_out.clause(), &expected, class.description(), &[rejected, &other]);
+            let expected = format!("accepted: {what}; it is without {}", left_out.description);
+            probe.finding(left_out.clause, &expected, class.description(), &[rejected, &other]);
             return Ok(());
         }
     }
@@ -222,7 +243,7 @@ async fn is_accepted(
 ) -> Result<Result<Exchange, (Exchange, ResponseClass)>, Stop> {
     let combination = Combination { uses: uses.into_iter().collect(), spelling };
     let min = *probe.contract().extract.num_range.start();
-    let (exchange, class) = probe.send(&combination.request(probe, min, &Ids::fresh(probe))).await?;
+    let (exchange, class) = probe.send(&combination.request(probe, min, &Ids::fresh(probe))?).await?;
     match class.decision() {
         Decision::Accepted => Ok(Ok(exchange)),
         _ if content::is_undecided(&class) => Err(content::undecided(probe, &class)),
@@ -238,25 +259,29 @@ impl Ids {
 
 impl Combination {
     fn separator(&self) -> Option<&Separator> {
-        self.uses.iter().find_map(|used| match used {
-            Use::Separator(separator) => Some(separator),
+        self.uses.iter().find_map(|used| match &used.kind {
+            Kind::Separator(separator) => Some(separator),
             _ => None,
         })
     }
 
     fn id(&self) -> Option<IdPlace> {
-        self.uses.iter().find_map(|used| match used {
-            Use::Id(place) => Some(*place),
+        self.uses.iter().find_map(|used| match used.kind {
+            Kind::Id(place) => Some(place),
             _ => None,
         })
     }
 
+    fn has(&self, kind: &Kind) -> bool {
+        self.uses.iter().any(|used| used.kind == *kind)
+    }
+
     /// Unique by the form and the place of the id. The other parameters depend on facts, which labels must not.
     fn label(&self) -> String {
-        let form = match self.uses.first() {
-            Some(Use::Text) => self.separator().map_or_else(String::new, |of| format!("lb={}", of.code)),
-            Some(Use::Json) => "json by name".to_owned(),
-            _ => "json".to_owned(),
+        let form = match self.separator() {
+            Some(separator) => format!("lb={}", separator.code),
+            None if self.has(&Kind::JsonByName) => "json by name".to_owned(),
+            None => "json".to_owned(),
         };
         let id = match self.id() {
             None => "no id",
@@ -279,155 +304,111 @@ impl Combination {
         }
     }
 
-    fn description(&self, extract: &Extract) -> String {
-        let parts: Vec<_> = self.uses.iter().map(|used| used.description(extract)).collect();
+    fn description(&self) -> String {
+        let parts: Vec<_> = self.uses.iter().map(|used| used.description.as_str()).collect();
         format!("{}{}", parts.join(", "), self.spelling_name())
     }
 
-    fn request(&self, probe: &Probe<'_>, num: impl fmt::Display, ids: &Ids) -> Request {
-        let extract = &probe.contract().extract;
-        let request = probe.extract_without_token().query(&extract.num.name, num);
-        let request = self.uses.iter().fold(request, |request, used| used.apply(probe, request, ids));
-        let request = request.spelling(self.spelling);
-        if self.uses.iter().any(|used| matches!(used, Use::Token(_))) {
-            return request;
+    fn request(&self, probe: &Probe<'_>, num: impl fmt::Display, ids: &Ids) -> Result<Request, Stop> {
+        let mut request = probe.extract_without_token().query(NUM, num);
+        for used in &self.uses {
+            request = used.edits.iter().try_fold(request, |request, edit| edit.apply(probe, request))?;
         }
-        Transport::Query.carry(probe, request, probe.token().expose())
+        request = match self.id() {
+            None => request,
+            Some(IdPlace::Query) => Place::Query.carry(request, &ids.query),
+            Some(IdPlace::Header) => Place::Header.carry(request, &ids.header),
+            Some(IdPlace::Both) => Place::Header.carry(Place::Query.carry(request, &ids.query), &ids.header),
+        };
+        let has_token = self.has(&Kind::Token);
+        let own = Edit::Token(Transport::Query, Credential::Own);
+        let request = if has_token { request } else { own.apply(probe, request)? };
+        Ok(request.spelling(self.spelling))
     }
 
-    /// The repetitions of the extraction that its request id allows.
-    fn repetitions(&self) -> &'static [Repetition] {
+    /// The number of repetitions of the extraction that its request id allows.
+    fn repetitions(&self) -> u32 {
         match self.id() {
-            None => &[],
-            Some(IdPlace::Query) => &[Repetition::Same],
-            Some(IdPlace::Header) => &[Repetition::Same, Repetition::HeaderInQuery],
-            Some(IdPlace::Both) => &[Repetition::Same, Repetition::OtherHeader],
+            None => 0,
+            Some(IdPlace::Query) => 1,
+            Some(IdPlace::Header | IdPlace::Both) => 2,
         }
     }
 
-    fn again(&self, probe: &Probe<'_>, ids: &Ids) -> Vec<(Clause, String, Request)> {
-        let extract = &probe.contract().extract;
-        let (header, query) = (&extract.request_id_header.name, &extract.request_id.name);
-        let repeat = |repetition: &Repetition| match repetition {
-            Repetition::Same => {
-                (Clause::ExtractIdempotent, "sent again".to_owned(), self.request(probe, NUM, ids))
+    /// The repetitions: the same request, then one in which only the id that counts is the same.
+    fn again(&self, probe: &Probe<'_>, ids: &Ids) -> Result<Vec<(Clause, String, Request)>, Stop> {
+        let Some(place) = self.id() else { return Ok(Vec::new()) };
+        let same = (ExtractIdempotent, "sent again".to_owned(), self.request(probe, COUNT, ids)?);
+        let (why, other, ids) = match place {
+            IdPlace::Query => return Ok(vec![same]),
+            IdPlace::Header => {
+                let why = format!("the id of {REQUEST_ID_HEADER} sent as {REQUEST_ID}");
+                let others = self.uses.iter().filter(|used| !matches!(used.kind, Kind::Id(_))).cloned();
+                let uses = others.chain([Use::id(IdPlace::Query)]).collect();
+                (why, Self { uses, ..self.clone() }, Ids { query: ids.header.clone(), ..ids.clone() })
             }
-            Repetition::HeaderInQuery => {
-                let moved = Ids { query: ids.header.clone(), header: ids.header.clone() };
-                let by_query = Self { uses: self.with_id(IdPlace::Query), spelling: self.spelling };
-                let why = format!("the id of {header} sent as {query}");
-                (Clause::ExtractRequestIdSource, why, by_query.request(probe, NUM, &moved))
-            }
-            Repetition::OtherHeader => {
-                let other = Ids { query: ids.query.clone(), header: probe.fresh_request_id() };
-                let why = format!("the same {query} beside another {header}");
-                (Clause::ExtractRequestIdSource, why, self.request(probe, NUM, &other))
+            IdPlace::Both => {
+                let why = format!("the same {REQUEST_ID} beside another {REQUEST_ID_HEADER}");
+                (why, self.clone(), Ids { header: probe.fresh_request_id(), ..ids.clone() })
             }
         };
-        self.repetitions().iter().map(repeat).collect()
+        Ok(vec![same, (ExtractRequestIdSource, why, other.request(probe, COUNT, &ids)?)])
     }
-
-    fn with_id(&self, place: IdPlace) -> Vec<Use> {
-        let others = self.uses.iter().filter(|used| !matches!(used, Use::Id(_))).cloned();
-        others.chain([Use::Id(place)]).collect()
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Repetition {
-    Same,
-    HeaderInQuery,
-    OtherHeader,
 }
 
 impl Use {
-    const fn clause(&self) -> Clause {
-        match self {
-            Self::Json | Self::Text => Clause::ExtractReturnType,
-            Self::Separator(_) => Clause::ExtractSeparator,
-            Self::Token([_]) => Clause::ExtractTokenTransport,
-            Self::Token(_) => Clause::ExtractTokenEqual,
-            Self::Region(RegionUse::Alias) => Clause::ExtractCountryAlias,
-            Self::Region(RegionUse::Both) => Clause::ExtractCountryEqual,
-            Self::Region(RegionUse::Absent | RegionUse::Default) => Clause::ExtractRegionsDefault,
-            Self::Protocol(_) => Clause::ExtractProtocol,
-            Self::Id(_) => Clause::ExtractRequestIdSource,
-        }
+    fn new(clause: Clause, description: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Self {
+        Self { clause, description: description.into(), edits: edits.into(), kind: Kind::Other }
     }
 
-    /// The use that must be accepted exactly when this one is.
-    const fn counterpart(&self) -> Option<Self> {
-        match self {
-            Self::Region(RegionUse::Absent) => Some(Self::Region(RegionUse::Default)),
-            Self::Region(RegionUse::Default) => Some(Self::Region(RegionUse::Absent)),
-            _ => None,
-        }
+    fn json(extract: &Extract) -> Self {
+        let edits = [set(RETURN_TYPE, &extract.json)];
+        let by_name = Self::new(ExtractReturnType, format!("{RETURN_TYPE}={}", extract.json), edits);
+        Self { kind: Kind::JsonByName, ..by_name }
     }
 
-    fn description(&self, extract: &Extract) -> String {
-        let Extract { return_type, lb, regions, country, protocol, request_id, request_id_header, .. } =
-            extract;
-        match self {
-            Self::Json => format!("{}={}", return_type.name, extract.json),
-            Self::Text => format!("{}={}", return_type.name, extract.text),
-            Self::Separator(Separator { code, .. }) => format!("{}={code}", lb.name),
-            Self::Token(transports) => {
-                let names: Vec<_> = transports.iter().map(|transport| transport.name()).collect();
-                format!("the token in {}", names.join(" and "))
-            }
-            Self::Region(RegionUse::Alias) => format!("{} in place of {}", country.name, regions.name),
-            Self::Region(RegionUse::Both) => format!("{} and {} that are equal", regions.name, country.name),
-            Self::Region(RegionUse::Absent) => format!("no {}", regions.name),
-            Self::Region(RegionUse::Default) => format!("the default {} by its name", regions.name),
-            Self::Protocol(value) => format!("{}={value}", protocol.name),
-            Self::Id(IdPlace::Query) => format!("a request id in {}", request_id.name),
-            Self::Id(IdPlace::Header) => format!("a request id in {}", request_id_header.name),
-            Self::Id(IdPlace::Both) => {
-                format!("a request id in {} and another in {}", request_id.name, request_id_header.name)
-            }
-        }
+    fn text(extract: &Extract) -> Self {
+        let edits = [set(RETURN_TYPE, &extract.text)];
+        Self::new(ExtractReturnType, format!("{RETURN_TYPE}={}", extract.text), edits)
     }
 
-    fn apply(&self, probe: &Probe<'_>, request: Request, ids: &Ids) -> Request {
-        let extract = &probe.contract().extract;
-        match self {
-            Self::Json => request.query(&extract.return_type.name, &extract.json),
-            Self::Text => request.query(&extract.return_type.name, &extract.text),
-            // JSON has no separator.
-            Self::Separator(Separator { code, text }) => {
-                let request = request.query(&extract.return_type.name, &extract.text);
-                let request = request.query(&extract.lb.name, code);
-                if *code == extract.custom_separator {
-                    request.query(&extract.sb.name, text)
-                } else {
-                    request
-                }
+    /// With the form, since JSON has no separator.
+    fn separator(extract: &Extract, separator: Separator) -> Self {
+        let mut edits = vec![set(RETURN_TYPE, &extract.text), set(LB, &separator.code)];
+        edits.extend((separator.code == extract.custom_separator).then(|| set(SB, &separator.text)));
+        let used = Self::new(ExtractSeparator, format!("{LB}={}", separator.code), edits);
+        Self { kind: Kind::Separator(separator), ..used }
+    }
+
+    fn token(transports: &[Transport]) -> Self {
+        let names: Vec<_> = transports.iter().map(|transport| transport.name()).collect();
+        let clause = if transports.len() == 1 { ExtractTokenTransport } else { ExtractTokenEqual };
+        let edits: Vec<_> = transports.iter().map(|place| Edit::Token(*place, Credential::Own)).collect();
+        let used = Self::new(clause, format!("the token in {}", names.join(" and ")), edits);
+        Self { kind: Kind::Token, ..used }
+    }
+
+    fn default_region(is_named: bool, default: &String) -> Self {
+        let used = match is_named {
+            true => {
+                Self::new(ExtractRegionsDefault, "the default regions by its name", [set(REGIONS, default)])
             }
-            Self::Token(transports) => {
-                let token = probe.token().expose();
-                transports.iter().fold(request, |request, transport| transport.carry(probe, request, token))
-            }
-            Self::Region(used) => {
-                let (regions, country) = (&extract.regions.name, &extract.country.name);
-                let default = extract.regions.default_text();
-                let value = probe.facts().plentiful_region.clone().unwrap_or_else(|| default.clone());
-                let request = request.without_query(regions);
-                match used {
-                    RegionUse::Alias => request.query(country, value),
-                    RegionUse::Both => request.query(regions, &value).query(country, &value),
-                    RegionUse::Absent => request,
-                    RegionUse::Default => request.query(regions, default),
-                }
-            }
-            Self::Protocol(protocol) => request.query(&extract.protocol.name, protocol),
-            Self::Id(place) => {
-                let (query, header) = (&extract.request_id.name, &extract.request_id_header.name);
-                match place {
-                    IdPlace::Query => request.query(query, &ids.query),
-                    IdPlace::Header => request.header(header, &ids.header),
-                    IdPlace::Both => request.query(query, &ids.query).header(header, &ids.header),
-                }
-            }
-        }
+            false => Self::new(ExtractRegionsDefault, "no regions", [Drop(REGIONS)]),
+        };
+        Self { kind: Kind::DefaultRegion { is_named }, ..used }
+    }
+
+    fn protocol(protocol: &String) -> Self {
+        Self::new(ExtractProtocol, format!("{PROTOCOL}={protocol}"), [set(PROTOCOL, protocol)])
+    }
+
+    fn id(place: IdPlace) -> Self {
+        let place_name = match place {
+            IdPlace::Query => REQUEST_ID.to_owned(),
+            IdPlace::Header => REQUEST_ID_HEADER.to_owned(),
+            IdPlace::Both => format!("{REQUEST_ID} and another in {REQUEST_ID_HEADER}"),
+        };
+        let used = Self::new(ExtractRequestIdSource, format!("a request id in {place_name}"), []);
+        Self { kind: Kind::Id(place), ..used }
     }
 }

@@ -6,6 +6,7 @@ use crate::check::{Check, Probe, ResponseClass};
 use crate::checks::Requests;
 use crate::checks::quota::is_served_otherwise;
 use crate::contract::Clause;
+use crate::contract::part::{NUM, PROTOCOL, REGIONS};
 use crate::response::is_about_caller;
 use crate::target::{Fact, Facts};
 use crate::wire::Request;
@@ -70,7 +71,7 @@ pub(in crate::checks) async fn discover(
         }
     } else if let Some(region) = probe.facts().empty_region.as_deref().filter(|_| extracts) {
         // An extraction from the supplied region takes no gateway.
-        let request = plain.clone().query(&probe.contract().extract.regions.name, region).giving_nothing();
+        let request = plain.clone().query(REGIONS, region).giving_nothing();
         if supply(probe, &request).await == Some(Supply::Nothing) {
             nothing_is_served(probe, &plain).await.map_or(Ok(()), Err)?;
         }
@@ -107,7 +108,7 @@ enum EmptyRegion {
 /// Looks for a region without gateways: the first of some unlikely ones that meets a shortage while the plain extraction is
 /// served. None if there is no such region, or the service is busy.
 async fn empty_region(probe: &Probe<'_>, plain: &Request) -> Option<EmptyRegion> {
-    let regions = &probe.contract().extract.regions.name;
+    let regions = REGIONS;
     let Facts { plentiful_region, scarce_region, .. } = probe.facts();
     let supplied = [plentiful_region.as_deref(), scarce_region.as_deref()];
     let mut control = None;
@@ -147,7 +148,7 @@ async fn empty_region(probe: &Probe<'_>, plain: &Request) -> Option<EmptyRegion>
 async fn served_protocol(probe: &Probe<'_>, plain: &Request) -> Option<(String, Request)> {
     let extract = &probe.contract().extract;
     for protocol in &extract.protocols {
-        let request = plain.clone().query(&extract.protocol.name, protocol);
+        let request = plain.clone().query(PROTOCOL, protocol);
         if supply(probe, &request).await? == Supply::Gateways {
             return Some((protocol.clone(), request));
         }
@@ -164,7 +165,7 @@ async fn scarce_region(probe: &Probe<'_>, plain: &Request) -> Option<&'static st
     let supplied = [plentiful_region.as_deref(), empty_region.as_deref()];
     let mut plentiful = 0;
     for region in SMALL_REGIONS.into_iter().filter(|region| !supplied.contains(&Some(region))) {
-        let request = plain.clone().query(&extract.regions.name, region).query(&extract.num.name, max);
+        let request = plain.clone().query(REGIONS, region).query(NUM, max);
         match returned(probe, &request).await? {
             0 => {}
             few if few < max => {

@@ -12,13 +12,15 @@ use super::content::has_retry_after;
 use super::forms::{Context, Transport};
 use super::gateways::gives_gateways;
 use super::request_id::Place;
-use super::row::{self, Credential, Edit, Row, accept, set};
+use super::row::{self, Credential, Edit, Row, accept, flow, set};
 use super::separator_input::of_bytes;
 use crate::check::{Case, Check, Cost, Decision, Probe, Run, Scope, Stop};
 use crate::checks::State;
 use crate::checks::requests::{Requests, protocol_to_name};
 use crate::checks::token::rejected_alike;
-use crate::contract::part::{COUNTRY, LB, NUM, PROTOCOL, REGIONS, REQUEST_ID_HEADER, RETURN_TYPE, SB};
+use crate::contract::part::{
+    COUNTRY, LB, NUM, PROTOCOL, REGIONS, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE, SB,
+};
 use crate::contract::{Clause, Extract, OperationId};
 use crate::target::Fact;
 use crate::wire::Request;
@@ -42,114 +44,103 @@ macro_rules! clauses {
     };
 }
 
-pub(super) static NOTHING_MORE: Check = check(
-    "extract.envelope.empty-region",
-    "a region without gateways needs no other parameters than one with gateways",
-    "A service that wrongly asks for an optional parameter turns away callers who keep to the contract.",
-    clauses!(
-        ExtractNumRange,
-        ExtractProtocol,
-        ExtractRequestIdSource,
-        ExtractReturnType,
-        ExtractTokenTransport
+pub(super) static CHECKS: &[Check] = &[
+    check(
+        "extract.envelope.empty-region",
+        "a region without gateways needs no other parameters than one with gateways",
+        "A service that wrongly asks for an optional parameter turns away callers who keep to the contract.",
+        clauses!(
+            ExtractNumRange,
+            ExtractProtocol,
+            ExtractRequestIdSource,
+            ExtractReturnType,
+            ExtractTokenTransport
+        ),
+        |_| shared([Context::PLAIN, Context::TEXT].map(flow("nothing more", Cost::requests(1), least))),
     ),
-    |_| {
-        shared([Context::PLAIN, Context::TEXT].map(|context| {
-            let label = format!("{}/nothing more", context.label());
-            Case::for_data(label, Cost::requests(1), context, least)
-        }))
-    },
-);
-
-pub(super) static LINK: Check = check(
-    "extract.link-credential.empty-region",
-    "a legacy API Link credential gets the shortage response of a region without gateways",
-    "Links that customers generated in the past stop working, or get gateways of another region.",
-    clauses!(ExtractCountryAlias, ExtractLinkCredential),
-    |scope| shared(links(scope)),
-);
-
-pub(super) static NUMBERS: Check = check(
-    "extract.num-range.empty-region",
-    "each `num` in its range gets the shortage response of a region without gateways",
-    "A limit below the documented one breaks callers that extract in full batches.",
-    clauses!(ExtractNumRange),
-    |scope| cases(numbers(&scope.contract.extract)),
-);
-
-pub(super) static PROTOCOLS: Check = check(
-    "extract.protocol.empty-region",
-    "each protocol of the account gets the shortage response of a region without gateways",
-    "Callers who name the default protocol, or buy another one, are rejected.",
-    clauses!(ExtractProtocol),
-    |scope| {
-        let extract = &scope.contract.extract;
-        let named = protocol_to_name(extract, scope.facts).cloned();
-        let named = named.unwrap_or_else(|| extract.protocol.default_text());
-        cases(values(scope, PROTOCOL, named, Clause::ExtractProtocol))
-    },
-);
-
-pub(super) static REQUEST_ID: Check = check(
-    "extract.request-id-source.empty-region",
-    "a request id in either place gets the shortage response of a region without gateways",
-    "Callers who send the id where their library puts it are rejected.",
-    clauses!(ExtractRequestIdSource),
-    |scope| {
-        let (clause, why) = (Clause::ExtractRequestIdSource, format!("a request id in {REQUEST_ID_HEADER}"));
-        let in_header = short(Context::PLAIN, "in its header", clause, &why, [Edit::Id(Place::Header)]);
-        cases(forms(scope, clause).into_iter().chain([in_header]))
-    },
-);
-
-pub(super) static RETURN_TYPES: Check = check(
-    "extract.return-type.empty-region",
-    "each `return_type` gets the shortage response of a region without gateways",
-    "Callers who ask for the default form by its name, or for text, are rejected.",
-    clauses!(ExtractReturnType),
-    |scope| {
-        let json = scope.contract.extract.json.clone();
-        cases(values(scope, RETURN_TYPE, json, Clause::ExtractReturnType))
-    },
-);
-
-pub(super) static SEPARATOR: Check = check(
-    "extract.sb-length.empty-region",
-    "each separator gets the shortage response of a region without gateways",
-    "A separator that the contract allows and the service does not costs a caller every extraction.",
-    clauses!(ExtractSbLength, ExtractSeparatorRange),
-    |scope| cases(separators(&scope.contract.extract)),
-);
-
-pub(super) static EQUAL: Check = check(
-    "extract.token-equal.empty-region",
-    "equal tokens and equal regions get the shortage response of a region without gateways",
-    "Clients that send the token in every place that they know are rejected.",
-    clauses!(ExtractCountryEqual, ExtractTokenEqual),
-    |scope| {
-        let (empty, clause) =
-            (scope.facts.empty_region.clone().unwrap_or_default(), Clause::ExtractCountryEqual);
-        let why = format!("{REGIONS} and {COUNTRY} that are equal");
-        let regions = short(Context::PLAIN, "regions", clause, &why, [set(COUNTRY, empty)]);
-        cases(tokens().into_iter().chain([regions]))
-    },
-);
-
-pub(super) static TRANSPORT: Check = check(
-    "extract.token-transport.empty-region",
-    "each transport of the token gets the shortage response of a region without gateways",
-    "Callers whose library puts the token into a header are rejected.",
-    clauses!(ExtractTokenTransport),
-    |scope| cases(forms(scope, Clause::ExtractTokenTransport)),
-);
-
-pub(super) static WHITELIST: Check = check(
-    "extract.whitelist.empty-region",
-    "a claimed address does not take the place of the real one where a region has no gateways",
-    "Callers behind a proxy that adds a header are rejected.",
-    clauses!(ExtractWhitelist),
-    |_| shared(addresses()),
-);
+    check(
+        "extract.link-credential.empty-region",
+        "a legacy API Link credential gets the shortage response of a region without gateways",
+        "Links that customers generated in the past stop working, or get gateways of another region.",
+        clauses!(ExtractCountryAlias, ExtractLinkCredential),
+        |scope| shared(links(scope)),
+    ),
+    check(
+        "extract.num-range.empty-region",
+        "each `num` in its range gets the shortage response of a region without gateways",
+        "A limit below the documented one breaks callers that extract in full batches.",
+        clauses!(ExtractNumRange),
+        |scope| cases(numbers(&scope.contract.extract)),
+    ),
+    check(
+        "extract.protocol.empty-region",
+        "each protocol of the account gets the shortage response of a region without gateways",
+        "Callers who name the default protocol, or buy another one, are rejected.",
+        clauses!(ExtractProtocol),
+        |scope| {
+            let extract = &scope.contract.extract;
+            let named = protocol_to_name(extract, scope.facts).cloned();
+            let named = named.unwrap_or_else(|| extract.protocol.default_text());
+            cases(values(scope, PROTOCOL, named, Clause::ExtractProtocol))
+        },
+    ),
+    check(
+        "extract.request-id-source.empty-region",
+        "a request id in either place gets the shortage response of a region without gateways",
+        "Callers who send the id where their library puts it are rejected.",
+        clauses!(ExtractRequestIdSource),
+        |scope| {
+            let (clause, why) =
+                (Clause::ExtractRequestIdSource, format!("a request id in {REQUEST_ID_HEADER}"));
+            let in_header = short(Context::PLAIN, "in its header", clause, &why, [Edit::Id(Place::Header)]);
+            cases(forms(scope, clause).into_iter().chain([in_header]))
+        },
+    ),
+    check(
+        "extract.return-type.empty-region",
+        "each `return_type` gets the shortage response of a region without gateways",
+        "Callers who ask for the default form by its name, or for text, are rejected.",
+        clauses!(ExtractReturnType),
+        |scope| {
+            let json = scope.contract.extract.json.clone();
+            cases(values(scope, RETURN_TYPE, json, Clause::ExtractReturnType))
+        },
+    ),
+    check(
+        "extract.sb-length.empty-region",
+        "each separator gets the shortage response of a region without gateways",
+        "A separator that the contract allows and the service does not costs a caller every extraction.",
+        clauses!(ExtractSbLength, ExtractSeparatorRange),
+        |scope| cases(separators(&scope.contract.extract)),
+    ),
+    check(
+        "extract.token-equal.empty-region",
+        "equal tokens and equal regions get the shortage response of a region without gateways",
+        "Clients that send the token in every place that they know are rejected.",
+        clauses!(ExtractCountryEqual, ExtractTokenEqual),
+        |scope| {
+            let (empty, clause) =
+                (scope.facts.empty_region.clone().unwrap_or_default(), Clause::ExtractCountryEqual);
+            let why = format!("{REGIONS} and {COUNTRY} that are equal");
+            let regions = short(Context::PLAIN, "regions", clause, &why, [set(COUNTRY, empty)]);
+            cases(tokens().into_iter().chain([regions]))
+        },
+    ),
+    check(
+        "extract.token-transport.empty-region",
+        "each transport of the token gets the shortage response of a region without gateways",
+        "Callers whose library puts the token into a header are rejected.",
+        clauses!(ExtractTokenTransport),
+        |scope| cases(forms(scope, Clause::ExtractTokenTransport)),
+    ),
+    check(
+        "extract.whitelist.empty-region",
+        "a claimed address does not take the place of the real one where a region has no gateways",
+        "Callers behind a proxy that adds a header are rejected.",
+        clauses!(ExtractWhitelist),
+        |_| shared(addresses()),
+    ),
+];
 
 /// The supplied region may have gateways after all. The control reserves the gateway that such a run would take, so that a
 /// budget without gateways leaves these cases out.
@@ -189,11 +180,10 @@ fn forms(scope: &Scope<'_>, clause: Clause) -> Vec<Row> {
 }
 
 fn links(scope: &Scope<'_>) -> Vec<Case> {
-    let case = |context: Context| {
-        Case::for_data(context.label(), Cost::requests(2), context, link).needs([Fact::LinkCredential])
-    };
     let fits = |context: &Context| !context.extra.region && is_entitled(scope, context);
-    Context::in_query(&scope.contract.extract).into_iter().filter(fits).map(case).collect()
+    let forms = Context::in_query(&scope.contract.extract).into_iter().filter(fits);
+    let cases = forms.map(flow("", Cost::requests(2), link));
+    cases.map(|case| case.needs([Fact::LinkCredential])).collect()
 }
 
 /// The plain form has nothing that a service could reject, but it may lack what a service wrongly requires. Then a request with
@@ -216,10 +206,10 @@ async fn least(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let second = (*extract.num_range.start() + 1).min(*extract.num_range.end());
     let protocol = extract.protocol.default_text();
     for (clause, name, value) in [
-        (Clause::ExtractRequestIdSource, &extract.request_id.name, id),
-        (Clause::ExtractReturnType, &extract.return_type.name, extract.json.clone()),
-        (Clause::ExtractProtocol, &extract.protocol.name, protocol),
-        (Clause::ExtractNumRange, &extract.num.name, second.to_string()),
+        (Clause::ExtractRequestIdSource, REQUEST_ID, id),
+        (Clause::ExtractReturnType, RETURN_TYPE, extract.json.clone()),
+        (Clause::ExtractProtocol, PROTOCOL, protocol),
+        (Clause::ExtractNumRange, NUM, second.to_string()),
     ] {
         let (other, _) = send(probe, &context.request(probe).query(name, value)).await?;
         if has_retry_after(&other) && !rejected_alike(&plain, &other) {
@@ -351,10 +341,9 @@ async fn link(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     for transport in Transport::ALL {
         let (exchange, class) = send(probe, &by(transport)).await?;
         if is_short(probe, &exchange, &class)? {
-            let extract = &probe.contract().extract;
             let region = probe.facts().empty_region.as_deref().unwrap_or_default();
-            let by_alias = by(transport).without_query(&extract.regions.name);
-            let by_alias = by_alias.query(&extract.country.name, region);
+            let by_alias = by(transport).without_query(REGIONS);
+            let by_alias = by_alias.query(COUNTRY, region);
             return meets_shortage(probe, Clause::ExtractCountryAlias, &by_alias).await;
         }
         if class.decision() != Decision::Rejected {

@@ -7,24 +7,121 @@ use serde_json::Value;
 use super::EXTRACT;
 use super::access::{HEADERS, RARE, UNUSED_ADDRESS, claiming};
 use super::forms::{Context, says_error};
+use super::row::{Edit, Min, cases, either, set};
 use super::supply::UNKNOWN_REGION;
 use crate::check::{
     Case, Check, Cost, Form, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity,
     Stop,
 };
 use crate::checks::{Requests, schema};
+use crate::contract::part::{LB, NUM, PROTOCOL, REGIONS, REQUEST_ID};
 use crate::contract::{Clause, Unspecified};
 use crate::target::Fact;
 use crate::wire::{Request, TransientFailure, is_loopback};
 
-pub(super) static INTERNAL_FIELDS: Check = Check {
-    id: "extract.endpoint.internal-fields",
-    title: "an entry has no internal field",
-    why: "Names of suppliers, internal hosts or passwords leak to every customer for good.",
-    clauses: &[Clause::ExtractEndpoint],
-    run: Run::Passive(judge_fields),
-    ..EXTRACT
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "extract.endpoint.internal-fields",
+        title: "an entry has no internal field",
+        why: "Names of suppliers, internal hosts or passwords leak to every customer for good.",
+        clauses: &[Clause::ExtractEndpoint],
+        run: Run::Passive(judge_fields),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.endpoint.address",
+        title: "an entry has an IP address or a host name, and a port in the valid range",
+        why: "Clients combine both to the address of a proxy; with a scheme in it, or port 0, they can't connect.",
+        clauses: &[Clause::ExtractEndpoint],
+        run: Run::Passive(judge_address),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.envelope.open",
+        title: "unspecified behaviour of an extraction is recorded",
+        why: "No decision is wrong; clients have to support all of them.",
+        clauses: &[Clause::ExtractEnvelope],
+        run: Run::Cases(open),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.envelope.schema",
+        title: "every successful extraction matches its schema in the OpenAPI document",
+        why: "Clients that are generated from the document fail on a field that is missing or of another type.",
+        clauses: &[
+            Clause::ExtractCount,
+            Clause::ExtractEndpoint,
+            Clause::ExtractEnvelope,
+            Clause::ExtractRequestIp,
+        ],
+        run: Run::Passive(schema::judge),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.envelope.success",
+        title: "a valid extraction returns HTTP 200 with code 0",
+        why: "Clients check both; when they disagree, a success is discarded or an error is taken for a success.",
+        clauses: &[Clause::ExtractEnvelope],
+        run: Run::Cases(|_| Case::single(Cost::extraction(1, 1), succeeds)),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.error-envelope.watched",
+        title: "a rejected extraction has a message and a code other than 0",
+        why: "The code tells callers what to do: wait, pay or fix the request. Without it, or with the code of a success, they \
+              can only guess.",
+        clauses: &[Clause::ExtractErrorEnvelope],
+        run: Run::Passive(judge_error),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.request-ip.source",
+        title: "`request_ip` is an address that a call can come from",
+        why: "Customers copy this address into their whitelist, where it never matches a call.",
+        clauses: &[Clause::ExtractRequestIp],
+        run: Run::Passive(judge_source),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.request-ip.egress",
+        title: "`request_ip` is the address that the call comes from",
+        why: "Customers copy this address into their whitelist; with another one they lock themselves out, or let somebody else \
+              in.",
+        clauses: &[Clause::ExtractRequestIp],
+        needs: &[Fact::EgressIp],
+        run: Run::Passive(judge_egress),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.request-ip.forged",
+        title: "`request_ip` is not an address that a caller claims in a header",
+        why: "A service that trusts such a header does not know the real address of its callers, on which the whitelist depends.",
+        clauses: &[Clause::ExtractRequestIp],
+        run: Run::Cases(|scope| {
+            let case = |label: String, form: Context, headers: Vec<&'static str>, address: &'static str| {
+                let (shared, data) = (form.clone(), (form, headers, address));
+                shared.share(Case::for_data(label, Cost::extraction(1, 1), data, forged_in_form))
+            };
+            let every: Vec<_> = HEADERS.into_iter().chain([RARE]).collect();
+            let mut cases = vec![
+                case("all at once".to_owned(), Context::PLAIN, every.clone(), UNUSED_ADDRESS),
+                case("a public address".to_owned(), Context::PLAIN, vec![HEADERS[0]], "8.8.8.8"),
+            ];
+            cases.extend(
+                HEADERS.map(|header| case(header.to_owned(), Context::PLAIN, vec![header], UNUSED_ADDRESS)),
+            );
+            // A text response does not have the address.
+            let forms = Context::all(&scope.contract.extract).into_iter();
+            cases.extend(forms.filter(|form| !form.is_text && *form != Context::PLAIN).map(|form| {
+                case(format!("all at once, {}", form.label()), form, every.clone(), UNUSED_ADDRESS)
+            }));
+            let partial = Case::new("a partial result", Cost::extraction(1, FEW), forged_partial);
+            cases.push(Context::PLAIN.share(partial.needs([Fact::ScarceRegion])));
+            cases
+        }),
+        ..EXTRACT
+    },
+];
 
 /// A field whose name ends with one of these words has a secret.
 const SECRET: [&str; 6] = ["password", "passwd", "passphrase", "secret", "token", "credential"];
@@ -81,15 +178,6 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-pub(super) static ADDRESS: Check = Check {
-    id: "extract.endpoint.address",
-    title: "an entry has an IP address or a host name, and a port in the valid range",
-    why: "Clients combine both to the address of a proxy; with a scheme in it, or port 0, they can't connect.",
-    clauses: &[Clause::ExtractEndpoint],
-    run: Run::Passive(judge_address),
-    ..EXTRACT
-};
-
 fn judge_address(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let entries = observed.success()?.at("/data")?.as_array()?;
     let finding = |key: &str, expected: &str, actual: String| {
@@ -126,128 +214,54 @@ fn fault_of_address(address: &str) -> Option<&'static str> {
     }
 }
 
-pub(super) static OPEN: Check = Check {
-    id: "extract.envelope.open",
-    title: "unspecified behaviour of an extraction is recorded",
-    why: "No decision is wrong; clients have to support all of them.",
-    clauses: &[Clause::ExtractEnvelope],
-    run: Run::Cases(open),
-    ..EXTRACT
-};
-
 /// A request that the contract allows a service to accept or reject. Passive checks judge the response in either case.
 async fn odd(probe: &Probe<'_>, change: fn(Request) -> Request) -> Result<(), Stop> {
     Context::PLAIN.control(probe).await?;
     probe.send(&change(probe.extract())).await.map(drop)
 }
 
-/// A request whose outcome is unspecified, with another value of one parameter.
-async fn tolerates(
-    probe: &Probe<'_>,
-    (unspecified, why, name, value): (Unspecified, &str, String, String),
-) -> Result<(), Stop> {
-    Context::PLAIN.control(probe).await?;
-    let request = probe.extract();
-    let request = match name == probe.contract().extract.num.name {
-        true => request.add_query(&name, value),
-        false => request.query(&name, value),
-    };
-    probe.tolerates(Clause::ExtractEnvelope, unspecified, why, &request).await
-}
-
 fn open(scope: &Scope<'_>) -> Vec<Case> {
-    let extract = &scope.contract.extract;
-    let num = *extract.num_range.start();
-    let one = |label: &'static str, unspecified: Unspecified, why: &'static str, name: &str, value: &str| {
-        let data = (unspecified, why, name.to_owned(), value.to_owned());
-        Context::PLAIN.share(Case::for_data(label, Cost::extraction(1, 1), data, tolerates))
-    };
+    let custom = &scope.contract.extract.custom_separator;
+    let twice = "num is sent twice with one value";
+    let nowhere = "the region QQQ, which no directory has";
+    let unused = "lb=6 without sb, for a JSON response";
+    let rows = [
+        either(Unspecified::ExtractRepeatedParameter, "repeated parameter", twice, [Edit::Add(NUM, Min(0))]),
+        either(
+            Unspecified::ExtractEmptyParameter,
+            "empty parameter",
+            "protocol is empty",
+            [set(PROTOCOL, "")],
+        ),
+        either(Unspecified::ExtractUnknownRegion, "unknown region", nowhere, [set(REGIONS, UNKNOWN_REGION)]),
+        either(Unspecified::ExtractUnusedSeparator, "unused separator", unused, [set(LB, custom)]),
+    ];
     let odd = |label: &'static str, change: fn(Request) -> Request| {
         Context::PLAIN.share(Case::for_data(label, Cost::extraction(1, 1), change, odd))
     };
-    vec![
-        one(
-            "repeated parameter",
-            Unspecified::ExtractRepeatedParameter,
-            "num is sent twice with one value",
-            &extract.num.name,
-            &num.to_string(),
-        ),
-        one(
-            "empty parameter",
-            Unspecified::ExtractEmptyParameter,
-            "protocol is empty",
-            &extract.protocol.name,
-            "",
-        ),
-        one(
-            "unknown region",
-            Unspecified::ExtractUnknownRegion,
-            "the region QQQ, which no directory has",
-            &extract.regions.name,
-            UNKNOWN_REGION,
-        ),
-        one(
-            "unused separator",
-            Unspecified::ExtractUnusedSeparator,
-            "lb=6 without sb, for a JSON response",
-            &extract.lb.name,
-            &extract.custom_separator,
-        ),
+    let others = [
         Case::new("known request id", Cost::extraction(2, 3), other_parameters),
         odd("unknown parameters", |request| {
             ["debug", "verbose", "trace"].into_iter().fold(request, |request, name| request.query(name, 1))
         }),
         odd("a query that is not UTF-8", |request| request.raw_query("request_id=%FF")),
-    ]
+    ];
+    cases(Clause::ExtractEnvelope, rows).into_iter().chain(others).collect()
 }
 
 async fn other_parameters(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let first = probe.extract().query(&extract.request_id.name, probe.fresh_request_id());
-    let other = first.clone().query(&extract.num.name, extract.num_range.start() + 1);
+    let first = probe.extract().query(REQUEST_ID, probe.fresh_request_id());
+    let other = first.clone().query(NUM, extract.num_range.start() + 1);
     probe.control(&first).await?;
     let (unspecified, why) =
         (Unspecified::ExtractRequestIdOtherParameters, "a known request id with another num");
     probe.tolerates(Clause::ExtractEnvelope, unspecified, why, &other).await
 }
 
-pub(super) static SCHEMA: Check = Check {
-    id: "extract.envelope.schema",
-    title: "every successful extraction matches its schema in the OpenAPI document",
-    why: "Clients that are generated from the document fail on a field that is missing or of another type.",
-    clauses: &[
-        Clause::ExtractCount,
-        Clause::ExtractEndpoint,
-        Clause::ExtractEnvelope,
-        Clause::ExtractRequestIp,
-    ],
-    run: Run::Passive(schema::judge),
-    ..EXTRACT
-};
-
-pub(super) static SUCCESS: Check = Check {
-    id: "extract.envelope.success",
-    title: "a valid extraction returns HTTP 200 with code 0",
-    why: "Clients check both; when they disagree, a success is discarded or an error is taken for a success.",
-    clauses: &[Clause::ExtractEnvelope],
-    run: Run::Cases(|_| Case::single(Cost::extraction(1, 1), succeeds)),
-    ..EXTRACT
-};
-
 async fn succeeds(probe: &Probe<'_>) -> Result<(), Stop> {
     schema::succeeds(probe, Clause::ExtractEnvelope, &probe.extract()).await
 }
-
-pub(super) static ERROR: Check = Check {
-    id: "extract.error-envelope.watched",
-    title: "a rejected extraction has a message and a code other than 0",
-    why: "The code tells callers what to do: wait, pay or fix the request. Without it, or with the code of a success, they \
-          can only guess.",
-    clauses: &[Clause::ExtractErrorEnvelope],
-    run: Run::Passive(judge_error),
-    ..EXTRACT
-};
 
 /// Codes may be numbers or strings, and there may be more fields. Throttling, server errors and responses about the connection are
 /// not judged without a code, since they often come from a proxy in front of the service.
@@ -298,15 +312,6 @@ fn judge_error(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     Some(faults.into_iter().map(finding).collect())
 }
 
-pub(super) static SOURCE: Check = Check {
-    id: "extract.request-ip.source",
-    title: "`request_ip` is an address that a call can come from",
-    why: "Customers copy this address into their whitelist, where it never matches a call.",
-    clauses: &[Clause::ExtractRequestIp],
-    run: Run::Passive(judge_source),
-    ..EXTRACT
-};
-
 /// No call comes from the unspecified address, or from one of a group of receivers. The schema judges what is no IPv4 address.
 fn judge_source(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let actual: Ipv4Addr = observed.success()?.at("/request_ip")?.as_str()?.parse().ok()?;
@@ -316,17 +321,6 @@ fn judge_source(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> 
     let (expected, actual) = ("request_ip: the address of the caller", format!("request_ip: {actual}"));
     Some(vec![PassiveFinding::fail(Clause::ExtractRequestIp, "request_ip", expected.to_owned(), actual)])
 }
-
-pub(super) static EGRESS: Check = Check {
-    id: "extract.request-ip.egress",
-    title: "`request_ip` is the address that the call comes from",
-    why: "Customers copy this address into their whitelist; with another one they lock themselves out, or let somebody else \
-          in.",
-    clauses: &[Clause::ExtractRequestIp],
-    needs: &[Fact::EgressIp],
-    run: Run::Passive(judge_egress),
-    ..EXTRACT
-};
 
 /// Neither a text response nor a shortage has the address.
 fn judge_egress(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
@@ -340,38 +334,6 @@ fn judge_egress(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> 
     let actual = format!("request_ip: {actual}");
     Some(vec![PassiveFinding::fail(Clause::ExtractRequestIp, "request_ip", expected, actual)])
 }
-
-pub(super) static FORGED: Check = Check {
-    id: "extract.request-ip.forged",
-    title: "`request_ip` is not an address that a caller claims in a header",
-    why: "A service that trusts such a header does not know the real address of its callers, on which the whitelist depends.",
-    clauses: &[Clause::ExtractRequestIp],
-    run: Run::Cases(|scope| {
-        let case = |label: String, form: Context, headers: Vec<&'static str>, address: &'static str| {
-            let (shared, data) = (form.clone(), (form, headers, address));
-            shared.share(Case::for_data(label, Cost::extraction(1, 1), data, forged_in_form))
-        };
-        let every: Vec<_> = HEADERS.into_iter().chain([RARE]).collect();
-        let mut cases = vec![
-            case("all at once".to_owned(), Context::PLAIN, every.clone(), UNUSED_ADDRESS),
-            case("a public address".to_owned(), Context::PLAIN, vec![HEADERS[0]], "8.8.8.8"),
-        ];
-        cases.extend(
-            HEADERS.map(|header| case(header.to_owned(), Context::PLAIN, vec![header], UNUSED_ADDRESS)),
-        );
-        // A text response does not have the address.
-        let forms = Context::all(&scope.contract.extract).into_iter();
-        cases.extend(
-            forms.filter(|form| !form.is_text && *form != Context::PLAIN).map(|form| {
-                case(format!("all at once, {}", form.label()), form, every.clone(), UNUSED_ADDRESS)
-            }),
-        );
-        let partial = Case::new("a partial result", Cost::extraction(1, FEW), forged_partial);
-        cases.push(Context::PLAIN.share(partial.needs([Fact::ScarceRegion])));
-        cases
-    }),
-    ..EXTRACT
-};
 
 /// More gateways than a scarce region is likely to have.
 const FEW: u32 = 5;
@@ -388,7 +350,7 @@ async fn forged_partial(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let scarce = probe.required(Fact::ScarceRegion, |facts| facts.scarce_region.as_ref())?;
     let num = i64::from(FEW).min(*extract.num_range.end());
-    let request = probe.extract().query(&extract.regions.name, scarce).query(&extract.num.name, num);
+    let request = probe.extract().query(REGIONS, scarce).query(NUM, num);
     match forged(probe, request, &HEADERS[..1], UNUSED_ADDRESS).await {
         // Other checks test whether a scarce region has few gateways or none.
         Err(Stop::Inconclusive(reason)) => Err(probe.skip(&reason)),

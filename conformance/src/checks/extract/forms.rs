@@ -4,6 +4,7 @@
 use super::content::has_retry_after;
 use crate::check::{AcceptedResponse, Case, Cost, Form, Probe, ResponseClass, Stop};
 use crate::checks::{Requests, State};
+use crate::contract::part::{PROTOCOL, REGIONS, REQUEST_ID, RETURN_TYPE};
 use crate::contract::{Clause, Extract, OperationId};
 use crate::wire::{Request, Response};
 
@@ -223,20 +224,20 @@ impl Context {
         let ExtraParameter { request_id, protocol, region } = &self.extra;
         let mut request = probe.extract_without_token();
         if *request_id {
-            request = request.query(&extract.request_id.name, probe.fresh_request_id());
+            request = request.query(REQUEST_ID, probe.fresh_request_id());
         }
         if let Some(protocol) = protocol {
-            request = request.query(&extract.protocol.name, protocol);
+            request = request.query(PROTOCOL, protocol);
         }
         if *region && probe.facts().plentiful_region.is_some() {
-            request = request.without_query(&extract.regions.name);
+            request = request.without_query(REGIONS);
         } else if *region {
-            request = request.query(&extract.regions.name, extract.regions.default_text());
+            request = request.query(REGIONS, extract.regions.default_text());
         }
         match (self.is_text, self.is_combined()) {
-            (true, _) => request.query(&extract.return_type.name, &extract.text),
+            (true, _) => request.query(RETURN_TYPE, &extract.text),
             // The default by its name: a service may forget a rule there.
-            (false, true) => request.query(&extract.return_type.name, &extract.json),
+            (false, true) => request.query(RETURN_TYPE, &extract.json),
             (false, false) => request,
         }
     }

@@ -6,24 +6,65 @@ use std::collections::BTreeSet;
 use super::EXTRACT;
 use super::content::{self, gateways};
 use super::forms::{Context, Transport, says_error};
+use super::row::{controlled_flow, flow};
 use crate::check::{
     Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Stop,
 };
 use crate::checks::State;
 use crate::checks::requests::{Requests, protocol_to_name};
+use crate::contract::part::{NUM, PROTOCOL, REGIONS};
 use crate::contract::{Clause, Extract, Parameter};
 use crate::target::{Fact, Facts, GatewayPool, KnownGateway};
 use crate::wire::{Exchange, Request, Response};
 
-pub(super) static KNOWN: Check = Check {
-    id: "extract.region.gateways",
-    title: "gateways belong to the requested region and protocol",
-    why: "Traffic leaves in another country than the caller chose, or reaches a gateway that does not speak its protocol.",
-    clauses: &[Clause::ExtractProtocol, Clause::ExtractRegion],
-    needs: &[Fact::KnownGateways],
-    run: Run::Cases(known),
-    ..EXTRACT
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "extract.region.gateways",
+        title: "gateways belong to the requested region and protocol",
+        why: "Traffic leaves in another country than the caller chose, or reaches a gateway that does not speak its protocol.",
+        clauses: &[Clause::ExtractProtocol, Clause::ExtractRegion],
+        needs: &[Fact::KnownGateways],
+        run: Run::Cases(known),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.region.watched",
+        title: "no gateway is known to belong to another region or protocol",
+        why: "Traffic leaves in another country than the caller chose, or reaches a gateway that does not speak its protocol.",
+        clauses: &[Clause::ExtractProtocol, Clause::ExtractRegion],
+        needs: &[Fact::KnownGateways],
+        run: Run::Passive(judge_watched),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.region.scarce",
+        title: "a region with a few gateways is not filled up with others",
+        why: "Part of the traffic leaves in countries that the caller did not choose, and the response does not show which part.",
+        clauses: &[Clause::ExtractProtocol, Clause::ExtractRegion],
+        needs: &[Fact::ScarceRegion],
+        run: Run::Cases(|scope| {
+            let extract = &scope.contract.extract;
+            let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
+            // These cases may take all gateways of the region, so forms with a request id are tested with few.
+            let forms = named_region(extract).filter(|context| !context.extra.request_id);
+            forms.map(flow("", Cost::extraction(1, max), scarce)).collect()
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.region.empty",
+        title: "a region without gateways returns none",
+        why: "Traffic leaves in countries that the caller did not choose, and the response does not show it.",
+        clauses: &[Clause::ExtractRegion],
+        needs: &[Fact::EmptyRegion],
+        // A wrong fact is known before other checks spend gateways on it.
+        run: Run::FirstCases(|scope| {
+            let forms = named_region(&scope.contract.extract);
+            forms.map(controlled_flow(Cost::requests(2), empty)).collect()
+        }),
+        ..EXTRACT
+    },
+];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RegionChoice {
@@ -103,13 +144,12 @@ fn known(scope: &Scope<'_>) -> Vec<Case> {
 async fn belong(probe: &Probe<'_>, (context, choice): (Context, RegionChoice)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let region = choice.region(probe)?;
-    let mut request =
-        context.request(probe).query(&extract.regions.name, &region).query(&extract.num.name, FEW);
+    let mut request = context.request(probe).query(REGIONS, &region).query(NUM, FEW);
     if choice == RegionChoice::DefaultProtocol {
         if protocol_to_name(extract, probe.facts()).is_some() {
             return Err(probe.skip("the account is not entitled to the default protocol"));
         }
-        request = request.query(&extract.protocol.name, extract.protocol.default_text());
+        request = request.query(PROTOCOL, extract.protocol.default_text());
     }
     let (exchange, class) = probe.send_once(&request).await?;
     let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) else {
@@ -131,7 +171,7 @@ fn judge_known(
     region: &str,
 ) -> bool {
     let extract = &probe.contract().extract;
-    let protocol = exchange.request.query_value(&extract.protocol.name);
+    let protocol = exchange.request.query_value(PROTOCOL);
     let protocol = protocol.map_or_else(|| extract.protocol.default_text(), str::to_owned);
     let found = matching(probe.facts(), response);
     for MisplacedGateways { clause, expected, actual } in misplaced(extract, &found, region, &protocol) {
@@ -178,16 +218,6 @@ fn misplaced(
     });
     of_region.into_iter().chain(of_protocol).collect()
 }
-
-pub(super) static KNOWN_WATCHED: Check = Check {
-    id: "extract.region.watched",
-    title: "no gateway is known to belong to another region or protocol",
-    why: "Traffic leaves in another country than the caller chose, or reaches a gateway that does not speak its protocol.",
-    clauses: &[Clause::ExtractProtocol, Clause::ExtractRegion],
-    needs: &[Fact::KnownGateways],
-    run: Run::Passive(judge_watched),
-    ..EXTRACT
-};
 
 /// Does not judge invalid requests, nor regions without known gateways.
 fn judge_watched(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
@@ -276,23 +306,6 @@ pub(super) fn only_region<'a>(probe: &Probe<'a>, response: &Response) -> Option<
         .find(|region| found.iter().all(|(_, pools)| is_of(pools, region) && !is_of(pools, &default)))
 }
 
-pub(super) static SCARCE: Check = Check {
-    id: "extract.region.scarce",
-    title: "a region with a few gateways is not filled up with others",
-    why: "Part of the traffic leaves in countries that the caller did not choose, and the response does not show which part.",
-    clauses: &[Clause::ExtractProtocol, Clause::ExtractRegion],
-    needs: &[Fact::ScarceRegion],
-    run: Run::Cases(|scope| {
-        let extract = &scope.contract.extract;
-        let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
-        let case =
-            |context: Context| Case::for_data(context.label(), Cost::extraction(1, max), context, scarce);
-        // These cases may take all gateways of the region, so forms with a request id are tested with few.
-        named_region(extract).filter(|context| !context.extra.request_id).map(case).collect()
-    }),
-    ..EXTRACT
-};
-
 fn named_region(extract: &Extract) -> impl Iterator<Item = Context> {
     Context::in_query(extract).into_iter().filter(|context| !context.extra.region)
 }
@@ -305,7 +318,7 @@ async fn scarce(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     if probe.has_discovered(Fact::ScarceRegion) && context.extra.protocol.is_some() {
         return Err(probe.skip("the region that the run found has few gateways of the default protocol, and may have more of others"));
     }
-    let request = context.request(probe).query(&extract.regions.name, region).query(&extract.num.name, max);
+    let request = context.request(probe).query(REGIONS, region).query(NUM, max);
     let (exchange, class) = probe.send_once(&request).await?;
     let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) else {
         return context.control(probe).await;
@@ -319,7 +332,7 @@ async fn scarce(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     if is_full(different.len()) {
         // The region may have more gateways by now.
         if probe.has_discovered(Fact::ScarceRegion) {
-            let plain = probe.extract().query(&extract.regions.name, region).query(&extract.num.name, max);
+            let plain = probe.extract().query(REGIONS, region).query(NUM, max);
             let (plain, _) = probe.send_once(&plain).await?;
             if plain.result.as_ref().is_ok_and(|response| is_full(content::count(probe, response))) {
                 return Err(probe.skip("the region that the run found has many gateways by now"));
@@ -337,27 +350,9 @@ async fn scarce(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     Ok(())
 }
 
-pub(super) static EMPTY: Check = Check {
-    id: "extract.region.empty",
-    title: "a region without gateways returns none",
-    why: "Traffic leaves in countries that the caller did not choose, and the response does not show it.",
-    clauses: &[Clause::ExtractRegion],
-    needs: &[Fact::EmptyRegion],
-    // A wrong fact is known before other checks spend gateways on it.
-    run: Run::FirstCases(|scope| {
-        let case = |context: Context| {
-            let (label, shared) = (context.label(), context.clone());
-            shared.share(Case::for_data(label, Cost::requests(2), context, empty))
-        };
-        named_region(&scope.contract.extract).map(case).collect()
-    }),
-    ..EXTRACT
-};
-
 /// A shortage may have any status, so the first response counts. Others may return gateways meanwhile, so a second response
 /// must agree.
 async fn empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
     // The plain extraction decides whether the supplied region is empty, also when it runs again.
     let decides = context == Context::PLAIN && !probe.has_discovered(Fact::EmptyRegion);
@@ -365,8 +360,7 @@ async fn empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
         State::check_empty_region(probe)?;
     }
     context.control(probe).await?;
-    let request =
-        || -> Request { context.request(probe).query(&extract.regions.name, region).giving_nothing() };
+    let request = || -> Request { context.request(probe).query(REGIONS, region).giving_nothing() };
     let (first, _) = probe.send_once(&request()).await?;
     if !gives_gateways(probe, &first) {
         return Ok(());

@@ -25,24 +25,25 @@ const CLAUSES: [Clause; 8] = [
 /// Where `country` stands alone, it cannot differ from `regions`.
 const CLAUSES_OF_COUNTRY: &[Clause] = CLAUSES.split_at(1).1;
 
-pub(super) static BY_LINK: Check = Check {
-    id: "extract.link-credential.limits",
-    title: "the limits of every extraction apply to a legacy API Link credential",
-    why: "A legacy credential with fewer checks lets callers take more than they may, and hides their mistakes.",
-    clauses: &CLAUSES,
-    needs: &[Fact::LinkCredential],
-    run: Run::Cases(|scope| limits(scope, Caller::ByLink)),
-    ..EXTRACT
-};
-
-pub(super) static BY_COUNTRY: Check = Check {
-    id: "extract.country-alias.limits",
-    title: "the limits of every extraction apply where `country` names the region",
-    why: "Older clients send `country`. With fewer checks for them, a mistake takes gateways that nobody asked for.",
-    clauses: CLAUSES_OF_COUNTRY,
-    run: Run::Cases(|scope| limits(scope, Caller::ByCountry)),
-    ..EXTRACT
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "extract.link-credential.limits",
+        title: "the limits of every extraction apply to a legacy API Link credential",
+        why: "A legacy credential with fewer checks lets callers take more than they may, and hides their mistakes.",
+        clauses: &CLAUSES,
+        needs: &[Fact::LinkCredential],
+        run: Run::Cases(|scope| limits(scope, Caller::ByLink)),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.country-alias.limits",
+        title: "the limits of every extraction apply where `country` names the region",
+        why: "Older clients send `country`. With fewer checks for them, a mistake takes gateways that nobody asked for.",
+        clauses: CLAUSES_OF_COUNTRY,
+        run: Run::Cases(|scope| limits(scope, Caller::ByCountry)),
+        ..EXTRACT
+    },
+];
 
 /// Each limit in JSON and, as far as it applies there, in text.
 fn limits(scope: &Scope<'_>, caller: Caller) -> Vec<Case> {

@@ -3,35 +3,55 @@
 use super::EXTRACT;
 use super::content;
 use super::forms::{Context, Transport};
+use super::row::{Caller, Judge, Max, Unless, accept, cases, each, set};
 use super::separator_input::of_bytes;
 use super::supply;
-use super::text::{FEW, cost_of_separated, judge_separator, with_separator};
+use super::text::{FEW, separated};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::{Requests, State};
+use crate::contract::part::{NUM, REGIONS, REQUEST_ID};
 use crate::contract::{Clause, Separator};
 use crate::target::Fact;
 use crate::wire::Request;
 
-pub(super) static ACCEPTED: Check = Check {
-    id: "extract.link-credential.accepted",
-    title: "a legacy API Link credential is accepted repeatedly",
-    why: "Links that customers generated in the past stop working.",
-    clauses: &[Clause::ExtractLinkCredential],
-    needs: &[Fact::LinkCredential],
-    run: Run::Cases(|scope| {
-        let case = |context: Context| {
-            let (label, shared) = (context.label(), context.clone());
-            let is_plain = shared.extra.is_nothing() && !shared.is_text;
-            // Rejected transports take no gateway.
-            let case = Case::for_data(label, Cost::extraction(4, 3), context, accepted);
-            if is_plain { case } else { shared.share(case) }
-        };
-        let extract = &scope.contract.extract;
-        let combined = Context::all(extract).into_iter().filter(Context::is_combined);
-        Context::in_query(extract).into_iter().chain(combined).map(case).collect()
-    }),
-    ..EXTRACT
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "extract.link-credential.accepted",
+        title: "a legacy API Link credential is accepted repeatedly",
+        why: "Links that customers generated in the past stop working.",
+        clauses: &[Clause::ExtractLinkCredential],
+        needs: &[Fact::LinkCredential],
+        run: Run::Cases(|scope| {
+            let case = |context: Context| {
+                let (label, shared) = (context.label(), context.clone());
+                let is_plain = shared.extra.is_nothing() && !shared.is_text;
+                // Rejected transports take no gateway.
+                let case = Case::for_data(label, Cost::extraction(4, 3), context, accepted);
+                if is_plain { case } else { shared.share(case) }
+            };
+            let extract = &scope.contract.extract;
+            let combined = Context::all(extract).into_iter().filter(Context::is_combined);
+            Context::in_query(extract).into_iter().chain(combined).map(case).collect()
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.link-credential.effects",
+        title: "parameters have the same effect with a legacy API Link credential as with a token",
+        why: "A customer with an old link gets gateways in a form that its program does not read, or twice.",
+        clauses: &[
+            Clause::ExtractCount,
+            Clause::ExtractIdempotent,
+            Clause::ExtractNumRange,
+            Clause::ExtractPartial,
+            Clause::ExtractSbLength,
+            Clause::ExtractSeparator,
+        ],
+        needs: &[Fact::LinkCredential],
+        run: Run::Cases(effects),
+        ..EXTRACT
+    },
+];
 
 /// The contract does not define the transport of the credential, so one that works is enough.
 async fn accepted(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
@@ -46,7 +66,7 @@ async fn accepted(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
         if class == ResponseClass::Accepted {
             let extract = &probe.contract().extract;
             let more = (*extract.num_range.start() + 1).min(*extract.num_range.end());
-            let (num, transport_name) = (&extract.num.name, transport.name());
+            let (num, transport_name) = (NUM, transport.name());
             let why = format!(
                 "the legacy credential in {transport_name}, {}, once more, {num}={more}",
                 context.name()
@@ -73,79 +93,43 @@ async fn accepted(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     Ok(())
 }
 
-pub(super) static EFFECTS: Check = Check {
-    id: "extract.link-credential.effects",
-    title: "parameters have the same effect with a legacy API Link credential as with a token",
-    why: "A customer with an old link gets gateways in a form that its program does not read, or twice.",
-    clauses: &[
-        Clause::ExtractCount,
-        Clause::ExtractIdempotent,
-        Clause::ExtractNumRange,
-        Clause::ExtractPartial,
-        Clause::ExtractSbLength,
-        Clause::ExtractSeparator,
-    ],
-    needs: &[Fact::LinkCredential],
-    run: Run::Cases(effects),
-    ..EXTRACT
-};
-
 fn effects(scope: &Scope<'_>) -> Vec<Case> {
     let extract = &scope.contract.extract;
     let custom = |text: String| Separator { code: extract.custom_separator.clone(), text };
     let longest = custom(of_bytes('\u{e9}', extract.separator_bytes));
     let separators = extract.separators.iter().map(|of| (format!("lb={}", of.code), of.clone()));
     let customs = [("sb".to_owned(), custom("&=+% |".to_owned())), ("the longest sb".to_owned(), longest)];
-    let separated = separators.chain(customs).map(|(label, separator)| {
-        let cost = cost_of_separated(extract, &separator, FEW);
-        shared(&Context::TEXT, Case::for_data(label, cost, separator, is_separated))
-    });
-    let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
-    let largest = Case::new("num is the largest", Cost::extraction(1, max), largest);
+    let texts = separators
+        .chain(customs)
+        .map(|(label, separator)| separated(extract, String::new(), &separator, FEW).labelled(label));
+    let texts = each(&[Context::TEXT], texts);
+    let max = *extract.num_range.end();
+    let most = u32::try_from(max).unwrap_or(u32::MAX);
+    let largest = accept("", format!("{NUM}={max}"), [set(NUM, Max(0))]).labelled("num is the largest");
+    let largest = largest.citing(Clause::ExtractNumRange).needing(Fact::PlentifulRegion);
+    let largest = largest.giving(most, Unless::Finding, Judge::Count(max));
+    let rows = texts.into_iter().chain([largest]).map(|row| row.sent(Caller::ByLink));
     let repeated = Case::new("a request id", Cost::extraction(2, 3), repeated);
     let few = supply::more_than_scarce(scope, &Context::PLAIN);
     let cost = Cost::extraction(1, u32::try_from(few).unwrap_or(u32::MAX));
     let partial = Case::for_data("a partial result", cost, few, judge_partial_result);
-    let json = [repeated, largest.needs([Fact::PlentifulRegion]), partial.needs([Fact::ScarceRegion])];
-    separated.chain(json.map(|case| shared(&Context::PLAIN, case))).collect()
-}
-
-async fn is_separated(probe: &Probe<'_>, separator: Separator) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let request = with_separator(extract, by_link(probe, &Context::TEXT).await?, &separator, FEW);
-    let why = format!("{}={} with the legacy credential", extract.lb.name, separator.code);
-    match probe.accepts(Clause::ExtractSeparator, &why, &request).await? {
-        Some(accepted) => judge_separator(probe, &accepted, &separator.text).await,
-        None => Ok(()),
-    }
+    let json = [repeated, partial.needs([Fact::ScarceRegion])].map(|case| shared(&Context::PLAIN, case));
+    cases(Clause::ExtractSeparator, rows).into_iter().chain(json).collect()
 }
 
 async fn judge_partial_result(probe: &Probe<'_>, num: i64) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
-    let request = by_link(probe, &Context::PLAIN).await?.query(&extract.regions.name, region);
-    let (exchange, class) = probe.send_once(&request.query(&extract.num.name, num)).await?;
+    let request = by_link(probe, &Context::PLAIN).await?.query(REGIONS, region);
+    let (exchange, class) = probe.send_once(&request.query(NUM, num)).await?;
     let partial = supply::judge_partial(probe, "with the legacy credential", (&exchange, &class), num);
     partial.map(drop).ok_or_else(|| supply::no_partial_result(probe, num))
-}
-
-async fn largest(probe: &Probe<'_>) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let max = *extract.num_range.end();
-    let request = by_link(probe, &Context::PLAIN).await?.query(&extract.num.name, max);
-    let why = format!("{}={max} with the legacy credential", extract.num.name);
-    if let Some(accepted) = probe.accepts(Clause::ExtractNumRange, &why, &request).await? {
-        content::judge_count(probe, &accepted.exchange, &accepted.response, max);
-    }
-    Ok(())
 }
 
 async fn repeated(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let num = (*extract.num_range.start() + 2).min(*extract.num_range.end());
     let request = by_link(probe, &Context::PLAIN).await?;
-    let request =
-        request.query(&extract.num.name, num).query(&extract.request_id.name, probe.fresh_request_id());
+    let request = request.query(NUM, num).query(REQUEST_ID, probe.fresh_request_id());
     let before = probe.control(&request).await?;
     let why = "a request id with the legacy credential, sent again";
     content::judge_repeated(probe, Clause::ExtractIdempotent, why, &before, &request).await

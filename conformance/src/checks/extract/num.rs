@@ -5,121 +5,120 @@ use serde_json::Value;
 use super::EXTRACT;
 use super::content;
 use super::forms::Context;
-use super::row::{Drop, Max, Min, cases, each, in_forms, reject, set, values};
+use super::row::{Drop, Judge, Max, Min, Unless, accept, cases, each, flow, in_forms, reject, set, values};
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::token::rejected_alike;
 use crate::contract::Clause;
-use crate::contract::part::{NUM, PROTOCOL};
+use crate::contract::part::{NUM, PROTOCOL, REGIONS};
 use crate::grammar::{Spelling, integer_texts};
 use crate::target::Fact;
 use crate::wire::Exchange;
 
-pub(super) static COUNT: Check = Check {
-    id: "extract.count.most",
-    title: "an extraction returns at most `num` entries",
-    why: "Gateways beyond `num` are billed to or locked for an account that did not request them, and a caller that reads \
-          `num` entries loses track of the others.",
-    clauses: &[Clause::ExtractCount],
-    run: Run::Cases(|scope| {
-        let extract = &scope.contract.extract;
-        let min = *extract.num_range.start();
-        // Most other extractions request the minimum, and `extract.partial.watched` judges those.
-        let few = (min + 1..=(min + 2).min(*extract.num_range.end())).map(|num| (Context::PLAIN, num));
-        let others = Context::all(extract).into_iter().filter(|context| *context != Context::PLAIN);
-        let case = |data: (Context, i64)| {
-            let label = format!("{}/num={}", data.0.label(), data.1);
-            let gateways = u32::try_from(data.1).unwrap_or(u32::MAX);
-            Case::for_data(label, Cost::extraction(1, gateways), data, at_most)
-        };
-        let scarce = Context::in_query(extract).into_iter().filter(|context| !context.extra.region);
-        let scarce = scarce.map(|context| {
-            let label = format!("{}/scarce-region", context.label());
-            let case = Case::for_data(label, Cost::extraction(1, 1), context, at_most_of_scarce);
-            case.needs([Fact::ScarceRegion])
-        });
-        few.chain(others.map(|context| (context, min + 1))).map(case).chain(scarce).collect()
-    }),
-    ..EXTRACT
-};
-
-async fn at_most(probe: &Probe<'_>, (context, num): (Context, i64)) -> Result<(), Stop> {
-    let request = context.request(probe).query(&probe.contract().extract.num.name, num);
-    let accepted = context.accepted(probe, &request).await?;
-    content::judge_count(probe, &accepted.exchange, &accepted.response, num);
-    Ok(())
-}
-
-/// A scarce region must not return more gateways than requested either. A shortage returns none.
-async fn at_most_of_scarce(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
-    let request = context.request(probe).query(&extract.regions.name, region);
-    let (exchange, class) = probe.send_once(&request).await?;
-    let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) else {
-        return context.control(probe).await;
-    };
-    content::judge_count(probe, &exchange, response, *extract.num_range.start());
-    Ok(())
-}
-
-pub(super) static BOUNDARIES: Check = Check {
-    id: "extract.num-range.boundaries",
-    title: "`num` outside its range or not an integer is rejected",
-    why: "If an invalid value is read as the nearest bound, as zero or by its lower bits, the caller gets another number of \
-          gateways than requested, without an error.",
-    clauses: &[Clause::ExtractNumRange],
-    run: Run::Cases(|scope| {
-        let extract = &scope.contract.extract;
-        let forms = Context::all(extract);
-        // The most likely mistakes are tested in every form, all others in two forms.
-        let likely = [Min(-1), "-1".into(), Max(1)].map(|value| value.text(extract, NUM));
-        let (near, far): (Vec<_>, Vec<_>) =
-            integer_texts(&extract.num_range).into_iter().partition(|value| likely.contains(&value.text));
-        let beside_separator = near.iter().map(|Spelling { text, name, reason, .. }| {
-            let why = format!("{NUM}={text}, {reason}, beside a custom separator");
-            let row = reject(format!("{NUM}={name}, beside a custom separator"), why, [set(NUM, text)]);
-            row.separated(*extract.num_range.start()).in_form(Context::TEXT)
-        });
-        // A service may report both errors or one.
-        let wrong = [set(NUM, Min(-1)), set(PROTOCOL, "https")];
-        let both = reject("num and protocol", "num and protocol are both wrong", wrong);
-        let mut rows = each(&forms, values(NUM, near.clone()));
-        rows.extend(in_forms(Context::one_for_each(&forms, values(NUM, far))));
-        rows.extend(beside_separator);
-        cases(Clause::ExtractNumRange, rows.into_iter().chain([both]))
-    }),
-    ..EXTRACT
-};
-
-pub(super) static MAXIMUM: Check = Check {
-    id: "extract.num-range.maximum",
-    title: "the largest `num` is accepted and never exceeded",
-    why: "A limit below the documented one breaks callers that extract in full batches.",
-    clauses: &[Clause::ExtractCount, Clause::ExtractNumRange],
-    run: Run::Cases(|scope| {
-        let extract = &scope.contract.extract;
-        let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
-        let form =
-            |context: &Context| matches!(context.label().as_str(), "json" | "text") || context.is_combined();
-        let case = |context: Context| {
-            let case = Case::for_data(context.label(), Cost::extraction(1, max), context, maximum);
-            case.needs([Fact::PlentifulRegion])
-        };
-        let of_default = |context: Context| {
-            let label = format!("{}/default region", context.label());
-            Case::for_data(label, Cost::extraction(2, max), context, maximum_of_default)
-        };
-        let in_default = [Context::PLAIN, Context::TEXT].map(of_default);
-        Context::all(extract).into_iter().filter(form).map(case).chain(in_default).collect()
-    }),
-    ..EXTRACT
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "extract.count.most",
+        title: "an extraction returns at most `num` entries",
+        why: "Gateways beyond `num` are billed to or locked for an account that did not request them, and a caller that reads \
+              `num` entries loses track of the others.",
+        clauses: &[Clause::ExtractCount],
+        run: Run::Cases(|scope| {
+            let extract = &scope.contract.extract;
+            let min = *extract.num_range.start();
+            // Most other extractions request the minimum, and `extract.partial.watched` judges those.
+            let few = (min + 1..=(min + 2).min(*extract.num_range.end())).map(|num| (Context::PLAIN, num));
+            let others = Context::all(extract).into_iter().filter(|context| *context != Context::PLAIN);
+            let row = |(form, num): (Context, i64)| {
+                let row = accept(format!("num={num}"), "", [set(NUM, num.to_string())]).in_form(form);
+                row.giving(u32::try_from(num).unwrap_or(u32::MAX), Unless::Control, Judge::Count(num))
+            };
+            // A scarce region must not return more gateways than requested either.
+            let region = scope.facts.scarce_region.clone().unwrap_or_default();
+            let scarce = accept("scarce-region", "", [set(REGIONS, region)]).needing(Fact::ScarceRegion);
+            let scarce = scarce.giving(1, Unless::Shortage, Judge::Count(min));
+            let in_query = Context::in_query(extract).into_iter().filter(|context| !context.extra.region);
+            let scarce = each(&in_query.collect::<Vec<_>>(), [scarce]);
+            let rows = few.chain(others.map(|context| (context, min + 1))).map(row);
+            cases(Clause::ExtractCount, rows.chain(scarce))
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.num-range.boundaries",
+        title: "`num` outside its range or not an integer is rejected",
+        why: "If an invalid value is read as the nearest bound, as zero or by its lower bits, the caller gets another number of \
+              gateways than requested, without an error.",
+        clauses: &[Clause::ExtractNumRange],
+        run: Run::Cases(|scope| {
+            let extract = &scope.contract.extract;
+            let forms = Context::all(extract);
+            // The most likely mistakes are tested in every form, all others in two forms.
+            let likely = [Min(-1), "-1".into(), Max(1)].map(|value| value.text(extract, NUM));
+            let (near, far): (Vec<_>, Vec<_>) =
+                integer_texts(&extract.num_range).into_iter().partition(|value| likely.contains(&value.text));
+            let beside_separator = near.iter().map(|Spelling { text, name, reason, .. }| {
+                let why = format!("{NUM}={text}, {reason}, beside a custom separator");
+                let row = reject(format!("{NUM}={name}, beside a custom separator"), why, [set(NUM, text)]);
+                row.separated(*extract.num_range.start()).in_form(Context::TEXT)
+            });
+            // A service may report both errors or one.
+            let wrong = [set(NUM, Min(-1)), set(PROTOCOL, "https")];
+            let both = reject("num and protocol", "num and protocol are both wrong", wrong);
+            let mut rows = each(&forms, values(NUM, near.clone()));
+            rows.extend(in_forms(Context::one_for_each(&forms, values(NUM, far))));
+            rows.extend(beside_separator);
+            cases(Clause::ExtractNumRange, rows.into_iter().chain([both]))
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.num-range.maximum",
+        title: "the largest `num` is accepted and never exceeded",
+        why: "A limit below the documented one breaks callers that extract in full batches.",
+        clauses: &[Clause::ExtractCount, Clause::ExtractNumRange],
+        run: Run::Cases(|scope| {
+            let extract = &scope.contract.extract;
+            let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
+            let form = |context: &Context| {
+                matches!(context.label().as_str(), "json" | "text") || context.is_combined()
+            };
+            let of_default = flow("default region", Cost::extraction(2, max), maximum_of_default);
+            let forms = Context::all(extract).into_iter().filter(form);
+            let cases = forms.map(flow("", Cost::extraction(1, max), maximum));
+            let cases = cases.map(|case| case.needs([Fact::PlentifulRegion]));
+            cases.chain([Context::PLAIN, Context::TEXT].map(of_default)).collect()
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.num-range.minimum",
+        title: "the smallest `num` is accepted",
+        why: "A caller that needs one gateway has to extract and pay for more.",
+        clauses: &[Clause::ExtractNumRange],
+        run: Run::Cases(|_| Case::single(Cost::extraction(2, 3), minimum)),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.num-required.absent",
+        title: "an extraction without `num` is rejected",
+        why: "A service that assumes a number returns gateways to a caller whose request is wrong, and the caller does not \
+              notice its mistake.",
+        clauses: &[Clause::ExtractNumRequired],
+        run: Run::Cases(|scope| {
+            let rows = [
+                reject("absent", "num is absent", [Drop(NUM)]),
+                reject("empty", "num is empty", [set(NUM, "")]),
+            ];
+            cases(Clause::ExtractNumRequired, each(&Context::all(&scope.contract.extract), rows))
+        }),
+        ..EXTRACT
+    },
+];
 
 async fn maximum(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let max = *extract.num_range.end();
-    let request = context.request(probe).query(&extract.num.name, max);
+    let request = context.request(probe).query(NUM, max);
     let (exchange, class) = probe.send_briefly(&request).await?;
     if let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) {
         content::judge_count(probe, &exchange, response, max);
@@ -132,7 +131,7 @@ async fn maximum(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
         return Err(content::undecided(probe, &class));
     }
     context.control(probe).await?;
-    let expected = format!("accepted: {}={max}, the largest value, {}", extract.num.name, context.name());
+    let expected = format!("accepted: {NUM}={max}, the largest value, {}", context.name());
     probe.finding(Clause::ExtractNumRange, &expected, class.description(), &[&exchange]);
     Ok(())
 }
@@ -142,9 +141,9 @@ async fn maximum(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
 async fn maximum_of_default(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let max = *extract.num_range.end();
-    let base = context.request(probe).without_query(&extract.regions.name);
+    let base = context.request(probe).without_query(REGIONS);
     // A shortage may have the status of a busy service, so this does not wait for it to pass.
-    let (exchange, class) = probe.send_once(&base.clone().query(&extract.num.name, max)).await?;
+    let (exchange, class) = probe.send_once(&base.clone().query(NUM, max)).await?;
     if let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) {
         content::judge_count(probe, &exchange, response, max);
         return Ok(());
@@ -154,14 +153,14 @@ async fn maximum_of_default(probe: &Probe<'_>, context: Context) -> Result<(), S
     if class.decision() != Decision::Rejected || is_short {
         return Err(probe.skip("the default region has fewer gateways than the maximum"));
     }
-    let (beyond, _) = probe.send_once(&base.query(&extract.num.name, max + 1).as_invalid()).await?;
+    let (beyond, _) = probe.send_once(&base.query(NUM, max + 1).as_invalid()).await?;
     if !rejected_alike(&exchange, &beyond) || complaint(&exchange) != complaint(&beyond) {
         return Err(
             probe.skip("the maximum of the default region is rejected for another reason than its size")
         );
     }
     context.control(probe).await?;
-    let (num, name) = (&extract.num.name, context.name());
+    let (num, name) = (NUM, context.name());
     let expected = format!("accepted: {num}={max}, the largest value, in the default region, {name}");
     let actual = format!("{}, as for {num}={}", class.description(), max + 1);
     probe.finding(Clause::ExtractNumRange, &expected, &actual, &[&exchange, &beyond]);
@@ -175,15 +174,6 @@ fn complaint(exchange: &Exchange) -> Option<String> {
     Some(said.replace(|c: char| c.is_ascii_digit(), ""))
 }
 
-pub(super) static MINIMUM: Check = Check {
-    id: "extract.num-range.minimum",
-    title: "the smallest `num` is accepted",
-    why: "A caller that needs one gateway has to extract and pay for more.",
-    clauses: &[Clause::ExtractNumRange],
-    run: Run::Cases(|_| Case::single(Cost::extraction(2, 3), minimum)),
-    ..EXTRACT
-};
-
 /// The control of this case is the next value, since the controls of all other checks are extractions of the minimum.
 async fn minimum(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
@@ -191,22 +181,8 @@ async fn minimum(probe: &Probe<'_>) -> Result<(), Stop> {
     if min >= *extract.num_range.end() {
         return Err(probe.skip("`num` has only one valid value"));
     }
-    probe.control_once(&probe.extract().query(&extract.num.name, min + 1)).await?;
-    let why = format!("{}={min}, the smallest value", extract.num.name);
-    probe.accepts(Clause::ExtractNumRange, &why, &probe.extract().query(&extract.num.name, min)).await?;
+    probe.control_once(&probe.extract().query(NUM, min + 1)).await?;
+    let why = format!("{NUM}={min}, the smallest value");
+    probe.accepts(Clause::ExtractNumRange, &why, &probe.extract().query(NUM, min)).await?;
     Ok(())
 }
-
-pub(super) static REQUIRED: Check = Check {
-    id: "extract.num-required.absent",
-    title: "an extraction without `num` is rejected",
-    why: "A service that assumes a number returns gateways to a caller whose request is wrong, and the caller does not \
-          notice its mistake.",
-    clauses: &[Clause::ExtractNumRequired],
-    run: Run::Cases(|scope| {
-        let rows =
-            [reject("absent", "num is absent", [Drop(NUM)]), reject("empty", "num is empty", [set(NUM, "")])];
-        cases(Clause::ExtractNumRequired, each(&Context::all(&scope.contract.extract), rows))
-    }),
-    ..EXTRACT
-};

@@ -9,8 +9,9 @@ use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::token::UNKNOWN;
 use crate::contract::Clause;
+use crate::contract::part::{NUM, RETURN_TYPE};
 
-pub(super) static ERROR: Check = Check {
+pub(super) static CHECKS: &[Check] = &[Check {
     id: "extract.post-error-envelope.json",
     title: "a JSON error of POST extraction has a code and a message",
     why: "The code tells callers of the compatibility format what to do; without it they can only guess.",
@@ -32,7 +33,7 @@ pub(super) static ERROR: Check = Check {
         .into()
     }),
     ..EXTRACT
-};
+}];
 
 /// The content of a POST. It never has a valid token, so the response is an error whatever the payload should be.
 #[derive(Debug, Clone, Copy)]
@@ -50,10 +51,10 @@ async fn error(probe: &Probe<'_>, sent: Payload) -> Result<(), Stop> {
         request = Transport::Query.carry(probe, request, UNKNOWN);
     }
     if sent.has_body {
-        request = request.field(&extract.num.name, *extract.num_range.start());
+        request = request.field(NUM, *extract.num_range.start());
     }
     if sent.is_text {
-        request = request.query(&extract.return_type.name, &extract.text);
+        request = request.query(RETURN_TYPE, &extract.text);
     }
     let (exchange, class) = probe.send(&request).await?;
     if matches!(class, ResponseClass::Throttled(_)) {

@@ -3,7 +3,7 @@
 use super::EXTRACT;
 use super::content::is_undecided;
 use super::forms::Context;
-use super::row::{cases, each, in_forms, values};
+use super::row::{cases, each, flow, in_forms, values};
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::requests::protocol_to_name;
 use crate::contract::part::PROTOCOL;
@@ -11,22 +11,39 @@ use crate::contract::{Clause, boundaries};
 use crate::grammar::Spelling;
 use crate::target::Fact;
 
-pub(super) static DEFAULT: Check = Check {
-    id: "extract.protocol.default",
-    title: "without `protocol` the default protocol is used",
-    why: "A caller without the parameter connects to the gateways with the default protocol, and fails when they speak \
-          another one.",
-    clauses: &[Clause::ExtractProtocol],
-    needs: &[Fact::TokenPartlyEntitled],
-    run: Run::Cases(|scope| {
-        let contexts = Context::all(&scope.contract.extract).into_iter();
-        let contexts = contexts.filter(|context| context.extra.protocol.is_none());
-        let case =
-            |context: Context| Case::for_data(context.label(), Cost::extraction(2, 2), context, default);
-        contexts.map(case).collect()
-    }),
-    ..EXTRACT
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "extract.protocol.default",
+        title: "without `protocol` the default protocol is used",
+        why: "A caller without the parameter connects to the gateways with the default protocol, and fails when they speak \
+              another one.",
+        clauses: &[Clause::ExtractProtocol],
+        needs: &[Fact::TokenPartlyEntitled],
+        run: Run::Cases(|scope| {
+            let contexts = Context::all(&scope.contract.extract).into_iter();
+            let contexts = contexts.filter(|context| context.extra.protocol.is_none());
+            contexts.map(flow("", Cost::extraction(2, 2), default)).collect()
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.protocol.listed",
+        title: "each listed `protocol` is accepted",
+        why: "Callers that need one of the documented protocols can't get gateways at all.",
+        clauses: &[Clause::ExtractProtocol],
+        run: Run::Cases(listed),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.protocol.unlisted",
+        title: "a `protocol` outside the list is rejected, `https` too",
+        why: "A caller that requests `https` and gets gateways of another protocol sends its handshake to a proxy that does not \
+              understand it, and notices the error only when it connects.",
+        clauses: &[Clause::ExtractProtocol],
+        run: Run::Cases(unlisted),
+        ..EXTRACT
+    },
+];
 
 /// The account is entitled to some protocols only, so one protocol is accepted and another is not.
 async fn default(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
@@ -46,15 +63,6 @@ async fn default(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     }
     Ok(())
 }
-
-pub(super) static LISTED: Check = Check {
-    id: "extract.protocol.listed",
-    title: "each listed `protocol` is accepted",
-    why: "Callers that need one of the documented protocols can't get gateways at all.",
-    clauses: &[Clause::ExtractProtocol],
-    run: Run::Cases(listed),
-    ..EXTRACT
-};
 
 fn listed(scope: &Scope<'_>) -> Vec<Case> {
     let extract = &scope.contract.extract;
@@ -82,7 +90,7 @@ async fn is_served(probe: &Probe<'_>, (context, protocol): (Context, String)) ->
             Fact::EntitledProtocols,
         ));
     }
-    let request = context.request(probe).query(&extract.protocol.name, &protocol);
+    let request = context.request(probe).query(PROTOCOL, &protocol);
     let (exchange, class) = probe.send(&request).await?;
     if is_undecided(&class) {
         return Err(probe.inconclusive(&format!("{protocol}: {}", class.description())));
@@ -112,16 +120,6 @@ async fn is_served(probe: &Probe<'_>, (context, protocol): (Context, String)) ->
     probe.finding(Clause::ExtractProtocol, &expected, class.description(), &[&exchange]);
     Ok(())
 }
-
-pub(super) static UNLISTED: Check = Check {
-    id: "extract.protocol.unlisted",
-    title: "a `protocol` outside the list is rejected, `https` too",
-    why: "A caller that requests `https` and gets gateways of another protocol sends its handshake to a proxy that does not \
-          understand it, and notices the error only when it connects.",
-    clauses: &[Clause::ExtractProtocol],
-    run: Run::Cases(unlisted),
-    ..EXTRACT
-};
 
 /// Values that callers may try as protocols; proxy URLs have them.
 const NEAR: [&str; 12] = [

@@ -4,44 +4,103 @@ use super::EXTRACT;
 use super::content::{self, THROTTLED, entries};
 use super::forms::Context;
 use super::gateways::{self, gives_gateways};
-use super::row::{Drop, accept, cases, each, reject, set};
+use super::row::{Drop, accept, cases, controlled_flow, each, flow, reject, set};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::{Requests, State};
-use crate::contract::part::{COUNTRY, REGIONS};
+use crate::contract::part::{COUNTRY, NUM, REGIONS};
 use crate::contract::{Clause, Extract};
 use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
 
-pub(super) static ALIAS_ALONE: Check = Check {
-    id: "extract.country-alias.alone",
-    title: "`country` alone is accepted in place of `regions`",
-    why: "Callers written for the compatibility format send only `country`; they would get nothing, or gateways of another \
-          country.",
-    clauses: &[Clause::ExtractCountryAlias],
-    run: Run::Cases(|scope| {
-        let extract = &scope.contract.extract;
-        let region = scope.facts.plentiful_region.clone().unwrap_or_default();
-        let why = format!("{COUNTRY}={region} in place of {REGIONS}");
-        let alias =
-            accept("region", why, [Drop(REGIONS), set(COUNTRY, region)]).needing(Fact::PlentifulRegion);
-        let by_region = cases(Clause::ExtractCountryAlias, each(&Context::all(extract), [alias]));
-        let by_default = Context::in_query(extract).into_iter().map(|context| {
-            let label = format!("{}/default", context.label());
-            Case::for_data(label, Cost::extraction(1, 1), context, alias_of_default)
-        });
-        by_region.into_iter().chain(by_default).collect()
-    }),
-    ..EXTRACT
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "extract.country-alias.alone",
+        title: "`country` alone is accepted in place of `regions`",
+        why: "Callers written for the compatibility format send only `country`; they would get nothing, or gateways of another \
+              country.",
+        clauses: &[Clause::ExtractCountryAlias],
+        run: Run::Cases(|scope| {
+            let extract = &scope.contract.extract;
+            let region = scope.facts.plentiful_region.clone().unwrap_or_default();
+            let why = format!("{COUNTRY}={region} in place of {REGIONS}");
+            let alias =
+                accept("region", why, [Drop(REGIONS), set(COUNTRY, region)]).needing(Fact::PlentifulRegion);
+            let by_region = cases(Clause::ExtractCountryAlias, each(&Context::all(extract), [alias]));
+            let by_default = Context::in_query(extract).into_iter().map(flow(
+                "default",
+                Cost::extraction(1, 1),
+                alias_of_default,
+            ));
+            by_region.into_iter().chain(by_default).collect()
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.country-alias.empty-region",
+        title: "`country` returns no gateways where `regions` returns none",
+        why: "A service that ignores `country` sends traffic through the wrong country, which no field of the response shows.",
+        clauses: &[Clause::ExtractCountryAlias],
+        needs: &[Fact::EmptyRegion],
+        run: Run::Cases(|scope| {
+            let forms = Context::all(&scope.contract.extract).into_iter();
+            forms.map(controlled_flow(Cost::requests(2), alias_of_empty)).collect()
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.country-alias.scarce-region",
+        title: "`country` returns as few gateways as `regions` for a region with few",
+        why: "A service that ignores `country` fills the result with gateways of other countries.",
+        clauses: &[Clause::ExtractCountryAlias],
+        needs: &[Fact::ScarceRegion],
+        run: Run::Cases(|_| Case::single(Cost::extraction(3, 201), alias_of_scarce)),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.country-equal.differing",
+        title: "`regions` and `country` that differ are rejected, and equal ones are accepted",
+        why: "A service that silently prefers one of two contradicting values may send traffic through a country that the \
+              caller did not want.",
+        clauses: &[Clause::ExtractCountryEqual],
+        run: Run::Cases(equal),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.regions-default.global",
+        title: "without `regions` its default is used",
+        why: "Callers that accept any country send no region; they would be rejected, or be limited to the gateways of one \
+              country.",
+        clauses: &[Clause::ExtractRegionsDefault],
+        run: Run::Cases(|scope| {
+            let extract = &scope.contract.extract;
+            let accepted = Context::all(extract).into_iter().map(flow(
+                "accepted",
+                Cost::extraction(2, 2),
+                both_accepted,
+            ));
+            let in_query = || {
+                let contexts = Context::in_query(extract).into_iter();
+                contexts.filter(|context| !context.extra.region)
+            };
+            let alike = in_query().map(flow("count", Cost::extraction(6, 3 * SEVERAL_COUNT), as_many));
+            let rounds = u32::try_from(NAMED_FIRST.len()).unwrap_or(u32::MAX);
+            let cost = Cost::extraction(3 * rounds, rounds * (1 + 2 * OF_POOL));
+            let after = in_query().filter(|context| context.extra.is_nothing());
+            let after = after.map(flow("after another region", cost, after_another));
+            let after = after.map(|case| case.needs([Fact::KnownGateways, Fact::PlentifulRegion]));
+            accepted.chain(alike).chain(after).collect()
+        }),
+        ..EXTRACT
+    },
+];
 
 async fn alias_of_default(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let value = extract.regions.default_text();
-    let by_name = context.request(probe).query(&extract.regions.name, &value);
+    let by_name = context.request(probe).query(REGIONS, &value);
     let alias = by_country(extract, by_name.clone());
-    let why =
-        format!("{}={value} in place of {}, {}", extract.country.name, extract.regions.name, context.name());
+    let why = format!("{COUNTRY}={value} in place of {REGIONS}, {}", context.name());
     let control = async { context.accepted(probe, &by_name).await.map(drop) };
     probe.accepts_or_control(Clause::ExtractCountryAlias, &why, &alias, control).await?;
     Ok(())
@@ -49,36 +108,19 @@ async fn alias_of_default(probe: &Probe<'_>, context: Context) -> Result<(), Sto
 
 /// The same extraction, with `country` for the region in place of `regions`.
 pub(super) fn by_country(extract: &Extract, request: Request) -> Request {
-    let region = request.query_value(&extract.regions.name).map(str::to_owned);
+    let region = request.query_value(REGIONS).map(str::to_owned);
     let region = region.unwrap_or_else(|| extract.regions.default_text());
-    request.without_query(&extract.regions.name).query(&extract.country.name, region)
+    request.without_query(REGIONS).query(COUNTRY, region)
 }
 
-pub(super) static ALIAS_EMPTY_REGION: Check = Check {
-    id: "extract.country-alias.empty-region",
-    title: "`country` returns no gateways where `regions` returns none",
-    why: "A service that ignores `country` sends traffic through the wrong country, which no field of the response shows.",
-    clauses: &[Clause::ExtractCountryAlias],
-    needs: &[Fact::EmptyRegion],
-    run: Run::Cases(|scope| {
-        let case = |context: Context| {
-            let (label, shared) = (context.label(), context.clone());
-            shared.share(Case::for_data(label, Cost::requests(2), context, alias_of_empty))
-        };
-        Context::all(&scope.contract.extract).into_iter().map(case).collect()
-    }),
-    ..EXTRACT
-};
-
 async fn alias_of_empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
     State::check_empty_region(probe)?;
     context.control(probe).await?;
-    let base = || context.request(probe).without_query(&extract.regions.name).giving_nothing();
+    let base = || context.request(probe).without_query(REGIONS).giving_nothing();
     // A shortage may have any status, so the first response counts.
-    let (by_regions, _) = probe.send_once(&base().query(&extract.regions.name, region)).await?;
-    let (by_country, class) = probe.send_once(&base().query(&extract.country.name, region)).await?;
+    let (by_regions, _) = probe.send_once(&base().query(REGIONS, region)).await?;
+    let (by_country, class) = probe.send_once(&base().query(COUNTRY, region)).await?;
     if gives_gateways(probe, &by_regions) {
         State::note_gateway_of_empty_region(probe)?;
         return Err(probe.skip(&has_gateways()));
@@ -86,7 +128,7 @@ async fn alias_of_empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
     if class == ResponseClass::Accepted && gives_gateways(probe, &by_country) {
         // The first response may mean that the service is busy.
         probe.control(&context.request(probe)).await?;
-        let named = || base().query(&extract.regions.name, region);
+        let named = || base().query(REGIONS, region);
         let (mut again, class) = probe.send_until_served(named).await?;
         if matches!(class, ResponseClass::Throttled(_)) {
             again = probe.confirm_unavailable(named, || context.request(probe)).await?;
@@ -96,14 +138,13 @@ async fn alias_of_empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
             return Err(probe.skip(&has_gateways()));
         }
         if probe.has_discovered(Fact::EmptyRegion) {
-            let (by_country, _) = probe.send_once(&base().query(&extract.country.name, region)).await?;
+            let (by_country, _) = probe.send_once(&base().query(COUNTRY, region)).await?;
             let (by_regions, _) = probe.send_once(&named()).await?;
             if gives_gateways(probe, &by_regions) || !gives_gateways(probe, &by_country) {
                 State::note_gateway_of_empty_region(probe)?;
             }
         }
-        let expected =
-            format!("no gateway, as for {} with the same value, {}", extract.regions.name, context.name());
+        let expected = format!("no gateway, as for {REGIONS} with the same value, {}", context.name());
         probe.finding(Clause::ExtractCountryAlias, &expected, "gateways", &[&by_regions, &by_country]);
     }
     Ok(())
@@ -114,26 +155,16 @@ fn has_gateways() -> String {
     format!("the region that was supplied as empty has gateways; correct {}", Fact::EmptyRegion.variable())
 }
 
-pub(super) static ALIAS_SCARCE_REGION: Check = Check {
-    id: "extract.country-alias.scarce-region",
-    title: "`country` returns as few gateways as `regions` for a region with few",
-    why: "A service that ignores `country` fills the result with gateways of other countries.",
-    clauses: &[Clause::ExtractCountryAlias],
-    needs: &[Fact::ScarceRegion],
-    run: Run::Cases(|_| Case::single(Cost::extraction(3, 201), alias_of_scarce)),
-    ..EXTRACT
-};
-
 /// A service that ignores `country` returns as many gateways as requested, where `regions` returns fewer or none.
 async fn alias_of_scarce(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let max = *extract.num_range.end();
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
     probe.control_once(&probe.extract()).await?;
-    let base = probe.extract().without_query(&extract.regions.name).query(&extract.num.name, max);
+    let base = probe.extract().without_query(REGIONS).query(NUM, max);
     let full = |count: usize| i64::try_from(count).is_ok_and(|count| count >= max);
     let mut sent = Vec::new();
-    for name in [&extract.regions.name, &extract.country.name] {
+    for name in [REGIONS, COUNTRY] {
         let (exchange, class) = probe.send_once(&base.clone().query(name, region)).await?;
         let count = exchange.result.as_ref().ok().and_then(entries).map_or(0, |entries| entries.len());
         sent.push((exchange, class, count));
@@ -147,7 +178,7 @@ async fn alias_of_scarce(probe: &Probe<'_>) -> Result<(), Stop> {
     if full(*many) {
         // A shortage may have status 503, and so may any response of a busy service.
         if matches!(class, ResponseClass::Throttled(_)) {
-            let named = || base.clone().query(&extract.regions.name, region);
+            let named = || base.clone().query(REGIONS, region);
             probe.confirm_unavailable(named, || probe.extract()).await?;
         }
         let expected = format!("about {}, as for regions with the same value", quantity(*few, "entry"));
@@ -156,16 +187,6 @@ async fn alias_of_scarce(probe: &Probe<'_>) -> Result<(), Stop> {
     }
     Ok(())
 }
-
-pub(super) static EQUAL: Check = Check {
-    id: "extract.country-equal.differing",
-    title: "`regions` and `country` that differ are rejected, and equal ones are accepted",
-    why: "A service that silently prefers one of two contradicting values may send traffic through a country that the \
-          caller did not want.",
-    clauses: &[Clause::ExtractCountryEqual],
-    run: Run::Cases(equal),
-    ..EXTRACT
-};
 
 async fn skip_default_region(probe: &Probe<'_>) -> Result<(), Stop> {
     Err(probe.skip("the plentiful region is the default one; set SALLYPORT_PLENTIFUL_REGION to a country"))
@@ -223,38 +244,6 @@ fn equal(scope: &Scope<'_>) -> Vec<Case> {
     cases(Clause::ExtractCountryEqual, rows)
 }
 
-pub(super) static DEFAULT: Check = Check {
-    id: "extract.regions-default.global",
-    title: "without `regions` its default is used",
-    why: "Callers that accept any country send no region; they would be rejected, or be limited to the gateways of one \
-          country.",
-    clauses: &[Clause::ExtractRegionsDefault],
-    run: Run::Cases(|scope| {
-        let extract = &scope.contract.extract;
-        let accepted = Context::all(extract).into_iter().map(|context| {
-            let label = format!("{}/accepted", context.label());
-            Case::for_data(label, Cost::extraction(2, 2), context, both_accepted)
-        });
-        let in_query = || {
-            let contexts = Context::in_query(extract).into_iter();
-            contexts.filter(|context| !context.extra.region)
-        };
-        let alike = in_query().map(|context| {
-            let cost = Cost::extraction(6, 3 * SEVERAL_COUNT);
-            Case::for_data(format!("{}/count", context.label()), cost, context, as_many)
-        });
-        let after = in_query().filter(|context| context.extra.is_nothing()).map(|context| {
-            let rounds = u32::try_from(NAMED_FIRST.len()).unwrap_or(u32::MAX);
-            let cost = Cost::extraction(3 * rounds, rounds * (1 + 2 * OF_POOL));
-            let label = format!("{}/after another region", context.label());
-            Case::for_data(label, cost, context, after_another)
-                .needs([Fact::KnownGateways, Fact::PlentifulRegion])
-        });
-        accepted.chain(alike).chain(after).collect()
-    }),
-    ..EXTRACT
-};
-
 /// The default by its name is the control of the absent parameter. When it is not accepted, the absent one is its control.
 async fn both_accepted(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let regions = &probe.contract().extract.regions;
@@ -279,7 +268,7 @@ async fn as_many(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let regions = &extract.regions;
     let default = regions.default_text();
-    let several = || context.request(probe).query(&extract.num.name, SEVERAL.min(*extract.num_range.end()));
+    let several = || context.request(probe).query(NUM, SEVERAL.min(*extract.num_range.end()));
     let (sent, named) = twice(probe, || several().query(&regions.name, &default)).await?;
     let (mut absent, unnamed) = twice(probe, || several().without_query(&regions.name)).await?;
     let Some(named) = named else {
@@ -339,8 +328,7 @@ async fn after_another(probe: &Probe<'_>, context: Context) -> Result<(), Stop> 
             Fact::PlentifulRegion.variable()
         )));
     }
-    let of_pool =
-        || context.request(probe).query(&extract.num.name, i64::from(OF_POOL).min(*extract.num_range.end()));
+    let of_pool = || context.request(probe).query(NUM, i64::from(OF_POOL).min(*extract.num_range.end()));
     let are_known = |response: &Response| gateways::matching(probe.facts(), response).len() >= ENOUGH_KNOWN;
     let of_one =
         |response: &Response| are_known(response).then(|| gateways::only_region(probe, response).is_some());

@@ -1,111 +1,110 @@
 //! Repeated request ids: by callers without access, with another transport of the token, and ids that are nearly the same.
 
 use super::EXTRACT;
-use super::access::{NO_ENTITLEMENT, NO_VERIFICATION, NO_WHITELIST, UnmetRequirement, is_valid};
+use super::access::{NO_ENTITLEMENT, NO_VERIFICATION, NO_WHITELIST};
 use super::content;
 use super::forms::{Context, Transport, rejects};
 use super::request_id::{Place, SEVERAL};
+use super::row::Credential;
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::token::WrongToken;
 use crate::contract::Clause;
+use crate::contract::part::{NUM, REQUEST_ID};
 use crate::wire::Request;
 
-pub(super) static REPLAYED: Check = Check {
-    id: "extract.idempotent.access",
-    title: "a known request id returns no gateways to a caller without access",
-    why: "Anybody who learns a request id, which logs and proxies show, gets the gateways of its extraction.",
-    clauses: &[
-        Clause::AllTokenRequired,
-        Clause::ExtractEntitlement,
-        Clause::ExtractRealName,
-        Clause::ExtractWhitelist,
-    ],
-    run: Run::Cases(cases),
-    ..EXTRACT
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "extract.idempotent.access",
+        title: "a known request id returns no gateways to a caller without access",
+        why: "Anybody who learns a request id, which logs and proxies show, gets the gateways of its extraction.",
+        clauses: &[
+            Clause::AllTokenRequired,
+            Clause::ExtractEntitlement,
+            Clause::ExtractRealName,
+            Clause::ExtractWhitelist,
+        ],
+        run: Run::Cases(replays),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.idempotent.distinct",
+        title: "request ids that differ in one character stand for two extractions",
+        why: "A caller whose ids have a long common prefix gets the gateways of an earlier extraction again.",
+        clauses: &[Clause::ExtractIdempotent],
+        run: Run::Cases(|_| {
+            let case = |pair: IdPair| Case::for_data(pair.label, Cost::extraction(3, 5), pair, distinct);
+            ID_PAIRS.map(case).into()
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.idempotent.transports",
+        title: "a request id stands for the same extraction with every transport of the token",
+        why: "A caller that repeats an interrupted extraction with another client takes and pays for a second set of gateways.",
+        clauses: &[Clause::ExtractIdempotent],
+        run: Run::Cases(|_| {
+            let [query, header, bearer] = Transport::ALL;
+            let case = |(first, second): (Transport, Transport)| {
+                let label = format!("{} then {}", first.label(), second.label());
+                let cost = Cost::extraction(2, SEVERAL);
+                let case = Case::for_data(label, cost, (first, second), by_two);
+                Context::by(second).share(Context::by(first).share(case))
+            };
+            [(query, header), (query, bearer), (header, query), (bearer, query)].map(case).into()
+        }),
+        ..EXTRACT
+    },
+];
 
-#[derive(Debug, Clone, Copy)]
-enum Caller {
-    WithoutToken,
-    Wrong(WrongToken),
-    Lacking(UnmetRequirement),
-}
+/// A caller without access: its label, the violated clause, the reason, and its credential.
+type Caller = (&'static str, Clause, &'static str, Option<Credential>);
 
-impl Caller {
-    const fn label(self) -> &'static str {
-        match self {
-            Self::WithoutToken => "absent token",
-            Self::Wrong(wrong) => wrong.label(),
-            Self::Lacking(lack) => lack.label,
-        }
-    }
-}
-
-fn cases(_: &Scope<'_>) -> Vec<Case> {
-    let header = Context::by(Transport::Header);
-    let wrong = [WrongToken::Empty, WrongToken::Unknown, WrongToken::Altered].map(Caller::Wrong);
-    let lacking = [NO_WHITELIST, NO_VERIFICATION, NO_ENTITLEMENT].map(Caller::Lacking);
-    let callers: Vec<_> = [Caller::WithoutToken].into_iter().chain(wrong).chain(lacking).collect();
-    let case = |(context, caller, place): (Context, Caller, Place)| {
-        let label = format!("{}/{} id in {}", context.label(), caller.label(), place.label());
-        let needs = match caller {
-            Caller::Lacking(lack) => Some(lack.fact),
-            Caller::WithoutToken | Caller::Wrong(_) => None,
-        };
-        let shared = context.clone();
-        let case = Case::for_data(label, Cost::extraction(3, 1), (context, caller, place), replayed);
-        shared.share(case.needs(needs))
-    };
+fn replays(_: &Scope<'_>) -> Vec<Case> {
+    let wrong = [WrongToken::Empty, WrongToken::Unknown, WrongToken::Altered].map(|wrong| {
+        (wrong.label(), Clause::AllTokenRequired, wrong.reason(), Some(Credential::Wrong(wrong)))
+    });
+    let lacking = [NO_WHITELIST, NO_VERIFICATION, NO_ENTITLEMENT]
+        .map(|lack| (lack.label, lack.clause, lack.reason, Some(lack.credential())));
+    let absent = ("absent token", Clause::AllTokenRequired, "the token is absent", None);
+    let callers: Vec<Caller> = [absent].into_iter().chain(wrong).chain(lacking).collect();
     let forms = [
         (Context::PLAIN, Place::Query),
         (Context::PLAIN, Place::Header),
         (Context::TEXT, Place::Query),
-        (header, Place::Query),
+        (Context::by(Transport::Header), Place::Query),
     ];
-    let each = |(context, place): (Context, Place)| {
-        callers.iter().map(move |caller| (context.clone(), *caller, place)).collect::<Vec<_>>()
+    let of_form = |(form, place): (Context, Place)| {
+        let case = |caller: &Caller| {
+            let label = format!("{}/{} id in {}", form.label(), caller.0, place.label());
+            let case =
+                Case::for_data(label, Cost::extraction(3, 1), (form.clone(), *caller, place), replayed);
+            form.share(case.needs(caller.3.and_then(Credential::fact)))
+        };
+        callers.iter().map(case).collect::<Vec<_>>()
     };
-    forms.into_iter().flat_map(each).map(case).collect()
+    forms.into_iter().flat_map(of_form).collect()
 }
 
-async fn replayed(probe: &Probe<'_>, (context, caller, place): (Context, Caller, Place)) -> Result<(), Stop> {
+async fn replayed(
+    probe: &Probe<'_>,
+    (form, (_, clause, reason, credential), place): (Context, Caller, Place),
+) -> Result<(), Stop> {
     let id = probe.fresh_request_id();
     let with_id = |request: Request| place.carry(request, &id);
-    let (clause, reason, request) = match caller {
-        Caller::WithoutToken => {
-            (Clause::AllTokenRequired, "the token is absent", context.without_token(probe))
-        }
-        Caller::Wrong(wrong) => {
-            let token = wrong.text(probe)?;
-            (Clause::AllTokenRequired, wrong.reason(), context.with_token(probe, &token))
-        }
-        Caller::Lacking(lack) => {
-            let token = probe.required(lack.fact, lack.token)?;
-            is_valid(probe, token, lack.fact).await?;
-            (lack.clause, lack.reason, context.with_token(probe, token.expose()))
+    let request = match credential {
+        None => form.without_token(probe),
+        Some(credential) => {
+            let token = credential.text(probe)?;
+            credential.proves_valid(probe).await?;
+            form.with_token(probe, &token)
         }
     };
-    context.control(probe).await?;
-    context.accepted(probe, &with_id(context.request(probe))).await?;
-    let why = format!("{reason}, with the request id of an extraction that was accepted, {}", context.name());
+    form.control(probe).await?;
+    form.accepted(probe, &with_id(form.request(probe))).await?;
+    let why = format!("{reason}, with the request id of an extraction that was accepted, {}", form.name());
     rejects(probe, clause, &why, &with_id(request)).await
 }
-
-pub(super) static DISTINCT: Check = Check {
-    id: "extract.idempotent.distinct",
-    title: "request ids that differ in one character stand for two extractions",
-    why: "A caller whose ids have a long common prefix gets the gateways of an earlier extraction again.",
-    clauses: &[Clause::ExtractIdempotent],
-    run: Run::Cases(|_| {
-        let case = |differing: IdPair| {
-            let data = differing;
-            Case::for_data(data.label, Cost::extraction(3, 5), data, distinct)
-        };
-        ID_PAIRS.map(case).into()
-    }),
-    ..EXTRACT
-};
 
 /// Two request ids that are nearly the same.
 #[derive(Debug, Clone, Copy)]
@@ -148,18 +147,18 @@ impl IdPair {
 /// A known id with another `num` is unspecified, but a new id is a new extraction.
 async fn distinct(probe: &Probe<'_>, differing: IdPair) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let two = || probe.extract().query(&extract.num.name, extract.num_range.start() + 1);
-    let fresh = two().query(&extract.request_id.name, probe.fresh_request_id());
+    let two = || probe.extract().query(NUM, extract.num_range.start() + 1);
+    let fresh = two().query(REQUEST_ID, probe.fresh_request_id());
     let control = probe.control(&fresh).await?;
     if content::count(probe, &control.response) < 2 {
         return Err(probe.skip("the service returned fewer than two gateways"));
     }
     let [first_id, second_id] = differing.ids(&probe.fresh_request_id());
-    let first = probe.extract().query(&extract.request_id.name, first_id);
+    let first = probe.extract().query(REQUEST_ID, first_id);
     let Ok(one) = probe.control(&first).await else {
         return Err(probe.skip(&format!("a request id of {} characters is not accepted", differing.length)));
     };
-    let second = two().query(&extract.request_id.name, second_id);
+    let second = two().query(REQUEST_ID, second_id);
     let (exchange, is_accepted) = probe.is_accepted(&second).await?;
     let count = exchange.result.as_ref().ok().map_or(0, |response| content::count(probe, response));
     if is_accepted && count > 1 {
@@ -189,32 +188,13 @@ async fn distinct(probe: &Probe<'_>, differing: IdPair) -> Result<(), Stop> {
     Ok(())
 }
 
-pub(super) static TRANSPORTS: Check = Check {
-    id: "extract.idempotent.transports",
-    title: "a request id stands for the same extraction with every transport of the token",
-    why: "A caller that repeats an interrupted extraction with another client takes and pays for a second set of gateways.",
-    clauses: &[Clause::ExtractIdempotent],
-    run: Run::Cases(|_| {
-        let [query, header, bearer] = Transport::ALL;
-        let case = |(first, second): (Transport, Transport)| {
-            let label = format!("{} then {}", first.label(), second.label());
-            let cost = Cost::extraction(2, SEVERAL);
-            let case = Case::for_data(label, cost, (first, second), by_two);
-            Context::by(second).share(Context::by(first).share(case))
-        };
-        [(query, header), (query, bearer), (header, query), (bearer, query)].map(case).into()
-    }),
-    ..EXTRACT
-};
-
 async fn by_two(probe: &Probe<'_>, (first, second): (Transport, Transport)) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
     let id = probe.fresh_request_id();
     Context::by(first).control(probe).await?;
     Context::by(second).control(probe).await?;
     let request = |transport| {
-        let request = Context::by(transport).request(probe).query(&extract.num.name, SEVERAL);
-        request.query(&extract.request_id.name, &id)
+        let request = Context::by(transport).request(probe).query(NUM, SEVERAL);
+        request.query(REQUEST_ID, &id)
     };
     let before = Context::by(first).accepted(probe, &request(first)).await?;
     let why = format!("sent again with the token in {}", second.name());

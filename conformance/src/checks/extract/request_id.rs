@@ -9,7 +9,7 @@ use crate::check::{
 };
 use crate::checks::Requests;
 use crate::contract::Clause;
-use crate::contract::part::{REQUEST_ID, REQUEST_ID_HEADER};
+use crate::contract::part::{NUM, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE};
 use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request};
@@ -67,30 +67,123 @@ fn repetitions(
     few.into_iter().chain(several).map(case).collect()
 }
 
-pub(super) static QUERY: Check = Check {
-    id: "extract.idempotent.query",
-    title: "a repeated `request_id` in the query stands for the same extraction",
-    why: "A caller that repeats an interrupted extraction with its request id takes and pays for a second set of gateways.",
-    clauses: &[Clause::ExtractIdempotent],
-    run: Run::Cases(|scope| repetitions(scope, Place::Query, repeated)),
-    ..EXTRACT
-};
-
-pub(super) static HEADER: Check = Check {
-    id: "extract.idempotent.header",
-    title: "a repeated `X-Request-Id` header stands for the same extraction",
-    why: "Callers that send the request id as a header take and pay for a second set of gateways when they repeat an \
-          interrupted extraction.",
-    clauses: &[Clause::ExtractIdempotent, Clause::ExtractRequestIdSource],
-    // No form has a request id in the query, which would take precedence.
-    run: Run::Cases(|scope| repetitions(scope, Place::Header, repeated)),
-    ..EXTRACT
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "extract.idempotent.query",
+        title: "a repeated `request_id` in the query stands for the same extraction",
+        why: "A caller that repeats an interrupted extraction with its request id takes and pays for a second set of gateways.",
+        clauses: &[Clause::ExtractIdempotent],
+        run: Run::Cases(|scope| repetitions(scope, Place::Query, repeated)),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.idempotent.header",
+        title: "a repeated `X-Request-Id` header stands for the same extraction",
+        why: "Callers that send the request id as a header take and pay for a second set of gateways when they repeat an \
+              interrupted extraction.",
+        clauses: &[Clause::ExtractIdempotent, Clause::ExtractRequestIdSource],
+        // No form has a request id in the query, which would take precedence.
+        run: Run::Cases(|scope| repetitions(scope, Place::Header, repeated)),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.idempotent.concurrent",
+        title: "two concurrent calls with one request id stand for one extraction",
+        why: "A caller that retries after a timeout, while its first call is still being served, takes and pays for two sets of \
+              gateways.",
+        clauses: &[Clause::ExtractIdempotent],
+        run: Run::Cases(|scope| {
+            let places = [Place::Query, Place::Header];
+            let contexts = Context::in_query(&scope.contract.extract).into_iter();
+            let contexts = contexts.filter(|context| !context.extra.request_id);
+            let case = |data: (Context, Place)| {
+                let label = format!("{}/{}", data.0.label(), data.1.label());
+                let cost = Cost::extraction(2, 2 * SEVERAL);
+                Case::for_data(label, cost, data, concurrent)
+            };
+            contexts.flat_map(|context| places.map(|place| (context.clone(), place))).map(case).collect()
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.idempotent.interleaved",
+        title: "a request id is remembered while other calls are made in between",
+        why: "A service that stores only the last request id returns a second set of gateways to every caller with several \
+              extractions in flight.",
+        clauses: &[Clause::ExtractIdempotent],
+        run: Run::Cases(|_| {
+            vec![
+                Case::new("two ids in turns", Cost::extraction(6, 2 + 2 * SEVERAL), in_turns),
+                Case::new("after other ids", Cost::extraction(2 + OTHERS, OTHERS + SEVERAL), after_others),
+                Case::new("of other letters", Cost::extraction(2, SEVERAL), of_other_letters),
+                Case::new("after rejections", Cost::extraction(4, SEVERAL), after_rejections),
+            ]
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.idempotent.maximum",
+        title: "a repeated request id returns all gateways of the largest extraction",
+        why: "If the service stores only a part of the response, the caller loses gateways that it has paid for.",
+        clauses: &[Clause::ExtractIdempotent],
+        run: Run::Cases(|scope| {
+            let max = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
+            Case::single(Cost::extraction(2, max), maximum)
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.idempotent.per-account",
+        title: "a request id of one account does not affect another account",
+        why: "Two customers with the same request id get each other's gateways, or none.",
+        clauses: &[Clause::AllOwnAccount, Clause::ExtractIdempotent],
+        needs: &[Fact::SecondToken],
+        run: Run::Cases(|_| {
+            let case = |(label, place, is_text): (&'static str, Place, bool)| {
+                Case::for_data(label, Cost::extraction(4, 2 + SEVERAL), (place, is_text), per_account)
+            };
+            let cases = [
+                ("query", Place::Query, false),
+                ("header", Place::Header, false),
+                ("text", Place::Query, true),
+            ];
+            cases.map(case).into()
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.request-id-source.absent",
+        title: "an extraction without a request id is accepted, and is a new one each time",
+        why: "A caller that sends no request id is rejected, or gets the gateways of an earlier call.",
+        clauses: &[Clause::ExtractRequestIdSource],
+        run: Run::Cases(|_| Case::single(Cost::extraction(5, 7), absent)),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.request-id-source.header",
+        title: "a request id in the header is accepted, alone and beside one in the query",
+        why: "Callers and proxies that add `X-Request-Id` to every request can't extract at all.",
+        clauses: &[Clause::ExtractRequestIdSource],
+        run: Run::Cases(|scope| {
+            let row = accept("header", "a request id in the header", [Edit::Id(Place::Header)]);
+            cases(Clause::ExtractRequestIdSource, each(&Context::all(&scope.contract.extract), [row]))
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.request-id-source.precedence",
+        title: "the request id of the query takes precedence over that of the header",
+        why: "Behind a proxy that adds a header of its own to every call, a repeated request id in the query takes and pays for \
+              a second set of gateways.",
+        clauses: &[Clause::ExtractRequestIdSource],
+        run: Run::Cases(|scope| repetitions(scope, Place::Header, precedence)),
+        ..EXTRACT
+    },
+];
 
 async fn repeated(probe: &Probe<'_>, (context, num, place): Repetition) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
     let id = probe.fresh_request_id();
-    let base = context.request(probe).query(&extract.num.name, num);
+    let base = context.request(probe).query(NUM, num);
     let request = place.carry(base.clone(), &id);
     let name = context.name();
     let mut again = vec![(Clause::ExtractIdempotent, format!("sent again, {name}"), request.clone())];
@@ -125,32 +218,11 @@ async fn judge(
 
 /// An extraction of several entries with a request id, in the plain form.
 fn with_id(probe: &Probe<'_>, id: &str) -> Request {
-    let extract = &probe.contract().extract;
-    probe.extract().query(&extract.num.name, SEVERAL).query(&extract.request_id.name, id)
+    probe.extract().query(NUM, SEVERAL).query(REQUEST_ID, id)
 }
 
-pub(super) static CONCURRENT: Check = Check {
-    id: "extract.idempotent.concurrent",
-    title: "two concurrent calls with one request id stand for one extraction",
-    why: "A caller that retries after a timeout, while its first call is still being served, takes and pays for two sets of \
-          gateways.",
-    clauses: &[Clause::ExtractIdempotent],
-    run: Run::Cases(|scope| {
-        let places = [Place::Query, Place::Header];
-        let contexts = Context::in_query(&scope.contract.extract).into_iter();
-        let contexts = contexts.filter(|context| !context.extra.request_id);
-        let case = |data: (Context, Place)| {
-            let label = format!("{}/{}", data.0.label(), data.1.label());
-            let cost = Cost::extraction(2, 2 * SEVERAL);
-            Case::for_data(label, cost, data, concurrent)
-        };
-        contexts.flat_map(|context| places.map(|place| (context.clone(), place))).map(case).collect()
-    }),
-    ..EXTRACT
-};
-
 async fn concurrent(probe: &Probe<'_>, (context, place): (Context, Place)) -> Result<(), Stop> {
-    let several = context.request(probe).query(&probe.contract().extract.num.name, SEVERAL);
+    let several = context.request(probe).query(NUM, SEVERAL);
     let request = place.carry(several, &probe.fresh_request_id());
     let (first, second) = futures::future::join(probe.send(&request), probe.send(&request)).await;
     let ((first, first_class), (second, second_class)) = (first?, second?);
@@ -170,23 +242,6 @@ async fn concurrent(probe: &Probe<'_>, (context, place): (Context, Place)) -> Re
     Ok(())
 }
 
-pub(super) static INTERLEAVED: Check = Check {
-    id: "extract.idempotent.interleaved",
-    title: "a request id is remembered while other calls are made in between",
-    why: "A service that stores only the last request id returns a second set of gateways to every caller with several \
-          extractions in flight.",
-    clauses: &[Clause::ExtractIdempotent],
-    run: Run::Cases(|_| {
-        vec![
-            Case::new("two ids in turns", Cost::extraction(6, 2 + 2 * SEVERAL), in_turns),
-            Case::new("after other ids", Cost::extraction(2 + OTHERS, OTHERS + SEVERAL), after_others),
-            Case::new("of other letters", Cost::extraction(2, SEVERAL), of_other_letters),
-            Case::new("after rejections", Cost::extraction(4, SEVERAL), after_rejections),
-        ]
-    }),
-    ..EXTRACT
-};
-
 /// Number of calls with other ids between two with the same id.
 const OTHERS: u32 = 12;
 
@@ -204,7 +259,7 @@ async fn in_turns(probe: &Probe<'_>) -> Result<(), Stop> {
 async fn after_others(probe: &Probe<'_>) -> Result<(), Stop> {
     let request = with_id(probe, &probe.fresh_request_id());
     let before = probe.control(&request).await?;
-    let id = &probe.contract().extract.request_id.name;
+    let id = REQUEST_ID;
     for _ in 0..OTHERS {
         probe.control(&probe.extract().query(id, probe.fresh_request_id())).await?;
     }
@@ -222,10 +277,9 @@ async fn of_other_letters(probe: &Probe<'_>) -> Result<(), Stop> {
 
 /// The rejected calls in between have no id, so they stand for no extraction.
 async fn after_rejections(probe: &Probe<'_>) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
     let request = with_id(probe, &probe.fresh_request_id());
     let before = probe.control(&request).await?;
-    probe.send_once(&probe.extract().without_query(&extract.num.name).as_invalid()).await?;
+    probe.send_once(&probe.extract().without_query(NUM).as_invalid()).await?;
     probe.send_once(&probe.extract_without_token().as_invalid()).await?;
     same_as(probe, &before, &request, "sent again after rejected calls").await
 }
@@ -239,22 +293,10 @@ async fn same_as(
     content::judge_repeated(probe, Clause::ExtractIdempotent, why, before, request).await
 }
 
-pub(super) static MAXIMUM: Check = Check {
-    id: "extract.idempotent.maximum",
-    title: "a repeated request id returns all gateways of the largest extraction",
-    why: "If the service stores only a part of the response, the caller loses gateways that it has paid for.",
-    clauses: &[Clause::ExtractIdempotent],
-    run: Run::Cases(|scope| {
-        let max = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
-        Case::single(Cost::extraction(2, max), maximum)
-    }),
-    ..EXTRACT
-};
-
 /// The default region may have too few gateways, and no fact says otherwise.
 async fn maximum(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let request = with_id(probe, &probe.fresh_request_id()).query(&extract.num.name, extract.num_range.end());
+    let request = with_id(probe, &probe.fresh_request_id()).query(NUM, extract.num_range.end());
     let first = if probe.facts().has(Fact::PlentifulRegion) {
         probe.control(&request).await?
     } else {
@@ -266,33 +308,16 @@ async fn maximum(probe: &Probe<'_>) -> Result<(), Stop> {
     same_as(probe, &first, &request, "sent again").await
 }
 
-pub(super) static PER_ACCOUNT: Check = Check {
-    id: "extract.idempotent.per-account",
-    title: "a request id of one account does not affect another account",
-    why: "Two customers with the same request id get each other's gateways, or none.",
-    clauses: &[Clause::AllOwnAccount, Clause::ExtractIdempotent],
-    needs: &[Fact::SecondToken],
-    run: Run::Cases(|_| {
-        let case = |(label, place, is_text): (&'static str, Place, bool)| {
-            Case::for_data(label, Cost::extraction(4, 2 + SEVERAL), (place, is_text), per_account)
-        };
-        let cases =
-            [("query", Place::Query, false), ("header", Place::Header, false), ("text", Place::Query, true)];
-        cases.map(case).into()
-    }),
-    ..EXTRACT
-};
-
 async fn per_account(probe: &Probe<'_>, (place, is_text): (Place, bool)) -> Result<(), Stop> {
     let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
     let extract = &probe.contract().extract;
     let min = *extract.num_range.start();
     let id = probe.fresh_request_id();
     let in_form = |request: Request| match is_text {
-        true => request.query(&extract.return_type.name, &extract.text),
+        true => request.query(RETURN_TYPE, &extract.text),
         false => request,
     };
-    let several = in_form(probe.extract()).query(&extract.num.name, SEVERAL);
+    let several = in_form(probe.extract()).query(NUM, SEVERAL);
     let first = place.carry(several, &id);
     let by_second = || Transport::Query.carry(probe, in_form(probe.extract_without_token()), second.expose());
 
@@ -312,29 +337,20 @@ async fn per_account(probe: &Probe<'_>, (place, is_text): (Place, bool)) -> Resu
     same_as(probe, &before, &first, "sent again by the first account").await
 }
 
-pub(super) static SOURCE_ABSENT: Check = Check {
-    id: "extract.request-id-source.absent",
-    title: "an extraction without a request id is accepted, and is a new one each time",
-    why: "A caller that sends no request id is rejected, or gets the gateways of an earlier call.",
-    clauses: &[Clause::ExtractRequestIdSource],
-    run: Run::Cases(|_| Case::single(Cost::extraction(5, 7), absent)),
-    ..EXTRACT
-};
-
 async fn absent(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let id = &extract.request_id.name;
+    let id = REQUEST_ID;
     let min = *extract.num_range.start();
     // The control has an id, in case the service wrongly requires one.
     probe.control_once(&probe.extract().query(id, probe.fresh_request_id())).await?;
     let plain = probe.extract();
-    let text = plain.clone().query(&extract.return_type.name, &extract.text);
+    let text = plain.clone().query(RETURN_TYPE, &extract.text);
     // If the server gave all these calls the same id, they would stand for one extraction.
     let mut sent = Vec::new();
     for num in [min, (min + 1).min(*extract.num_range.end())] {
         for (form, request) in [("as JSON", &plain), ("as text", &text)] {
-            let request = request.clone().query(&extract.num.name, num);
-            let why = format!("no request id, {}={num}, {form}", extract.num.name);
+            let request = request.clone().query(NUM, num);
+            let why = format!("no request id, {NUM}={num}, {form}");
             let Some(accepted) = probe.accepts(Clause::ExtractRequestIdSource, &why, &request).await? else {
                 continue;
             };
@@ -352,31 +368,9 @@ async fn absent(probe: &Probe<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-pub(super) static SOURCE_HEADER: Check = Check {
-    id: "extract.request-id-source.header",
-    title: "a request id in the header is accepted, alone and beside one in the query",
-    why: "Callers and proxies that add `X-Request-Id` to every request can't extract at all.",
-    clauses: &[Clause::ExtractRequestIdSource],
-    run: Run::Cases(|scope| {
-        let row = accept("header", "a request id in the header", [Edit::Id(Place::Header)]);
-        cases(Clause::ExtractRequestIdSource, each(&Context::all(&scope.contract.extract), [row]))
-    }),
-    ..EXTRACT
-};
-
-pub(super) static SOURCE_PRECEDENCE: Check = Check {
-    id: "extract.request-id-source.precedence",
-    title: "the request id of the query takes precedence over that of the header",
-    why: "Behind a proxy that adds a header of its own to every call, a repeated request id in the query takes and pays for \
-          a second set of gateways.",
-    clauses: &[Clause::ExtractRequestIdSource],
-    run: Run::Cases(|scope| repetitions(scope, Place::Header, precedence)),
-    ..EXTRACT
-};
-
 async fn precedence(probe: &Probe<'_>, (context, num, _): Repetition) -> Result<(), Stop> {
     let [in_query, in_header, other] = [(); 3].map(|()| probe.fresh_request_id());
-    let base = context.request(probe).query(&probe.contract().extract.num.name, num);
+    let base = context.request(probe).query(NUM, num);
     let query_alone = Place::Query.carry(base, &in_query);
     let both = Place::Header.carry(query_alone.clone(), &in_header);
     let another_header = Place::Header.carry(query_alone.clone(), &other);

@@ -5,17 +5,18 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::access::{claiming, is_valid};
+use super::content::judge_count;
 use super::empty_region::must_be_short;
 use super::forms::{Context, Transport, rejects};
 use super::link;
 use super::region::by_country;
 use super::request_id::Place;
-use super::text::{is_served_text, judge_separator};
-use crate::check::{Case, Cost, Probe, Stop};
+use super::text::{is_served_text, judge_form, judge_separator};
+use crate::check::{AcceptedResponse, Case, CaseFn, Cost, Probe, Stop, accepted};
 use crate::checks::Requests;
 use crate::checks::token::WrongToken;
 use crate::contract::part::{LB, NUM, SB};
-use crate::contract::{Clause, Extract};
+use crate::contract::{Clause, Extract, Unspecified};
 use crate::grammar::Spelling;
 use crate::target::{Fact, Facts, RejectionReason, Secret};
 use crate::wire::Request;
@@ -24,8 +25,12 @@ use crate::wire::Request;
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     form: Context,
-    /// The label of the case, behind that of the form unless `is_named`.
+    /// The form of the control request, where it is another.
+    control_form: Option<Context>,
+    /// The label of the case, behind that of the form unless it `has_whole_label`.
     label: String,
+    has_whole_label: bool,
+    /// Whether its words say nothing of the form.
     is_named: bool,
     why: String,
     clause: Option<Clause>,
@@ -43,10 +48,35 @@ pub(super) struct Row {
 enum Must {
     /// A rejection. With `even_as_text`, gateways as text are a success even where JSON is expected.
     Reject { even_as_text: bool },
-    /// At most so many gateways, with the separator between them, if there is one.
-    Accept { gateways: u32, separator: Option<String> },
+    /// At most so many gateways, which are judged.
+    Serve { gateways: u32, unless: Unless, judge: Judge },
+    /// Any response without a server error, which is recorded.
+    RespondSomehow(Unspecified),
     /// In the region without gateways, the shortage that a simpler form gets.
     BeShort { like: Context },
+}
+
+/// What follows when an extraction that must be served is not.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Unless {
+    /// A finding, if the control request is accepted.
+    Finding,
+    /// Nothing is judged: the request is a control itself.
+    Control,
+    /// Nothing is judged: there may be no gateways.
+    Shortage,
+}
+
+/// What is judged in a response with gateways, beside that it is a success.
+#[derive(Debug, Clone)]
+pub(super) enum Judge {
+    Nothing,
+    /// That there are at most so many.
+    Count(i64),
+    /// That they come as text.
+    Text,
+    /// The text between them.
+    Separator(String),
 }
 
 /// Who sends the valid extraction that a row changes.
@@ -64,6 +94,8 @@ pub(super) enum Caller {
 pub(super) enum Edit {
     Set(&'static str, Value),
     Drop(&'static str),
+    /// Once more, beside the first.
+    Add(&'static str, Value),
     /// A credential in one more place.
     Token(Transport, Credential),
     /// A new request id.
@@ -103,7 +135,9 @@ pub(super) fn set(part: &'static str, value: impl Into<Value>) -> Edit {
 pub(super) fn reject(label: impl Into<String>, why: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
     Row {
         form: Context::PLAIN,
+        control_form: None,
         label: label.into(),
+        has_whole_label: false,
         is_named: false,
         why: why.into(),
         clause: None,
@@ -117,7 +151,13 @@ pub(super) fn reject(label: impl Into<String>, why: impl Into<String>, edits: im
 }
 
 pub(super) fn accept(label: impl Into<String>, why: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
-    Row { must: Must::Accept { gateways: 1, separator: None }, ..reject(label, why, edits) }
+    let must = Must::Serve { gateways: 1, unless: Unless::Finding, judge: Judge::Nothing };
+    Row { must, ..reject(label, why, edits) }
+}
+
+/// An extraction whose outcome is unspecified.
+pub(super) fn either(unspecified: Unspecified, label: &str, why: &str, edits: impl Into<Vec<Edit>>) -> Row {
+    Row { must: Must::RespondSomehow(unspecified), ..reject("", why, edits) }.labelled(label)
 }
 
 /// A row whose label is that of the limit: the same mistake under another caller.
@@ -146,6 +186,23 @@ pub(super) fn in_forms(pairs: impl IntoIterator<Item = (Context, Row)>) -> Vec<R
     pairs.into_iter().map(|(form, row)| row.in_form(form)).collect()
 }
 
+/// A case of a form that is judged by a function of its own.
+pub(super) fn flow(
+    label: &'static str,
+    cost: Cost,
+    run: impl for<'p> CaseFn<'p, (Context,)> + Copy,
+) -> impl Fn(Context) -> Case {
+    move |form| Case::for_data(joined(&form.label(), label), cost, form, run)
+}
+
+/// The same, which needs the control request of the form.
+pub(super) fn controlled_flow(
+    cost: Cost,
+    run: impl for<'p> CaseFn<'p, (Context,)> + Copy,
+) -> impl Fn(Context) -> Case {
+    move |form| form.clone().share(flow("", cost, run)(form))
+}
+
 /// The cases of rows. A row that names no clause is about this one.
 pub(super) fn cases(clause: Clause, rows: impl IntoIterator<Item = Row>) -> Vec<Case> {
     rows.into_iter().map(|row| row.case(clause)).collect()
@@ -156,9 +213,14 @@ impl Row {
         Self { form, ..self }
     }
 
+    /// The row under this label alone.
+    pub(super) fn labelled(self, label: impl Into<String>) -> Self {
+        Self { label: label.into(), has_whole_label: true, ..self }
+    }
+
     /// The row under this label alone, and with nothing of its form in its words.
     pub(super) fn named(self, label: impl Into<String>) -> Self {
-        Self { label: label.into(), is_named: true, ..self }
+        Self { is_named: true, ..self.labelled(label) }
     }
 
     pub(super) fn citing(self, clause: Clause) -> Self {
@@ -187,13 +249,18 @@ impl Row {
         Self { must: Must::Reject { even_as_text: true }, ..self }
     }
 
-    pub(super) fn giving(self, gateways: u32, separator: Option<String>) -> Self {
-        Self { must: Must::Accept { gateways, separator }, ..self }
+    pub(super) fn giving(self, gateways: u32, unless: Unless, judge: Judge) -> Self {
+        Self { must: Must::Serve { gateways, unless, judge }, ..self }
+    }
+
+    /// The row with the control request of another form.
+    pub(super) fn controlled_by(self, form: Context) -> Self {
+        Self { control_form: Some(form), ..self }
     }
 
     /// The row in the region without gateways, under its label alone.
     pub(super) fn short_like(self, like: Context) -> Self {
-        Self { must: Must::BeShort { like }, is_named: true, ..self }
+        Self { must: Must::BeShort { like }, has_whole_label: true, ..self }
     }
 
     pub(super) fn clause(&self) -> Option<Clause> {
@@ -206,9 +273,11 @@ impl Row {
     }
 
     fn case(self, clause: Clause) -> Case {
-        let label = if self.is_named { self.label.clone() } else { joined(&self.form.label(), &self.label) };
+        let label =
+            if self.has_whole_label { self.label.clone() } else { joined(&self.form.label(), &self.label) };
         let cost = match self.must {
-            Must::Accept { gateways, .. } => Cost::extraction(1, gateways),
+            Must::Serve { gateways, .. } => Cost::extraction(1, gateways),
+            Must::RespondSomehow(_) => Cost::extraction(1, 1),
             Must::Reject { .. } | Must::BeShort { .. } => Cost::requests(1),
         };
         let row = Arc::new(Self { clause: self.clause.or(Some(clause)), ..self });
@@ -218,8 +287,10 @@ impl Row {
 
     /// The case with the control requests that it shares. An accepted request needs none.
     fn share(&self, case: Case) -> Case {
-        if !matches!(self.must, Must::Reject { .. }) {
-            return case;
+        match (&self.must, self.caller) {
+            (Must::Reject { .. } | Must::RespondSomehow(_), _) => {}
+            (_, Caller::ByLink) => return link::shared(&self.form, case),
+            _ => return case,
         }
         let case = match (self.credential, self.credential.fact()) {
             (Credential::Rejected(index), _) => case.sharing(format!("groups {index}"), Cost::requests(1)),
@@ -238,9 +309,10 @@ impl Row {
 
     /// The form must be accepted. Another check tests the transports of the token.
     fn control_form(&self) -> Context {
-        match self.credential {
-            Credential::Own => self.form.clone(),
-            _ => self.form.without_transport(),
+        match (&self.control_form, self.credential) {
+            (Some(form), _) => form.clone(),
+            (None, Credential::Own) => self.form.clone(),
+            (None, _) => self.form.without_transport(),
         }
     }
 
@@ -262,7 +334,11 @@ impl Row {
         }
     }
 
+    /// An extraction with a legacy credential needs none: how it is sent was found out by one that was accepted.
     async fn control(&self, probe: &Probe<'_>) -> Result<(), Stop> {
+        if self.caller == Caller::ByLink {
+            return Ok(());
+        }
         let extract = &probe.contract().extract;
         let (form, valid) = (self.control_form(), |request: &Request| self.valid(extract, request.clone()));
         let result = form.control_with(probe, &self.control_label(), valid).await;
@@ -307,29 +383,40 @@ async fn judge(probe: &Probe<'_>, (clause, row): (Clause, Arc<Row>)) -> Result<(
     let why = row.description();
     match &row.must {
         Must::BeShort { like } => must_be_short(probe, clause, &row.why, like, &request).await,
-        Must::Accept { separator, .. } => {
-            let accepted = probe.accepts_or_control(clause, &why, &request, row.control(probe)).await?;
-            match (accepted, separator) {
-                (Some(accepted), Some(separator)) => judge_separator(probe, &accepted, separator).await,
-                _ => Ok(()),
+        Must::Serve { unless, judge, .. } => {
+            let served = match unless {
+                Unless::Finding => {
+                    probe.accepts_or_control(clause, &why, &request, row.control(probe)).await?
+                }
+                Unless::Control => Some(row.form.accepted(probe, &request).await?),
+                Unless::Shortage => {
+                    let (exchange, class) = probe.send_once(&request).await?;
+                    let served = accepted(&exchange, &class);
+                    if served.is_none() {
+                        row.control(probe).await?;
+                    }
+                    served
+                }
+            };
+            match served {
+                Some(served) => judge.of(probe, &why, &served).await,
+                None => Ok(()),
             }
         }
+        Must::RespondSomehow(unspecified) => {
+            row.control(probe).await?;
+            probe.tolerates(clause, *unspecified, &row.why, &request).await
+        }
         Must::Reject { even_as_text } => {
-            match row.caller {
-                Caller::ByLink if row.separated.is_some() => probe.control_once(&valid).await?,
-                Caller::ByLink => {}
-                Caller::Usual | Caller::ByCountry => row.control(probe).await?,
+            if row.caller == Caller::ByLink && row.separated.is_some() {
+                probe.control_once(&valid).await?;
             }
+            row.control(probe).await?;
             if *even_as_text {
                 return rejects_even_as_text(probe, clause, &why, &request).await;
             }
             rejects(probe, clause, &why, &request).await?;
-            match row.credential.fact() {
-                Some(fact) if is_of_valid_token(fact) && !row.credential.is_revoked(probe) => {
-                    is_valid(probe, row.credential.secret(probe)?, fact).await
-                }
-                _ => Ok(()),
-            }
+            row.credential.proves_valid(probe).await
         }
     }
 }
@@ -348,6 +435,18 @@ async fn rejects_even_as_text(
     probe.judge_rejection(clause, why, &exchange, &class).await
 }
 
+impl Judge {
+    async fn of(&self, probe: &Probe<'_>, why: &str, served: &AcceptedResponse) -> Result<(), Stop> {
+        match self {
+            Self::Nothing => {}
+            Self::Count(most) => judge_count(probe, &served.exchange, &served.response, *most),
+            Self::Text => judge_form(probe, &served.exchange, &served.response, why),
+            Self::Separator(separator) => judge_separator(probe, served, separator).await?,
+        }
+        Ok(())
+    }
+}
+
 /// Whether the fact is a token that is valid and may not extract.
 const fn is_of_valid_token(fact: Fact) -> bool {
     matches!(
@@ -357,11 +456,12 @@ const fn is_of_valid_token(fact: Fact) -> bool {
 }
 
 impl Edit {
-    fn apply(&self, probe: &Probe<'_>, request: Request) -> Result<Request, Stop> {
+    pub(super) fn apply(&self, probe: &Probe<'_>, request: Request) -> Result<Request, Stop> {
         let extract = &probe.contract().extract;
         Ok(match self {
             Self::Set(part, value) => request.query(part, value.text(extract, part)),
             Self::Drop(part) => request.without_query(part),
+            Self::Add(part, value) => request.add_query(part, value.text(extract, part)),
             Self::Token(transport, credential) => {
                 let text = credential.text(probe)?;
                 if text == probe.token().expose() && !matches!(credential, Credential::Own) {
@@ -403,7 +503,20 @@ impl Credential {
         }
     }
 
-    const fn fact(self) -> Option<Fact> {
+    /// Shows that a token which must be rejected for its account is valid by itself.
+    ///
+    /// # Errors
+    /// Skip when it is not.
+    pub(super) async fn proves_valid(self, probe: &Probe<'_>) -> Result<(), Stop> {
+        match self.fact() {
+            Some(fact) if is_of_valid_token(fact) && !self.is_revoked(probe) => {
+                is_valid(probe, self.secret(probe)?, fact).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) const fn fact(self) -> Option<Fact> {
         match self {
             Self::Own | Self::Wrong(_) => None,
             Self::Supplied(fact, _) => Some(fact),

@@ -2,20 +2,75 @@
 
 use super::EXTRACT;
 use super::forms::Context;
-use super::row::{self, Drop, Edit, Max, Min, SEPARATOR, accept, cases, each, in_forms, reject, set};
+use super::row::{
+    self, Drop, Edit, Judge, Max, Min, SEPARATOR, Unless, accept, cases, each, in_forms, reject, set,
+};
 use crate::check::{Case, Check, Run, Scope};
 use crate::contract::part::{LB, NUM, SB};
 use crate::contract::{Clause, boundaries};
 use crate::grammar::{Spelling, integer_texts};
 
-pub(super) static RANGE: Check = Check {
-    id: "extract.separator-range.boundaries",
-    title: "`lb` with another value than those listed is rejected",
-    why: "If a service reads a value as another one, the caller can't split the text.",
-    clauses: &[Clause::ExtractSeparatorRange],
-    run: Run::Cases(range),
-    ..EXTRACT
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "extract.separator-range.boundaries",
+        title: "`lb` with another value than those listed is rejected",
+        why: "If a service reads a value as another one, the caller can't split the text.",
+        clauses: &[Clause::ExtractSeparatorRange],
+        run: Run::Cases(range),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.sb-required.absent",
+        title: "`lb=6` is rejected without `sb` and with an empty `sb`, but not with `sb=0`",
+        why: "Without a separator nothing shows where one gateway ends and the next begins.",
+        clauses: &[Clause::ExtractSbRequired],
+        run: Run::Cases(|scope| {
+            let extract = &scope.contract.extract;
+            let min = *extract.num_range.start();
+            let few = (min + 2).min(*extract.num_range.end());
+            let row = |num: i64, what: &str, edit: Edit| {
+                let why = format!("{SB} is {what}, {NUM}={num}");
+                reject(format!("num={num} {what}"), why, [edit]).separated(num)
+            };
+            let rows = [min, few].map(|num| [row(num, "absent", Drop(SB)), row(num, "empty", set(SB, ""))]);
+            // `0` is not empty, although some languages treat it as false. The budget counts too many entries in this text, since
+            // addresses and ports have zeros too.
+            let zero = accept("zero", format!("{SB}=0, which is not empty"), [set(SB, "0")]);
+            let zero = zero.separated(min).giving(20, Unless::Finding, Judge::Nothing).in_form(Context::TEXT);
+            let rows = each(&Context::in_text(extract), rows.into_iter().flatten());
+            cases(Clause::ExtractSbRequired, rows.into_iter().chain([zero]))
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.sb-length.boundaries",
+        title: "the limit of `sb` counts bytes of UTF-8",
+        why: "A limit in characters accepts longer separators than the contract allows, and a limit in percent-encoded \
+              characters rejects valid ones.",
+        clauses: &[Clause::ExtractSbLength, Clause::ExtractSeparator],
+        run: Run::Cases(|scope| {
+            let extract = &scope.contract.extract;
+            let min = *extract.num_range.start();
+            let two = (min + 1).min(*extract.num_range.end()).to_string();
+            let row = |Length { what, text, is_valid }: Length| {
+                let why = format!("{SB} of {what}");
+                match is_valid {
+                    // Two entries, and another extraction in case the entries contain the separator themselves.
+                    true => accept(what, why, [set(NUM, &two), set(SB, &text)]).giving(
+                        3,
+                        Unless::Finding,
+                        Judge::Separator(text),
+                    ),
+                    false => reject(what, why, [set(SB, text)]),
+                }
+                .separated(min)
+            };
+            let rows = lengths(extract.separator_bytes).into_iter().map(row);
+            cases(Clause::ExtractSbLength, in_forms(Context::some_for_each(&Context::in_text(extract), rows)))
+        }),
+        ..EXTRACT
+    },
+];
 
 /// `lb` applies to text responses only, whether or not `sb` is present.
 fn range(scope: &Scope<'_>) -> Vec<Case> {
@@ -59,55 +114,6 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
 
 /// Names and values of separators in other APIs.
 const NAMES: [&str; 8] = ["LF", "crlf", "\\n", "abc", "default", "99", ";", "|"];
-
-pub(super) static REQUIRED: Check = Check {
-    id: "extract.sb-required.absent",
-    title: "`lb=6` is rejected without `sb` and with an empty `sb`, but not with `sb=0`",
-    why: "Without a separator nothing shows where one gateway ends and the next begins.",
-    clauses: &[Clause::ExtractSbRequired],
-    run: Run::Cases(|scope| {
-        let extract = &scope.contract.extract;
-        let min = *extract.num_range.start();
-        let few = (min + 2).min(*extract.num_range.end());
-        let row = |num: i64, what: &str, edit: Edit| {
-            let why = format!("{SB} is {what}, {NUM}={num}");
-            reject(format!("num={num} {what}"), why, [edit]).separated(num)
-        };
-        let rows = [min, few].map(|num| [row(num, "absent", Drop(SB)), row(num, "empty", set(SB, ""))]);
-        // `0` is not empty, although some languages treat it as false. The budget counts too many entries in this text, since
-        // addresses and ports have zeros too.
-        let zero = accept("zero", format!("{SB}=0, which is not empty"), [set(SB, "0")]);
-        let zero = zero.separated(min).giving(20, None).in_form(Context::TEXT);
-        let rows = each(&Context::in_text(extract), rows.into_iter().flatten());
-        cases(Clause::ExtractSbRequired, rows.into_iter().chain([zero]))
-    }),
-    ..EXTRACT
-};
-
-pub(super) static LENGTH: Check = Check {
-    id: "extract.sb-length.boundaries",
-    title: "the limit of `sb` counts bytes of UTF-8",
-    why: "A limit in characters accepts longer separators than the contract allows, and a limit in percent-encoded \
-          characters rejects valid ones.",
-    clauses: &[Clause::ExtractSbLength, Clause::ExtractSeparator],
-    run: Run::Cases(|scope| {
-        let extract = &scope.contract.extract;
-        let min = *extract.num_range.start();
-        let two = (min + 1).min(*extract.num_range.end()).to_string();
-        let row = |Length { what, text, is_valid }: Length| {
-            let why = format!("{SB} of {what}");
-            match is_valid {
-                // Two entries, and another extraction in case the entries contain the separator themselves.
-                true => accept(what, why, [set(NUM, &two), set(SB, &text)]).giving(3, Some(text)),
-                false => reject(what, why, [set(SB, text)]),
-            }
-            .separated(min)
-        };
-        let rows = lengths(extract.separator_bytes).into_iter().map(row);
-        cases(Clause::ExtractSbLength, in_forms(Context::some_for_each(&Context::in_text(extract), rows)))
-    }),
-    ..EXTRACT
-};
 
 #[derive(Debug, Clone)]
 struct Length {

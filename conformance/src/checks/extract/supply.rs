@@ -9,20 +9,60 @@ use crate::check::{
 };
 use crate::checks::token::rejected_alike;
 use crate::checks::{Requests, State};
+use crate::contract::part::{COUNTRY, NUM, REGIONS, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE};
 use crate::contract::{Clause, Extract, Unspecified};
 use crate::quantity::quantity;
 use crate::target::{Fact, GatewayPool};
 use crate::wire::{Exchange, Request, Response};
 
-pub(super) static PARTIAL: Check = Check {
-    id: "extract.partial.headers",
-    title: "a partial result is flagged, and its counts agree with `num` and `data`",
-    why: "A caller that can't distinguish a partial result from a full one starts work with too few gateways.",
-    clauses: &[Clause::ExtractPartial],
-    needs: &[Fact::ScarceRegion],
-    run: Run::Cases(partial_cases),
-    ..EXTRACT
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "extract.partial.headers",
+        title: "a partial result is flagged, and its counts agree with `num` and `data`",
+        why: "A caller that can't distinguish a partial result from a full one starts work with too few gateways.",
+        clauses: &[Clause::ExtractPartial],
+        needs: &[Fact::ScarceRegion],
+        run: Run::Cases(partial_cases),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.partial.watched",
+        title: "a result with fewer than `num` entries is flagged, and none has more",
+        why: "Callers expect `num` entries unless the response is flagged; missing or additional ones are lost, or billed twice.",
+        clauses: &[Clause::ExtractCount, Clause::ExtractPartial],
+        run: Run::Passive(judge_count),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.shortage-retry-after.empty-region",
+        title: "a shortage has Retry-After, and that of a plain-text extraction has the JSON error envelope, too",
+        why: "Callers that do not know how long to wait give up, or retry immediately, which makes the shortage worse.",
+        clauses: &[Clause::ExtractErrorEnvelope, Clause::ExtractShortageRetryAfter],
+        needs: &[Fact::EmptyRegion],
+        run: Run::Cases(|scope| {
+            let extract = &scope.contract.extract;
+            let min = *extract.num_range.start();
+            let names = [REGIONS, COUNTRY];
+            // The checks of `empty_region` test the shortage with `regions`, without a gateway for a control.
+            let each = |context: Context| {
+                let by_both = context == Context::PLAIN || context.is_combined();
+                let names = names.into_iter().skip(usize::from(!by_both));
+                names.map(move |name| (context.clone(), name, min)).collect::<Vec<_>>()
+            };
+            let many = (Context::PLAIN, REGIONS, *extract.num_range.end());
+            let case = |data: (Context, &'static str, i64)| {
+                let label = format!("{}/{} {}", data.0.label(), data.1, num_label(extract, data.2));
+                let shared = data.0.clone();
+                let is_plain = shared == Context::PLAIN;
+                // A shortage with status 503 needs a control, since the service may just be busy.
+                let case = Case::for_data(label, Cost::extraction(3, 1), data, shortage);
+                if is_plain { case } else { shared.share(case) }
+            };
+            Context::all(extract).into_iter().flat_map(each).chain([many]).map(case).collect()
+        }),
+        ..EXTRACT
+    },
+];
 
 /// More gateways than a scarce region is likely to have, within the budget of a small run. If the region has more, the cases
 /// with the maximum `num` get a partial result.
@@ -61,7 +101,7 @@ fn partial_cases(scope: &Scope<'_>) -> Vec<Case> {
     });
     let all = Context::in_query(extract).into_iter().map(|context| (context, ExtractionSize::Maximum(max)));
     let case = |(context, wanted): (Context, ExtractionSize)| {
-        let label = format!("{}/{}={}", context.label(), extract.num.name, wanted.label());
+        let label = format!("{}/{NUM}={}", context.label(), wanted.label());
         let is_repeated = context.extra.request_id && matches!(wanted, ExtractionSize::MoreThanThereAre(_));
         // A repetition returns the same gateways.
         let cost =
@@ -86,9 +126,9 @@ pub(super) fn more_than_scarce(scope: &Scope<'_>, context: &Context) -> i64 {
 
 /// Compares the headers of the response with its own entries, so it needs no control.
 async fn partial(probe: &Probe<'_>, (context, wanted): (Context, ExtractionSize)) -> Result<(), Stop> {
-    let (extract, num) = (&probe.contract().extract, wanted.num());
+    let (_, num) = (&probe.contract().extract, wanted.num());
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
-    let request = context.request(probe).query(&extract.regions.name, region).query(&extract.num.name, num);
+    let request = context.request(probe).query(REGIONS, region).query(NUM, num);
     let (exchange, class) = probe.send_once(&request).await?;
     let none = || no_partial_result(probe, num);
     if exchange.result.is_ok() && class != ResponseClass::Accepted {
@@ -126,59 +166,56 @@ pub(super) fn judge_partial<'a>(
     if count >= num {
         return None;
     }
-    judge_headers(probe, form, exchange, response, (num, count));
+    let extract = &probe.contract().extract;
+    for header in wrong_headers(extract, response, (num, count)) {
+        let expected = format!("{}, {form}", header.expected);
+        probe.finding(Clause::ExtractPartial, &expected, &header.actual(), &[exchange]);
+    }
+    if let Some(flag) = response.header(&extract.partial_flag).filter(|flag| !content::denies(flag)) {
+        let seen = format!("a partial result is flagged as {flag}");
+        probe.observe(Unspecified::ExtractFullResultHeaders, &seen);
+    }
     Some(response)
 }
 
-/// The value of the flag is unspecified, unless it denies that the result is partial.
-fn judge_headers(
-    probe: &Probe<'_>,
-    form: &str,
-    exchange: &Exchange,
-    response: &Response,
-    (num, count): (i64, i64),
-) {
-    let extract = &probe.contract().extract;
-    let report = |expected: String, actual: &str| {
-        probe.finding(Clause::ExtractPartial, &format!("{expected}, {form}"), actual, &[exchange]);
-    };
-    for (name, expected, actual) in wrong_counts(extract, response, (num, count)) {
-        let actual = actual.map_or_else(|| "no such header".to_owned(), |actual| format!("{name}: {actual}"));
-        report(format!("{name}: {expected}"), &actual);
-    }
-    let name = &extract.partial_flag;
-    match response.header(name) {
-        None => report(name.clone(), "no such header"),
-        Some(flag) if content::denies(&flag) => report("a flag".to_owned(), &format!("{name}: {flag}")),
-        Some(flag) => {
-            let seen = format!("a partial result is flagged as {flag}");
-            probe.observe(Unspecified::ExtractFullResultHeaders, &seen);
-        }
-    }
+/// A wrong header of a partial result.
+struct WrongHeader<'a> {
+    name: &'a str,
+    expected: String,
+    actual: Option<String>,
+    /// Whether it is the flag, which says that the result is full. The contract does not say how it is spelt.
+    is_denial: bool,
 }
 
-/// The headers that do not have the number of requested or returned entries: name, expected number and value.
-fn wrong_counts<'a>(
+/// The headers that do not say how many entries were requested and returned, and that this is a partial result.
+fn wrong_headers<'a>(
     extract: &'a Extract,
     response: &Response,
     (num, count): (i64, i64),
-) -> Vec<(&'a String, i64, Option<String>)> {
-    let headers = [(&extract.requested_count, num), (&extract.returned_count, count)];
-    let headers = headers.map(|(name, expected)| (name, expected, response.header(name)));
-    let is_wrong = |(_, expected, actual): &(_, i64, Option<String>)| {
-        actual.as_deref().and_then(|count| count.parse().ok()) != Some(*expected)
+) -> Vec<WrongHeader<'a>> {
+    let count_of = |name: &'a str, expected: i64| {
+        let actual = response.header(name);
+        let is_right = actual.as_deref().and_then(|count| count.parse().ok()) == Some(expected);
+        let expected = format!("{name}: {expected}");
+        (!is_right).then_some(WrongHeader { name, expected, actual, is_denial: false })
     };
-    headers.into_iter().filter(is_wrong).collect()
+    let (name, flag) = (&*extract.partial_flag, response.header(&extract.partial_flag));
+    let is_denial = flag.as_deref().is_some_and(content::denies);
+    let wrong_flag = (flag.is_none() || is_denial).then(|| {
+        let expected = if is_denial { "a flag".to_owned() } else { name.to_owned() };
+        WrongHeader { name, expected, actual: flag, is_denial }
+    });
+    let counts = [count_of(&extract.requested_count, num), count_of(&extract.returned_count, count)];
+    counts.into_iter().flatten().chain(wrong_flag).collect()
 }
 
-pub(super) static PARTIAL_WATCHED: Check = Check {
-    id: "extract.partial.watched",
-    title: "a result with fewer than `num` entries is flagged, and none has more",
-    why: "Callers expect `num` entries unless the response is flagged; missing or additional ones are lost, or billed twice.",
-    clauses: &[Clause::ExtractCount, Clause::ExtractPartial],
-    run: Run::Passive(judge_count),
-    ..EXTRACT
-};
+impl WrongHeader<'_> {
+    fn actual(&self) -> String {
+        self.actual
+            .as_ref()
+            .map_or_else(|| "no such header".to_owned(), |value| format!("{}: {value}", self.name))
+    }
+}
 
 /// Whether the request is for the default region, or for one that was supplied as having gateways. The response to an unknown
 /// region is unspecified, and a region without gateways may be handled as unknown.
@@ -186,56 +223,43 @@ fn is_region_with_gateways(observed: &ObservedExchange<'_>) -> bool {
     let (extract, facts) = (&observed.contract.extract, observed.facts);
     let default = extract.regions.default_text();
     let mut known = [&facts.plentiful_region, &facts.scarce_region].into_iter().flatten().chain([&default]);
-    let named = [&extract.regions.name, &extract.country.name]
-        .into_iter()
-        .find_map(|name| observed.request.query_value(name));
+    let named = [REGIONS, COUNTRY].into_iter().find_map(|name| observed.request.query_value(name));
     named.is_none_or(|named| known.any(|region| region == named))
 }
 
 /// A request id may stand for an earlier extraction with another `num`, so other checks judge such calls.
 fn judge_count(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let extract = &observed.contract.extract;
-    let header = &extract.request_id_header.name;
-    let has_id = observed.request.query_value(&extract.request_id.name).is_some()
+    let header = REQUEST_ID_HEADER;
+    let has_id = observed.request.query_value(REQUEST_ID).is_some()
         || observed.request.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case(header));
     if has_id || *observed.class != ResponseClass::Accepted {
         return None;
     }
     // The check that sends an invalid request judges its response.
-    let num: i64 = observed.request.query_value(&extract.num.name)?.parse().ok()?;
+    let num: i64 = observed.request.query_value(NUM)?.parse().ok()?;
     let num = Some(num).filter(|num| extract.num_range.contains(num))?;
     let count = i64::try_from(observed.response.at("/data")?.as_array()?.len()).ok()?;
     if count == 0 && !is_region_with_gateways(observed) {
         return None;
     }
-    let finding = |clause: Clause, key: &str, expected: String, actual: String| {
-        PassiveFinding::fail(clause, key, expected, actual)
-    };
     let mut findings = Vec::new();
     if count > num {
-        let expected = format!("at most {}", quantity(num, "entry"));
-        findings.push(finding(Clause::ExtractCount, "more", expected, quantity(count, "entry")));
+        let (expected, actual) = (format!("at most {}", quantity(num, "entry")), quantity(count, "entry"));
+        findings.push(PassiveFinding::fail(Clause::ExtractCount, "more", expected, actual));
     }
     if count < num {
-        let reason = format!("because {count} of {} were returned", quantity(num, "entry"));
-        for (name, expected, actual) in wrong_counts(extract, observed.response, (num, count)) {
-            let actual = actual.unwrap_or_else(|| "no such header".to_owned());
-            let expected = format!("{name}: {expected}, {reason}");
-            findings.push(finding(Clause::ExtractPartial, name, expected, actual));
-        }
-        let name = &extract.partial_flag;
-        let expected = format!("{name}, {reason}");
-        match observed.response.header(name) {
-            None => {
-                findings.push(finding(Clause::ExtractPartial, name, expected, "no such header".to_owned()));
-            }
-            // The value of the flag is unspecified. `extract.partial.headers` fails for it where a partial result is certain.
-            Some(flag) if content::denies(&flag) => findings.push(PassiveFinding {
-                severity: Severity::Warn,
-                ..finding(Clause::ExtractPartial, "denied", expected, format!("{name}: {flag}"))
-            }),
-            Some(_) => {}
-        }
+        let finding = |header: WrongHeader<'_>| {
+            let reason = format!("because {count} of {} were returned", quantity(num, "entry"));
+            let (expected, actual) = (format!("{}, {reason}", header.expected), header.actual());
+            // `extract.partial.headers` fails for a denial where a partial result is certain.
+            let (key, severity) = match header.is_denial {
+                true => ("denied", Severity::Warn),
+                false => (header.name, Severity::Fail),
+            };
+            PassiveFinding { severity, ..PassiveFinding::fail(Clause::ExtractPartial, key, expected, actual) }
+        };
+        findings.extend(wrong_headers(extract, observed.response, (num, count)).into_iter().map(finding));
     }
     Some(findings)
 }
@@ -243,49 +267,18 @@ fn judge_count(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
 /// The label of a number; that of the maximum does not depend on the document.
 fn num_label(extract: &Extract, num: i64) -> String {
     let num = if num == *extract.num_range.end() { "the largest".to_owned() } else { num.to_string() };
-    format!("{}={num}", extract.num.name)
+    format!("{NUM}={num}")
 }
 
-pub(super) static SHORTAGE: Check = Check {
-    id: "extract.shortage-retry-after.empty-region",
-    title: "a shortage has Retry-After, and that of a plain-text extraction has the JSON error envelope, too",
-    why: "Callers that do not know how long to wait give up, or retry immediately, which makes the shortage worse.",
-    clauses: &[Clause::ExtractErrorEnvelope, Clause::ExtractShortageRetryAfter],
-    needs: &[Fact::EmptyRegion],
-    run: Run::Cases(|scope| {
-        let extract = &scope.contract.extract;
-        let min = *extract.num_range.start();
-        let names = [extract.regions.name.clone(), extract.country.name.clone()];
-        // The checks of `empty_region` test the shortage with `regions`, without a gateway for a control.
-        let each = |context: Context| {
-            let by_both = context == Context::PLAIN || context.is_combined();
-            let names = names.clone().into_iter().skip(usize::from(!by_both));
-            names.map(move |name| (context.clone(), name, min)).collect::<Vec<_>>()
-        };
-        let many = (Context::PLAIN, extract.regions.name.clone(), *extract.num_range.end());
-        let case = |data: (Context, String, i64)| {
-            let label = format!("{}/{} {}", data.0.label(), data.1, num_label(extract, data.2));
-            let shared = data.0.clone();
-            let is_plain = shared == Context::PLAIN;
-            // A shortage with status 503 needs a control, since the service may just be busy.
-            let case = Case::for_data(label, Cost::extraction(3, 1), data, shortage);
-            if is_plain { case } else { shared.share(case) }
-        };
-        Context::all(extract).into_iter().flat_map(each).chain([many]).map(case).collect()
-    }),
-    ..EXTRACT
-};
-
-async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, String, i64)) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
+async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, &'static str, i64)) -> Result<(), Stop> {
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
     State::check_empty_region(probe)?;
     if context != Context::PLAIN {
         context.control(probe).await?;
     }
     let short = || {
-        let request = context.request(probe).without_query(&extract.regions.name).query(&name, region);
-        request.query(&extract.num.name, num).giving_nothing()
+        let request = context.request(probe).without_query(REGIONS).query(&name, region);
+        request.query(NUM, num).giving_nothing()
     };
     let (mut exchange, class) = probe.send_once(&short()).await?;
     // The service may just be busy.
@@ -351,7 +344,7 @@ async fn judge_text(
     const REPEATS: usize = 3;
     let extract = &probe.contract().extract;
     for _ in 0..REPEATS {
-        let (json, _) = probe.send_once(&short().query(&extract.return_type.name, &extract.json)).await?;
+        let (json, _) = probe.send_once(&short().query(RETURN_TYPE, &extract.json)).await?;
         let (again, _) = probe.send_once(&short()).await?;
         if !has_retry_after(&json) || !has_code(&json) || !has_retry_after(&again) || has_code(&again) {
             return Ok(());

@@ -7,10 +7,10 @@ use super::EXTRACT;
 use super::content::{default_separator, is_envelope};
 use super::forms::{Context, says_error};
 use super::protocol::capitalized;
-use super::row::{self, Row, cases, in_forms};
+use super::row::{self, Judge, Max, Row, Unless, accept, cases, each, in_forms, set};
 use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
-use crate::contract::part::RETURN_TYPE;
+use crate::contract::part::{LB, NUM, REGIONS, REQUEST_ID, RETURN_TYPE, SB};
 use crate::contract::{Clause, Extract, Separator, Unspecified, boundaries};
 use crate::grammar::Spelling;
 use crate::quantity::quantity;
@@ -18,39 +18,160 @@ use crate::response::gateways::is_endpoint;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
 
-pub(super) static FORMS: Check = Check {
-    id: "extract.return-type.forms",
-    title: "`json` and `txt` return their form, and JSON is the default",
-    why: "A tool that expects plain text gets JSON, or a JSON parser gets plain text.",
-    clauses: &[Clause::ExtractReturnType],
-    run: Run::Cases(|scope| {
-        let extract = &scope.contract.extract;
-        let json = Case::new("json", Cost::extraction(2, 2), in_json);
-        let texts = Context::in_text(extract)
-            .into_iter()
-            .map(|context| Case::for_data(context.label(), Cost::extraction(1, 1), context, in_text));
-        let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
-        let partial = Case::new("scarce-region", Cost::extraction(1, max), partial_text);
-        let lone = extract.lb.schema.values.iter().filter_map(|code| code.as_str()).map(|code| {
-            let data = code.to_owned();
-            Case::for_data(format!("json/lb={code}"), Cost::extraction(1, 1), data, separator_alone)
-        });
-        let beside = [("application/json", true), ("text/plain", false)].map(|data| {
-            let label = format!("accept={}", data.0);
-            Case::for_data(label, Cost::extraction(1, 1), data, beside_accept)
-        });
-        let partial = [partial.needs([Fact::ScarceRegion])];
-        [json].into_iter().chain(lone).chain(texts).chain(partial).chain(beside).collect()
-    }),
-    ..EXTRACT
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "extract.return-type.forms",
+        title: "`json` and `txt` return their form, and JSON is the default",
+        why: "A tool that expects plain text gets JSON, or a JSON parser gets plain text.",
+        clauses: &[Clause::ExtractReturnType],
+        run: Run::Cases(|scope| {
+            let extract = &scope.contract.extract;
+            let json = Case::new("json", Cost::extraction(2, 2), in_json);
+            let texts = Context::in_text(extract).into_iter().map(|form| {
+                let in_json = Context { is_text: false, ..form.clone() };
+                let row = accept("", "text is requested", []).giving(1, Unless::Finding, Judge::Text);
+                row.in_form(form).controlled_by(in_json)
+            });
+            let texts = cases(Clause::ExtractReturnType, texts);
+            // A partial result has the requested form. A shortage is not a result.
+            let max = *extract.num_range.end();
+            let region = scope.facts.scarce_region.clone().unwrap_or_default();
+            let partial = [set(RETURN_TYPE, &extract.text), set(REGIONS, region), set(NUM, Max(0))];
+            let partial = accept("", "text is requested, of a scarce region", partial).named("scarce-region");
+            let most = u32::try_from(max).unwrap_or(u32::MAX);
+            let partial = partial.giving(most, Unless::Shortage, Judge::Text).needing(Fact::ScarceRegion);
+            let partial = cases(Clause::ExtractReturnType, [partial]);
+            let lone = extract.lb.schema.values.iter().filter_map(|code| code.as_str()).map(|code| {
+                let data = code.to_owned();
+                Case::for_data(format!("json/lb={code}"), Cost::extraction(1, 1), data, separator_alone)
+            });
+            let beside = [("application/json", true), ("text/plain", false)].map(|data| {
+                let label = format!("accept={}", data.0);
+                Case::for_data(label, Cost::extraction(1, 1), data, beside_accept)
+            });
+            [json].into_iter().chain(lone).chain(texts).chain(partial).chain(beside).collect()
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.return-type.unlisted",
+        title: "a `return_type` outside the list is rejected",
+        why: "If a misspelled form returns the default one, the caller notices it only when its parser fails.",
+        clauses: &[Clause::ExtractReturnType],
+        run: Run::Cases(unlisted),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.separator.custom",
+        title: "`lb=6` separates entries by the text of `sb`, whatever its characters",
+        why: "A caller splits the text at its separator; with another one it reads all gateways as a single address.",
+        clauses: &[Clause::ExtractSeparator],
+        run: Run::Cases(|scope| {
+            // Characters that are special in URLs, shells, regular expressions and JSON, and wide ones. The first value has many of
+            // them, for runs with few gateways.
+            let values = [
+                "&=+%2C $1.\\n<br>\"#?/{}\u{e9}A\u{20ac}",
+                "|",
+                "a&b;c",
+                "e\u{301}",
+                ",",
+                ";",
+                " ",
+                "&=+%",
+                "+",
+                "%2C",
+                "#?/",
+                "$1.*",
+                "\\n",
+                // Quotes, a byte order mark and a zero-width space, which some parsers drop.
+                "\"\u{feff}'\u{200b}\"",
+                // No-break spaces, which a parser may trim.
+                "\u{a0}|\u{a0}",
+                "<br>",
+                "{}",
+                "A\u{20ac}\u{1f6aa}",
+                "\u{e9}",
+                // Longer ones, and ones with line breaks.
+                "0123456789abcdef|",
+                "<---- ---- next ---- ---->",
+                "-\n\t-",
+                "\r\n--\r\n",
+                "\n\n",
+            ];
+            let extract = &scope.contract.extract;
+            let rows = values.map(|value| {
+                let separator = Separator { code: extract.custom_separator.clone(), text: value.to_owned() };
+                separated(extract, format!("sb={value}"), &separator, FEW)
+            });
+            let rows = in_forms(Context::some_for_each(&Context::in_text(extract), rows));
+            cases(Clause::ExtractSeparator, rows)
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.separator.named",
+        title: "each `lb` puts its own separator between entries",
+        why: "A caller splits the text at the requested separator; with another one it reads all gateways as a single address.",
+        clauses: &[Clause::ExtractSeparator],
+        run: Run::Cases(|scope| {
+            let extract = &scope.contract.extract;
+            let named = |what: &str, separator: &Separator, entries| {
+                separated(extract, format!("lb={}{what}", separator.code), separator, entries)
+            };
+            let in_form = |form: Context| {
+                let entries = if form.extra.is_nothing() { FEW } else { SEVERAL };
+                each(&[form], extract.separators.iter().map(|separator| named("", separator, entries)))
+            };
+            let more =
+                extract.separators.iter().map(|separator| named(&format!(" num={MANY}"), separator, MANY));
+            let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
+            // A service that writes the text in blocks may use another separator between them.
+            let default = extract.lb.default_text();
+            let other = extract.separators.iter().rfind(|separator| separator.code != default);
+            let largest = other
+                .map(|separator| named(" num=the largest", separator, max).needing(Fact::PlentifulRegion));
+            let more = each(&[Context::TEXT], more.chain(largest));
+            // A scarce region rarely has more.
+            let partial = extract.separators.iter().map(|separator| {
+                let (label, num) = (format!("scarce-region/lb={}", separator.code), SEVERAL + 2);
+                let case = Case::for_data(
+                    label,
+                    Cost::extraction(2, num),
+                    (separator.clone(), num),
+                    partial_separator,
+                );
+                case.needs([Fact::ScarceRegion])
+            });
+            let rows = Context::in_text(extract).into_iter().flat_map(in_form).chain(more);
+            cases(Clause::ExtractSeparator, rows).into_iter().chain(partial).collect()
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.separator.default",
+        title: "without `lb` the default separator is used",
+        why: "Callers without `lb` read the text line by line, and get one line with all gateways.",
+        clauses: &[Clause::ExtractSeparator],
+        run: Run::Cases(|scope| {
+            let extract = &scope.contract.extract;
+            let Some(separator) = default_separator(extract) else { return Vec::new() };
+            let rows = Context::in_text(extract).into_iter().map(|form| {
+                let entries = if form.extra.is_nothing() { FEW } else { SEVERAL };
+                let row = accept("", "", [set(NUM, entries.to_string())]).in_form(form);
+                row.giving(entries, Unless::Control, Judge::Separator(separator.to_owned()))
+            });
+            cases(Clause::ExtractSeparator, rows)
+        }),
+        ..EXTRACT
+    },
+];
 
 /// A JSON success has the business code, so an accepted response has the right form. Each of the two requests is the control of
 /// the other.
 async fn in_json(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let absent = probe.extract();
-    let json = absent.clone().query(&extract.return_type.name, &extract.json);
+    let json = absent.clone().query(RETURN_TYPE, &extract.json);
     if probe.control_once(&json).await.is_err() {
         probe.control_once(&absent).await?;
         probe.accepts(Clause::ExtractReturnType, "JSON is requested by name", &json).await?;
@@ -65,17 +186,16 @@ async fn in_json(probe: &Probe<'_>) -> Result<(), Stop> {
 /// A separator does not apply to JSON. A service may validate it or not, but must not return text because of it.
 async fn separator_alone(probe: &Probe<'_>, code: String) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let mut request = probe.extract().query(&extract.lb.name, &code);
+    let mut request = probe.extract().query(LB, &code);
     if code == extract.custom_separator {
-        request = request.query(&extract.sb.name, "|");
+        request = request.query(SB, "|");
     }
     let (exchange, class) = probe.send_once(&request).await?;
     if class != ResponseClass::Accepted {
         Context::PLAIN.control(probe).await?;
     }
     if exchange.result.as_ref().is_ok_and(|response| is_served_text(extract, response)) {
-        let expected =
-            format!("JSON or a rejection: {}={code} without {}", extract.lb.name, extract.return_type.name);
+        let expected = format!("JSON or a rejection: {LB}={code} without {RETURN_TYPE}");
         probe.finding(Clause::ExtractReturnType, &expected, "plain text", &[&exchange]);
     }
     Ok(())
@@ -84,17 +204,6 @@ async fn separator_alone(probe: &Probe<'_>, code: String) -> Result<(), Stop> {
 /// Whether a response is a text success: rejections are JSON, or error messages in plain text.
 pub(super) fn is_served_text(extract: &Extract, response: &Response) -> bool {
     response.status == extract.operation.success.status && response.json().is_none() && !says_error(response)
-}
-
-async fn in_text(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
-    let in_json = Context { is_text: false, ..context.clone() };
-    let (clause, why) = (Clause::ExtractReturnType, format!("text is requested, {}", context.name()));
-    let text = context.request(probe);
-    let accepted = probe.accepts_or_control(clause, &why, &text, in_json.control(probe)).await?;
-    if let Some(AcceptedResponse { exchange, response }) = accepted {
-        judge_form(probe, &exchange, &response, &why);
-    }
-    Ok(())
 }
 
 /// The parameter decides the form, whatever the header `Accept` prefers.
@@ -114,21 +223,12 @@ async fn beside_accept(probe: &Probe<'_>, (media_type, is_text): (&str, bool)) -
     Ok(())
 }
 
-/// A partial result has the requested form. A shortage is not a result.
-async fn partial_text(probe: &Probe<'_>) -> Result<(), Stop> {
-    let (exchange, class) = probe.send_once(&text_of_scarce(probe)).await?;
-    if let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) {
-        judge_form(probe, &exchange, response, "text is requested, of a scarce region");
-    }
-    Ok(())
-}
-
 /// A text extraction of the maximum number of gateways from the scarce region.
 fn text_of_scarce(probe: &Probe<'_>) -> Request {
     let extract = &probe.contract().extract;
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
-    let text = probe.extract().query(&extract.return_type.name, &extract.text);
-    text.query(&extract.regions.name, region).query(&extract.num.name, extract.num_range.end())
+    let text = probe.extract().query(RETURN_TYPE, &extract.text);
+    text.query(REGIONS, region).query(NUM, extract.num_range.end())
 }
 
 pub(super) fn judge_form(probe: &Probe<'_>, exchange: &Exchange, response: &Response, why: &str) {
@@ -137,15 +237,6 @@ pub(super) fn judge_form(probe: &Probe<'_>, exchange: &Exchange, response: &Resp
         probe.finding(Clause::ExtractReturnType, &expected, "the JSON envelope", &[exchange]);
     }
 }
-
-pub(super) static UNLISTED: Check = Check {
-    id: "extract.return-type.unlisted",
-    title: "a `return_type` outside the list is rejected",
-    why: "If a misspelled form returns the default one, the caller notices it only when its parser fails.",
-    clauses: &[Clause::ExtractReturnType],
-    run: Run::Cases(unlisted),
-    ..EXTRACT
-};
 
 /// Values that callers may try as forms.
 const NEAR: [&str; 20] = [
@@ -197,178 +288,22 @@ const MANY: u32 = 13;
 /// Enough entries to see a separator that is not beside the last entry.
 const SEVERAL: u32 = 3;
 
-pub(super) static CUSTOM: Check = Check {
-    id: "extract.separator.custom",
-    title: "`lb=6` separates entries by the text of `sb`, whatever its characters",
-    why: "A caller splits the text at its separator; with another one it reads all gateways as a single address.",
-    clauses: &[Clause::ExtractSeparator],
-    run: Run::Cases(|scope| {
-        // Characters that are special in URLs, shells, regular expressions and JSON, and wide ones. The first value has many of
-        // them, for runs with few gateways.
-        let values = [
-            "&=+%2C $1.\\n<br>\"#?/{}\u{e9}A\u{20ac}",
-            "|",
-            "a&b;c",
-            "e\u{301}",
-            ",",
-            ";",
-            " ",
-            "&=+%",
-            "+",
-            "%2C",
-            "#?/",
-            "$1.*",
-            "\\n",
-            // Quotes, a byte order mark and a zero-width space, which some parsers drop.
-            "\"\u{feff}'\u{200b}\"",
-            // No-break spaces, which a parser may trim.
-            "\u{a0}|\u{a0}",
-            "<br>",
-            "{}",
-            "A\u{20ac}\u{1f6aa}",
-            "\u{e9}",
-            // Longer ones, and ones with line breaks.
-            "0123456789abcdef|",
-            "<---- ---- next ---- ---->",
-            "-\n\t-",
-            "\r\n--\r\n",
-            "\n\n",
-        ];
-        let case = |(context, value): (Context, &'static str)| {
-            let extract = &scope.contract.extract;
-            let separator = Separator { code: extract.custom_separator.clone(), text: value.to_owned() };
-            separated(extract, context, format!("sb={value}"), separator, FEW)
-        };
-        let contexts = Context::in_text(&scope.contract.extract);
-        Context::some_for_each(&contexts, values).into_iter().map(case).collect()
-    }),
-    ..EXTRACT
-};
-
-pub(super) static NAMED: Check = Check {
-    id: "extract.separator.named",
-    title: "each `lb` puts its own separator between entries",
-    why: "A caller splits the text at the requested separator; with another one it reads all gateways as a single address.",
-    clauses: &[Clause::ExtractSeparator],
-    run: Run::Cases(|scope| {
-        let extract = &scope.contract.extract;
-        let each = |context: Context| {
-            let entries = if context.extra.is_nothing() { FEW } else { SEVERAL };
-            let case = |separator: &Separator| {
-                separated(
-                    extract,
-                    context.clone(),
-                    format!("lb={}", separator.code),
-                    separator.clone(),
-                    entries,
-                )
-            };
-            extract.separators.iter().map(case).collect::<Vec<_>>()
-        };
-        let more = extract.separators.iter().map(|separator| {
-            let what = format!("lb={} num={MANY}", separator.code);
-            separated(extract, Context::TEXT, what, separator.clone(), MANY)
-        });
-        let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
-        // A service that writes the text in blocks may use another separator between them.
-        let default = extract.lb.default_text();
-        let other = extract.separators.iter().rfind(|separator| separator.code != default);
-        let largest = other.map(|separator| {
-            separated(
-                extract,
-                Context::TEXT,
-                format!("lb={} num=the largest", separator.code),
-                separator.clone(),
-                max,
-            )
-            .needs([Fact::PlentifulRegion])
-        });
-        // A scarce region rarely has more.
-        let partial = extract.separators.iter().map(|separator| {
-            let (label, num) = (format!("scarce-region/lb={}", separator.code), SEVERAL + 2);
-            let case =
-                Case::for_data(label, Cost::extraction(2, num), (separator.clone(), num), partial_separator);
-            case.needs([Fact::ScarceRegion])
-        });
-        let contexts = Context::in_text(extract).into_iter();
-        contexts.flat_map(each).chain(more).chain(largest).chain(partial).collect()
-    }),
-    ..EXTRACT
-};
-
-pub(super) static DEFAULT: Check = Check {
-    id: "extract.separator.default",
-    title: "without `lb` the default separator is used",
-    why: "Callers without `lb` read the text line by line, and get one line with all gateways.",
-    clauses: &[Clause::ExtractSeparator],
-    run: Run::Cases(|scope| {
-        let case = |context: Context| {
-            let entries = if context.extra.is_nothing() { FEW } else { SEVERAL };
-            let cost = Cost::extraction(1, entries);
-            Case::for_data(context.label(), cost, (context, entries), default)
-        };
-        Context::in_text(&scope.contract.extract).into_iter().map(case).collect()
-    }),
-    ..EXTRACT
-};
-
-async fn default(probe: &Probe<'_>, (context, entries): (Context, u32)) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let separator = default_separator(extract);
-    let separator =
-        separator.ok_or_else(|| Stop::Error("the default of lb names no separator".to_owned()))?;
-    let request = context.request(probe).query(&extract.num.name, entries);
-    let accepted = context.accepted(probe, &request).await?;
-    judge_separator(probe, &accepted, separator).await
-}
-
-fn separated(extract: &Extract, context: Context, what: String, separator: Separator, entries: u32) -> Case {
-    let label = format!("{}/{what}", context.label());
-    let cost = cost_of_separated(extract, &separator, entries);
-    Case::for_data(label, cost, (context, separator, entries), is_separated)
-}
-
-/// The cost of a text with a separator. Another extraction follows when an entry contains the separator itself, as a custom one may.
-pub(super) fn cost_of_separated(extract: &Extract, separator: &Separator, entries: u32) -> Cost {
-    Cost::extraction(1, entries + u32::from(separator.code == extract.custom_separator))
-}
-
-/// The extraction of so many entries with a separator between them.
-pub(super) fn with_separator(
-    extract: &Extract,
-    request: Request,
-    separator: &Separator,
-    entries: u32,
-) -> Request {
-    let request = request.query(&extract.num.name, entries).query(&extract.lb.name, &separator.code);
-    match separator.code == extract.custom_separator {
-        true => request.query(&extract.sb.name, &separator.text),
-        false => request,
-    }
-}
-
-async fn is_separated(
-    probe: &Probe<'_>,
-    (context, separator, entries): (Context, Separator, u32),
-) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let request = with_separator(extract, context.request(probe), &separator, entries);
-    let mut why = format!("{}={}, {}", extract.lb.name, separator.code, context.name());
-    if separator.code == extract.custom_separator {
-        why = format!("{}={:?}, {why}", extract.sb.name, separator.text);
-    }
-    let control = context.control(probe);
-    match probe.accepts_or_control(Clause::ExtractSeparator, &why, &request, control).await? {
-        Some(accepted) => judge_separator(probe, &accepted, &separator.text).await,
-        None => Ok(()),
-    }
+/// The extraction of so many entries with a separator between them. Another one follows when an entry contains the separator
+/// itself, as a custom one may.
+pub(super) fn separated(extract: &Extract, label: String, separator: &Separator, entries: u32) -> Row {
+    let Separator { code, text } = separator;
+    let is_custom = *code == extract.custom_separator;
+    let mut edits = vec![set(NUM, entries.to_string()), set(LB, code)];
+    edits.extend(is_custom.then(|| set(SB, text)));
+    let why = if is_custom { format!("{SB}={text:?}, {LB}={code}") } else { format!("{LB}={code}") };
+    let judge = Judge::Separator(text.clone());
+    accept(label, why, edits).giving(entries + u32::from(is_custom), Unless::Finding, judge)
 }
 
 /// A partial result has the requested separator, too. A shortage and a single entry have none.
 async fn partial_separator(probe: &Probe<'_>, (separator, num): (Separator, u32)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let request =
-        text_of_scarce(probe).query(&extract.lb.name, &separator.code).query(&extract.num.name, num);
+    let request = text_of_scarce(probe).query(LB, &separator.code).query(NUM, num);
     let (exchange, class) = probe.send_once(&request).await?;
     let (ResponseClass::Accepted, Ok(response)) = (class, &exchange.result) else { return Ok(()) };
     let accepted = AcceptedResponse { response: response.clone(), exchange: exchange.clone() };
@@ -434,7 +369,7 @@ pub(super) async fn judge_separator(
 /// The number of entries that a response should have: the requested number, or that of a partial result.
 fn expected_entries(probe: &Probe<'_>, accepted: &AcceptedResponse) -> usize {
     let extract = &probe.contract().extract;
-    let num = accepted.exchange.request.query_value(&extract.num.name).and_then(|num| num.parse().ok());
+    let num = accepted.exchange.request.query_value(NUM).and_then(|num| num.parse().ok());
     let num = num.unwrap_or(1);
     let returned = accepted.response.header(&extract.returned_count).and_then(|count| count.parse().ok());
     returned.map_or(num, |returned: usize| returned.min(num))
@@ -456,9 +391,8 @@ async fn within(
     default: &str,
     separator: &str,
 ) -> Result<Option<(usize, usize)>, Stop> {
-    let extract = &probe.contract().extract;
-    let plain = request.clone().without_query(&extract.lb.name).without_query(&extract.sb.name);
-    let (exchange, class) = probe.send(&plain.without_query(&extract.request_id.name)).await?;
+    let plain = request.clone().without_query(LB).without_query(SB);
+    let (exchange, class) = probe.send(&plain.without_query(REQUEST_ID)).await?;
     let (ResponseClass::Accepted, Ok(response)) = (class, &exchange.result) else { return Ok(None) };
     let accepted = AcceptedResponse { response: response.clone(), exchange: exchange.clone() };
     let text = response.text();

@@ -3,46 +3,115 @@
 use super::EXTRACT;
 use super::forms::{Context, Transport, rejects};
 use super::row::Edit::Token;
-use super::row::{Credential, Row, accept, cases, each, reject};
+use super::row::{Credential, Row, accept, cases, each, flow, reject};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::token::{UNKNOWN, WrongToken};
 use crate::contract::Clause;
 use crate::target::Fact;
 
-pub(super) static AGREEING: Check = Check {
-    id: "extract.token-equal.agreeing",
-    title: "the same token in two or three places (query, `X-API-Key`, `Authorization`) is accepted",
-    why: "Clients that add the token as a header to every request can't use a URL that already has the token.",
-    clauses: &[Clause::ExtractTokenEqual],
-    run: Run::Cases(|scope| {
-        let [query, header, bearer] = Transport::ALL;
-        let sets: [(_, &[Transport]); 4] =
-            [(query, &[header]), (query, &[bearer]), (query, &[header, bearer]), (header, &[bearer])];
-        let row = |(form, (first, others)): (Context, (Transport, &[Transport]))| {
-            let list = |word: fn(Transport) -> &'static str| {
-                others.iter().map(|other| word(*other)).collect::<Vec<_>>().join(" and ")
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "extract.token-equal.agreeing",
+        title: "the same token in two or three places (query, `X-API-Key`, `Authorization`) is accepted",
+        why: "Clients that add the token as a header to every request can't use a URL that already has the token.",
+        clauses: &[Clause::ExtractTokenEqual],
+        run: Run::Cases(|scope| {
+            let [query, header, bearer] = Transport::ALL;
+            let sets: [(_, &[Transport]); 4] =
+                [(query, &[header]), (query, &[bearer]), (query, &[header, bearer]), (header, &[bearer])];
+            let row = |(form, (first, others)): (Context, (Transport, &[Transport]))| {
+                let list = |word: fn(Transport) -> &'static str| {
+                    others.iter().map(|other| word(*other)).collect::<Vec<_>>().join(" and ")
+                };
+                let why = format!("the same token in {} too", list(Transport::name));
+                let edits: Vec<_> = others.iter().map(|other| Token(*other, Credential::Own)).collect();
+                let row = accept(format!("and in {}", list(Transport::label)), why, edits);
+                row.in_form(Context { transport: first, ..form })
             };
-            let why = format!("the same token in {} too", list(Transport::name));
-            let edits: Vec<_> = others.iter().map(|other| Token(*other, Credential::Own)).collect();
-            let row = accept(format!("and in {}", list(Transport::label)), why, edits);
-            row.in_form(Context { transport: first, ..form })
-        };
-        let forms = Context::in_query(&scope.contract.extract).into_iter();
-        let pairs = forms.flat_map(|form| sets.map(|set| (form.clone(), set)));
-        cases(Clause::ExtractTokenEqual, pairs.map(row))
-    }),
-    ..EXTRACT
-};
-
-pub(super) static DIFFERING: Check = Check {
-    id: "extract.token-equal.differing",
-    title: "different tokens in query, `X-API-Key` and `Authorization` are rejected, whichever is the right one",
-    why: "A service that uses the first valid token bills the wrong account when a proxy or a client adds another one, and \
-          accepts a caller because of somebody else's header.",
-    clauses: &[Clause::ExtractTokenEqual],
-    run: Run::Cases(differing),
-    ..EXTRACT
-};
+            let forms = Context::in_query(&scope.contract.extract).into_iter();
+            let pairs = forms.flat_map(|form| sets.map(|set| (form.clone(), set)));
+            cases(Clause::ExtractTokenEqual, pairs.map(row))
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.token-equal.differing",
+        title: "different tokens in query, `X-API-Key` and `Authorization` are rejected, whichever is the right one",
+        why: "A service that uses the first valid token bills the wrong account when a proxy or a client adds another one, and \
+              accepts a caller because of somebody else's header.",
+        clauses: &[Clause::ExtractTokenEqual],
+        run: Run::Cases(differing),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.token-equal.two-accounts",
+        title: "valid tokens of two accounts in one request are rejected",
+        why: "Which of the two accounts is billed depends on the order in which a service reads query and headers.",
+        clauses: &[Clause::ExtractTokenEqual],
+        needs: &[Fact::SecondToken],
+        run: Run::Cases(|scope| {
+            let rows = |form: Context| {
+                form.other_transports().map(move |other| {
+                    let row =
+                        beside(other, "second account", "the token of another account", Credential::SECOND);
+                    row.in_form(form.clone())
+                })
+            };
+            cases(Clause::ExtractTokenEqual, Context::all(&scope.contract.extract).into_iter().flat_map(rows))
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.token-transport.each",
+        title: "the token is accepted in the query, in `X-API-Key` and in `Authorization: Bearer`",
+        why: "Callers that keep the token out of URLs, so that it does not end up in logs, can't extract.",
+        clauses: &[Clause::ExtractTokenTransport],
+        run: Run::Cases(|scope| {
+            let forms = Context::all(&scope.contract.extract).into_iter();
+            forms.map(flow("", Cost::extraction(1, 1), is_accepted)).collect()
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.token-transport.unknown",
+        title: "a wrong token is rejected in the query, in `X-API-Key` and in `Authorization`",
+        why: "Anybody can extract gateways at the expense of an account, with a token that is almost right or completely wrong.",
+        clauses: &[Clause::AllTokenRequired],
+        run: Run::Cases(|scope| {
+            let json = Transport::ALL.map(Context::by);
+            let others = Context::all(&scope.contract.extract).into_iter();
+            let (combined, others): (Vec<_>, Vec<_>) =
+                others.filter(|context| !json.contains(context)).partition(Context::is_combined);
+            let each = |context: Context| {
+                let in_query = context.transport == Transport::Query;
+                let wrong = WrongToken::in_header().chain(in_query.then_some(WrongToken::BehindNul));
+                wrong.map(|wrong| (context.clone(), wrong)).collect::<Vec<_>>()
+            };
+            let some = |context: Context| {
+                [WrongToken::Empty, WrongToken::Unknown].map(|wrong| (context.clone(), wrong))
+            };
+            let row = |(form, wrong): (Context, WrongToken)| {
+                reject(wrong.label(), wrong.reason(), []).by(Credential::Wrong(wrong)).in_form(form)
+            };
+            let all = json.clone().into_iter().chain(combined).flat_map(each);
+            cases(Clause::AllTokenRequired, all.chain(others.into_iter().flat_map(some)).map(row))
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.token-transport.revoked",
+        title: "the token that was supplied as revoked is rejected in the query, in `X-API-Key` and in `Authorization`",
+        why: "A customer that revokes a leaked token believes that it is safe, and is not.",
+        clauses: &[Clause::AllTokenRequired],
+        needs: &[Fact::RevokedToken],
+        run: Run::Cases(|scope| {
+            let why = format!("the token was revoked, by {}", Fact::RevokedToken);
+            let forms = Context::all(&scope.contract.extract);
+            cases(Clause::AllTokenRequired, each(&forms[1..], [reject("", why, []).by(Credential::REVOKED)]))
+        }),
+        ..EXTRACT
+    },
+];
 
 /// A further token in another transport.
 fn beside(other: Transport, label: &str, why: &str, credential: Credential) -> Row {
@@ -90,37 +159,6 @@ async fn third_differs(probe: &Probe<'_>, (context, wrong): (Context, Transport)
     rejects(probe, Clause::ExtractTokenEqual, &why, &wrong.carry(probe, good, UNKNOWN)).await
 }
 
-pub(super) static TWO_ACCOUNTS: Check = Check {
-    id: "extract.token-equal.two-accounts",
-    title: "valid tokens of two accounts in one request are rejected",
-    why: "Which of the two accounts is billed depends on the order in which a service reads query and headers.",
-    clauses: &[Clause::ExtractTokenEqual],
-    needs: &[Fact::SecondToken],
-    run: Run::Cases(|scope| {
-        let rows = |form: Context| {
-            form.other_transports().map(move |other| {
-                let row = beside(other, "second account", "the token of another account", Credential::SECOND);
-                row.in_form(form.clone())
-            })
-        };
-        cases(Clause::ExtractTokenEqual, Context::all(&scope.contract.extract).into_iter().flat_map(rows))
-    }),
-    ..EXTRACT
-};
-
-pub(super) static EACH: Check = Check {
-    id: "extract.token-transport.each",
-    title: "the token is accepted in the query, in `X-API-Key` and in `Authorization: Bearer`",
-    why: "Callers that keep the token out of URLs, so that it does not end up in logs, can't extract.",
-    clauses: &[Clause::ExtractTokenTransport],
-    run: Run::Cases(|scope| {
-        let case =
-            |context: Context| Case::for_data(context.label(), Cost::extraction(1, 1), context, is_accepted);
-        Context::all(&scope.contract.extract).into_iter().map(case).collect()
-    }),
-    ..EXTRACT
-};
-
 /// If the service accepts the token in any transport, the token is valid and the form accepted.
 async fn is_accepted(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let control = accepted_in_any_transport(probe, &context);
@@ -139,43 +177,3 @@ async fn accepted_in_any_transport(probe: &Probe<'_>, context: &Context) -> Resu
     }
     Err(stop)
 }
-
-pub(super) static WRONG: Check = Check {
-    id: "extract.token-transport.unknown",
-    title: "a wrong token is rejected in the query, in `X-API-Key` and in `Authorization`",
-    why: "Anybody can extract gateways at the expense of an account, with a token that is almost right or completely wrong.",
-    clauses: &[Clause::AllTokenRequired],
-    run: Run::Cases(|scope| {
-        let json = Transport::ALL.map(Context::by);
-        let others = Context::all(&scope.contract.extract).into_iter();
-        let (combined, others): (Vec<_>, Vec<_>) =
-            others.filter(|context| !json.contains(context)).partition(Context::is_combined);
-        let each = |context: Context| {
-            let in_query = context.transport == Transport::Query;
-            let wrong = WrongToken::in_header().chain(in_query.then_some(WrongToken::BehindNul));
-            wrong.map(|wrong| (context.clone(), wrong)).collect::<Vec<_>>()
-        };
-        let some =
-            |context: Context| [WrongToken::Empty, WrongToken::Unknown].map(|wrong| (context.clone(), wrong));
-        let row = |(form, wrong): (Context, WrongToken)| {
-            reject(wrong.label(), wrong.reason(), []).by(Credential::Wrong(wrong)).in_form(form)
-        };
-        let all = json.clone().into_iter().chain(combined).flat_map(each);
-        cases(Clause::AllTokenRequired, all.chain(others.into_iter().flat_map(some)).map(row))
-    }),
-    ..EXTRACT
-};
-
-pub(super) static REVOKED: Check = Check {
-    id: "extract.token-transport.revoked",
-    title: "the token that was supplied as revoked is rejected in the query, in `X-API-Key` and in `Authorization`",
-    why: "A customer that revokes a leaked token believes that it is safe, and is not.",
-    clauses: &[Clause::AllTokenRequired],
-    needs: &[Fact::RevokedToken],
-    run: Run::Cases(|scope| {
-        let why = format!("the token was revoked, by {}", Fact::RevokedToken);
-        let forms = Context::all(&scope.contract.extract);
-        cases(Clause::AllTokenRequired, each(&forms[1..], [reject("", why, []).by(Credential::REVOKED)]))
-    }),
-    ..EXTRACT
-};

@@ -16,18 +16,97 @@ use crate::wire::Request;
 /// What the checks of this operation have in common.
 const GROUPS: Check = Check { operation: Some(OperationId::Groups), ..Check::TEMPLATE };
 
-pub(super) static CHECKS: &[&Check] =
-    &[&EMPTY, &COMPLETE, &LISTED, &SCHEMA, &SUCCESS, &HEADERS, &CALLERS_ID, &ORDER, &TOKEN];
-
-static EMPTY: Check = Check {
-    id: "groups.empty.account",
-    title: "an account without groups gets an empty array",
-    why: "Clients fail on null or on a missing list for every new customer.",
-    clauses: &[Clause::GroupsEmpty],
-    needs: &[Fact::EmptyToken],
-    run: Run::Cases(|_| Case::single(Cost::requests(5), empty)),
-    ..GROUPS
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "groups.empty.account",
+        title: "an account without groups gets an empty array",
+        why: "Clients fail on null or on a missing list for every new customer.",
+        clauses: &[Clause::GroupsEmpty],
+        needs: &[Fact::EmptyToken],
+        run: Run::Cases(|_| Case::single(Cost::requests(5), empty)),
+        ..GROUPS
+    },
+    Check {
+        id: "groups.envelope.complete",
+        title: "a listing contains every group that has an instance of the account",
+        why: "Instances of a group that is not listed can't be found by group, and look ungrouped.",
+        clauses: &[Clause::GroupsEnvelope],
+        needs: &[Fact::OwnAddresses],
+        run: Run::Cases(|_| Case::single(Cost::requests(7), complete)),
+        ..GROUPS
+    },
+    Check {
+        id: "groups.envelope.listed",
+        title: "a listing contains the known groups of the account and no others",
+        why: "Callers that go through the listing to find all instances miss those of a group that is not in it.",
+        clauses: &[Clause::AllOwnAccount, Clause::GroupsEnvelope],
+        needs: &[Fact::OwnGroups],
+        run: Run::Cases(|_| Case::single(Cost::requests(1), known)),
+        ..GROUPS
+    },
+    Check {
+        id: "groups.envelope.schema",
+        title: "every successful listing matches its schema in the OpenAPI document",
+        why: "Clients that are generated from the document fail on a field that is missing or of another type.",
+        clauses: &[Clause::GroupsEnvelope, Clause::GroupsFields, Clause::GroupsHeaders, Clause::GroupsOrder],
+        run: Run::Passive(schema::judge),
+        ..GROUPS
+    },
+    Check {
+        id: "groups.envelope.success",
+        title: "a valid listing returns HTTP 200 with code 200",
+        why: "Clients check both; when they disagree, a success is discarded or an error is taken for a success.",
+        clauses: &[Clause::GroupsEnvelope],
+        run: Run::Cases(|_| Case::single(Cost::requests(1), succeeds)),
+        ..GROUPS
+    },
+    Check {
+        id: "groups.headers.request-id",
+        title: "`X-Request-Id` of a listing is not empty",
+        why: "Support can't find a call without its id.",
+        clauses: &[Clause::GroupsHeaders],
+        run: Run::Passive(|observed| schema::judge_request_id(observed, Clause::GroupsHeaders)),
+        ..GROUPS
+    },
+    Check {
+        id: "groups.headers.callers-id",
+        title: "a listing has its headers also when the caller sends a request id",
+        why: "Proxies add an id to every call. A service that adopts it may leave out its own headers.",
+        clauses: &[Clause::GroupsHeaders],
+        run: Run::Cases(|_| Case::single(Cost::requests(2), with_callers_id)),
+        ..GROUPS
+    },
+    Check {
+        id: "groups.order.ascending",
+        title: "groups ascend by id",
+        why: "Clients that continue after the last id they have seen miss groups, and the order of a list changes between calls.",
+        clauses: &[Clause::GroupsOrder],
+        run: Run::Cases(|_| {
+            vec![
+                Case::new("repeated", Cost::requests(3), order),
+                Case::new("many times", Cost::requests(MANY), always),
+            ]
+        }),
+        ..GROUPS
+    },
+    Check {
+        id: "groups.token.single",
+        title: "a listing takes one non-empty token: a missing, empty or repeated one is rejected",
+        why: "With two tokens, which account is listed depends on the order in which a service reads them.",
+        clauses: &[Clause::GroupsToken],
+        run: Run::Cases(|_| {
+            let one = Cost::requests(1);
+            let wrong = WrongToken::all().map(|wrong| Case::for_data(wrong.label(), one, wrong, wrong_token));
+            let changed =
+                NOT_ONE.map(|(label, change)| Case::for_data(label, one, (label, change), not_one_token));
+            let two_accounts = Case::new("the tokens of two accounts are sent", one, two_accounts);
+            let other_spellings = Case::new("written otherwise", Cost::requests(5), other_spellings);
+            let controlled = wrong.chain(changed).chain([two_accounts.needs([Fact::SecondToken])]);
+            controlled.map(|case| case.sharing("groups", one)).chain([other_spellings]).collect()
+        }),
+        ..GROUPS
+    },
+];
 
 async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
     let token = probe.required(Fact::EmptyToken, |facts| facts.empty_token.as_ref())?;
@@ -73,16 +152,6 @@ async fn is_unknown(probe: &Probe<'_>, listing: &Request, token: &Secret) -> Res
         (probe.is_accepted(&search(token.expose())).await?, probe.is_accepted(&search(UNKNOWN)).await?);
     Ok(!is_accepted && rejected_alike(&supplied, &unknown))
 }
-
-static COMPLETE: Check = Check {
-    id: "groups.envelope.complete",
-    title: "a listing contains every group that has an instance of the account",
-    why: "Instances of a group that is not listed can't be found by group, and look ungrouped.",
-    clauses: &[Clause::GroupsEnvelope],
-    needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| Case::single(Cost::requests(7), complete)),
-    ..GROUPS
-};
 
 async fn complete(probe: &Probe<'_>) -> Result<(), Stop> {
     let survey = survey(probe).await?;
@@ -136,16 +205,6 @@ fn excluded(listed: &[i64], missing: &[&i64]) -> Vec<&'static str> {
     rows.map(|(id, _)| *id).collect()
 }
 
-static LISTED: Check = Check {
-    id: "groups.envelope.listed",
-    title: "a listing contains the known groups of the account and no others",
-    why: "Callers that go through the listing to find all instances miss those of a group that is not in it.",
-    clauses: &[Clause::AllOwnAccount, Clause::GroupsEnvelope],
-    needs: &[Fact::OwnGroups],
-    run: Run::Cases(|_| Case::single(Cost::requests(1), known)),
-    ..GROUPS
-};
-
 async fn known(probe: &Probe<'_>) -> Result<(), Stop> {
     const SHOWN: usize = 5;
     let known = &probe.facts().own_groups;
@@ -176,45 +235,9 @@ fn ids(listing: &AcceptedResponse) -> Vec<i64> {
     items.into_iter().flatten().filter_map(|item| item.get("groupId")?.as_i64()).collect()
 }
 
-static SCHEMA: Check = Check {
-    id: "groups.envelope.schema",
-    title: "every successful listing matches its schema in the OpenAPI document",
-    why: "Clients that are generated from the document fail on a field that is missing or of another type.",
-    clauses: &[Clause::GroupsEnvelope, Clause::GroupsFields, Clause::GroupsHeaders, Clause::GroupsOrder],
-    run: Run::Passive(schema::judge),
-    ..GROUPS
-};
-
-static SUCCESS: Check = Check {
-    id: "groups.envelope.success",
-    title: "a valid listing returns HTTP 200 with code 200",
-    why: "Clients check both; when they disagree, a success is discarded or an error is taken for a success.",
-    clauses: &[Clause::GroupsEnvelope],
-    run: Run::Cases(|_| Case::single(Cost::requests(1), succeeds)),
-    ..GROUPS
-};
-
 async fn succeeds(probe: &Probe<'_>) -> Result<(), Stop> {
     schema::succeeds(probe, Clause::GroupsEnvelope, &probe.groups()).await
 }
-
-static HEADERS: Check = Check {
-    id: "groups.headers.request-id",
-    title: "`X-Request-Id` of a listing is not empty",
-    why: "Support can't find a call without its id.",
-    clauses: &[Clause::GroupsHeaders],
-    run: Run::Passive(|observed| schema::judge_request_id(observed, Clause::GroupsHeaders)),
-    ..GROUPS
-};
-
-static CALLERS_ID: Check = Check {
-    id: "groups.headers.callers-id",
-    title: "a listing has its headers also when the caller sends a request id",
-    why: "Proxies add an id to every call. A service that adopts it may leave out its own headers.",
-    clauses: &[Clause::GroupsHeaders],
-    run: Run::Cases(|_| Case::single(Cost::requests(2), with_callers_id)),
-    ..GROUPS
-};
 
 /// A passive check judges the headers of all responses; this case adds a response to a request with an id.
 async fn with_callers_id(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -232,20 +255,6 @@ async fn with_callers_id(probe: &Probe<'_>) -> Result<(), Stop> {
     }
     Ok(())
 }
-
-static ORDER: Check = Check {
-    id: "groups.order.ascending",
-    title: "groups ascend by id",
-    why: "Clients that continue after the last id they have seen miss groups, and the order of a list changes between calls.",
-    clauses: &[Clause::GroupsOrder],
-    run: Run::Cases(|_| {
-        vec![
-            Case::new("repeated", Cost::requests(3), order),
-            Case::new("many times", Cost::requests(MANY), always),
-        ]
-    }),
-    ..GROUPS
-};
 
 /// Consecutive listings: more than a service has replicas that may disagree.
 const MANY: u32 = 12;
@@ -298,24 +307,6 @@ fn judge(probe: &Probe<'_>, listing: &AcceptedResponse) -> Result<(usize, bool),
     }
     Ok((ids.len(), wrong.is_none()))
 }
-
-static TOKEN: Check = Check {
-    id: "groups.token.single",
-    title: "a listing takes one non-empty token: a missing, empty or repeated one is rejected",
-    why: "With two tokens, which account is listed depends on the order in which a service reads them.",
-    clauses: &[Clause::GroupsToken],
-    run: Run::Cases(|_| {
-        let one = Cost::requests(1);
-        let wrong = WrongToken::all().map(|wrong| Case::for_data(wrong.label(), one, wrong, wrong_token));
-        let changed =
-            NOT_ONE.map(|(label, change)| Case::for_data(label, one, (label, change), not_one_token));
-        let two_accounts = Case::new("the tokens of two accounts are sent", one, two_accounts);
-        let other_spellings = Case::new("written otherwise", Cost::requests(5), other_spellings);
-        let controlled = wrong.chain(changed).chain([two_accounts.needs([Fact::SecondToken])]);
-        controlled.map(|case| case.sharing("groups", one)).chain([other_spellings]).collect()
-    }),
-    ..GROUPS
-};
 
 async fn wrong_token(probe: &Probe<'_>, wrong: WrongToken) -> Result<(), Stop> {
     let name = &probe.contract().groups.api_key.name;

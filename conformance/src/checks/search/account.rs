@@ -10,97 +10,95 @@ use crate::checks::Requests;
 use crate::checks::relation::{
     Filter, Instance, ResultSet, address_of, read, read_accepted, read_unless_rejected, survey,
 };
+use crate::contract::part::{ACTIVATED_FROM, GROUP_ID, PAGE, PAGE_SIZE, STATUS};
 use crate::contract::{Clause, Search};
 use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::Request;
 
-pub(super) static GROUP_FOREIGN: Check = Check {
-    id: "search.group.foreign",
-    title: "the group of another account gets the same response as an unknown group",
-    why: "Group ids are sequential. A caller that can distinguish used ids from unused ones learns how many groups others have.",
-    clauses: &[Clause::SearchGroup, Clause::SearchNoReveal],
-    needs: &[Fact::OwnAddresses, Fact::ForeignGroup],
-    run: Run::Cases(|_| Case::single(Cost::requests(14), foreign_group)),
-    ..SEARCH
-};
-
-pub(super) static NO_REVEAL_ADDRESSES: Check = Check {
-    id: "search.no-reveal.foreign-addresses",
-    title: "addresses of other accounts get exactly the same response as unknown addresses",
-    why: "A difference lets anybody with a token find out which addresses the service has sold to others.",
-    clauses: &[Clause::SearchNoReveal],
-    needs: &[Fact::ForeignAddresses],
-    run: Run::Cases(|_| {
-        let cases = [("IPv4", false), ("IPv6", true)].into_iter().flat_map(|(family, is_v6)| {
-            OTHER_PARAMETERS.map(|(what, others)| {
-                let label = format!("{family}, {what}");
-                Case::for_data(label, Cost::requests(3), (is_v6, what, others), foreign_address)
-            })
-        });
-        cases.collect()
-    }),
-    ..SEARCH
-};
-
-pub(super) static NO_REVEAL_NOTHING: Check = Check {
-    id: "search.no-reveal.nothing-found",
-    title: "addresses of other accounts find nothing, alone, with ports and among own ones",
-    why: "A customer sees the addresses, ports and groups of another customer's instances.",
-    clauses: &[Clause::SearchNoReveal, Clause::AllOwnAccount],
-    needs: &[Fact::ForeignAddresses],
-    run: Run::Cases(|_| {
-        let case = |(label, others): (&'static str, ForeignItems)| {
-            Case::for_data(label, Cost::requests(6), (label, others), nothing_found)
-        };
-        [
-            ("foreign addresses", ForeignItems::Alone),
-            ("foreign addresses with ports", ForeignItems::WithPorts),
-            ("foreign addresses among own ones", ForeignItems::AmongOwn),
-        ]
-        .into_iter()
-        .map(case)
-        .collect()
-    }),
-    ..SEARCH
-};
-
-pub(super) static NO_REVEAL_REFUSALS: Check = Check {
-    id: "search.no-reveal.refusals",
-    title: "a batch with an invalid item gets the same rejection with foreign addresses as with unknown ones",
-    why: "A rejection that mentions matches reveals as much about other accounts as a result.",
-    clauses: &[Clause::SearchNoReveal],
-    needs: &[Fact::ForeignAddresses],
-    run: Run::Cases(|scope| {
-        let case = |(label, item): (&'static str, &'static str)| {
-            Case::for_data(label, Cost::requests(3), item, rejected_alike)
-        };
-        let mut items = vec![("a network", "203.0.113.0/24"), ("port 0", "203.0.113.250:0")];
-        items.retain(|(label, _)| *label != "port 0" || !scope.contract.search.ports.contains(&0));
-        items.into_iter().map(case).collect()
-    }),
-    ..SEARCH
-};
-
-pub(super) static NO_REVEAL_SHARED: Check = Check {
-    id: "search.no-reveal.shared-address",
-    title: "a search for an address that two accounts share shows each of them only its own instances",
-    why: "Accounts share addresses and differ by port: a result by address alone shows one customer the other's instances.",
-    clauses: &[Clause::SearchNoReveal, Clause::AllOwnAccount],
-    needs: &[Fact::SharedAddress, Fact::SecondToken],
-    run: Run::Cases(|_| Case::single(Cost::requests(2), shared_address)),
-    ..SEARCH
-};
-
-pub(super) static ORDER_FOREIGN: Check = Check {
-    id: "search.order-number.foreign",
-    title: "the order number of another account gets the same response as an unknown one",
-    why: "Order numbers can be guessed. A difference shows which ones exist, and what was bought with them.",
-    clauses: &[Clause::SearchOrderNumber, Clause::SearchNoReveal, Clause::AllOwnAccount],
-    needs: &[Fact::OwnAddresses, Fact::ForeignOrder],
-    run: Run::Cases(|_| Case::single(Cost::requests(17), foreign_order)),
-    ..SEARCH
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "search.group.foreign",
+        title: "the group of another account gets the same response as an unknown group",
+        why: "Group ids are sequential. A caller that can distinguish used ids from unused ones learns how many groups others have.",
+        clauses: &[Clause::SearchGroup, Clause::SearchNoReveal],
+        needs: &[Fact::OwnAddresses, Fact::ForeignGroup],
+        run: Run::Cases(|_| Case::single(Cost::requests(14), foreign_group)),
+        ..SEARCH
+    },
+    Check {
+        id: "search.no-reveal.foreign-addresses",
+        title: "addresses of other accounts get exactly the same response as unknown addresses",
+        why: "A difference lets anybody with a token find out which addresses the service has sold to others.",
+        clauses: &[Clause::SearchNoReveal],
+        needs: &[Fact::ForeignAddresses],
+        run: Run::Cases(|_| {
+            let cases = [("IPv4", false), ("IPv6", true)].into_iter().flat_map(|(family, is_v6)| {
+                OTHER_PARAMETERS.map(|(what, others)| {
+                    let label = format!("{family}, {what}");
+                    Case::for_data(label, Cost::requests(3), (is_v6, what, others), foreign_address)
+                })
+            });
+            cases.collect()
+        }),
+        ..SEARCH
+    },
+    Check {
+        id: "search.no-reveal.nothing-found",
+        title: "addresses of other accounts find nothing, alone, with ports and among own ones",
+        why: "A customer sees the addresses, ports and groups of another customer's instances.",
+        clauses: &[Clause::SearchNoReveal, Clause::AllOwnAccount],
+        needs: &[Fact::ForeignAddresses],
+        run: Run::Cases(|_| {
+            let case = |(label, others): (&'static str, ForeignItems)| {
+                Case::for_data(label, Cost::requests(6), (label, others), nothing_found)
+            };
+            [
+                ("foreign addresses", ForeignItems::Alone),
+                ("foreign addresses with ports", ForeignItems::WithPorts),
+                ("foreign addresses among own ones", ForeignItems::AmongOwn),
+            ]
+            .into_iter()
+            .map(case)
+            .collect()
+        }),
+        ..SEARCH
+    },
+    Check {
+        id: "search.no-reveal.refusals",
+        title: "a batch with an invalid item gets the same rejection with foreign addresses as with unknown ones",
+        why: "A rejection that mentions matches reveals as much about other accounts as a result.",
+        clauses: &[Clause::SearchNoReveal],
+        needs: &[Fact::ForeignAddresses],
+        run: Run::Cases(|scope| {
+            let case = |(label, item): (&'static str, &'static str)| {
+                Case::for_data(label, Cost::requests(3), item, rejected_alike)
+            };
+            let mut items = vec![("a network", "203.0.113.0/24"), ("port 0", "203.0.113.250:0")];
+            items.retain(|(label, _)| *label != "port 0" || !scope.contract.search.ports.contains(&0));
+            items.into_iter().map(case).collect()
+        }),
+        ..SEARCH
+    },
+    Check {
+        id: "search.no-reveal.shared-address",
+        title: "a search for an address that two accounts share shows each of them only its own instances",
+        why: "Accounts share addresses and differ by port: a result by address alone shows one customer the other's instances.",
+        clauses: &[Clause::SearchNoReveal, Clause::AllOwnAccount],
+        needs: &[Fact::SharedAddress, Fact::SecondToken],
+        run: Run::Cases(|_| Case::single(Cost::requests(2), shared_address)),
+        ..SEARCH
+    },
+    Check {
+        id: "search.order-number.foreign",
+        title: "the order number of another account gets the same response as an unknown one",
+        why: "Order numbers can be guessed. A difference shows which ones exist, and what was bought with them.",
+        clauses: &[Clause::SearchOrderNumber, Clause::SearchNoReveal, Clause::AllOwnAccount],
+        needs: &[Fact::OwnAddresses, Fact::ForeignOrder],
+        run: Run::Cases(|_| Case::single(Cost::requests(17), foreign_order)),
+        ..SEARCH
+    },
+];
 
 /// A group that is unlikely to exist, since ids are sequential.
 const UNKNOWN_GROUP: i64 = 9_007_199_254_740_001;
@@ -181,14 +179,12 @@ const OTHER_PARAMETERS: [(&str, OtherParameters); 8] = [
     (BESIDE_OWN, |_, request| request),
     (WITH_PORT, |_, request| request),
     ("on a page of the smallest size", |search, request| {
-        request.field(&search.page_size.name, *search.page_sizes.start())
+        request.field(PAGE_SIZE, *search.page_sizes.start())
     }),
-    ("on the second page", |search, request| request.field(&search.page.name, *search.pages.start() + 1)),
-    ("ungrouped", |search, request| request.field(&search.group_id.name, 0)),
-    ("activated since long ago", |search, request| {
-        request.field(&search.activated_from.name, "2000-01-01T00:00:00Z")
-    }),
-    ("of a status", |search, request| request.field(&search.status.name, search.statuses[0].as_str())),
+    ("on the second page", |search, request| request.field(PAGE, *search.pages.start() + 1)),
+    ("ungrouped", |_, request| request.field(GROUP_ID, 0)),
+    ("activated since long ago", |_, request| request.field(ACTIVATED_FROM, "2000-01-01T00:00:00Z")),
+    ("of a status", |search, request| request.field(STATUS, search.statuses[0].as_str())),
 ];
 
 async fn foreign_address(

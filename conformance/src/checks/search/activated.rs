@@ -22,127 +22,124 @@ use crate::grammar::{Reason, by_reason, date_times};
 use crate::target::Fact;
 use crate::wire::Request;
 
-pub(super) static ORDER_REVERSED: Check = Check {
-    id: "search.activated-order.reversed",
-    title: "`activatedTo` earlier than `activatedFrom` is rejected, compared as instants and not as text",
-    why: "If swapped bounds are accepted, the empty result looks as if nothing was activated in that time.",
-    clauses: &[Clause::SearchActivatedOrder],
-    run: Run::Cases(|_| {
-        let row = |(label, lower, upper): (&str, _, _), is_allowed| {
-            let row = Row::accepts_or_rejects(Clause::SearchActivatedOrder, label, is_allowed);
-            between(row, [lower, upper]).from_valid("bounds in order", |_, good| in_order(good))
-        };
-        let reversed = ["2026-06-30T00:00:00Z", "2026-01-01T00:00:00Z"];
-        let beside = FILTERS.into_iter().chain(OTHER_PARAMETERS).map(|(label, change)| {
-            let row = Row::rejects(Clause::SearchActivatedOrder, format!("reversed, beside {label}"));
-            between(row, reversed).from_doubtful(None, move |search, good| in_order(change(search, good)))
-        });
-        let alone = IN_ORDER.map(|bounds| row(bounds, true)).into_iter();
-        row::cases(alone.chain(REVERSED.map(|bounds| row(bounds, false))).chain(beside))
-    }),
-    ..SEARCH
-};
-
-pub(super) static RANGE_ALONE: Check = Check {
-    id: "search.activated-range.alone",
-    title: "each bound is accepted alone, and an instance that was never activated matches none",
-    why: "Billing jobs request everything since a date. If both bounds are required, or pending instances match, their sums are wrong.",
-    clauses: &[Clause::SearchActivatedRange],
-    needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| {
-        let rows: [(&str, Bounds); 3] = [
-            ("activatedFrom", |time| vec![Filter::ActivatedFrom(time)]),
-            ("activatedTo", |time| vec![Filter::ActivatedTo(time)]),
-            ("both", |time| {
-                vec![Filter::ActivatedFrom(time.min(Timestamp::UNIX_EPOCH)), Filter::ActivatedTo(time)]
-            }),
-        ];
-        let mut cases = surveyed(rows.map(|(label, bounds)| (label, 5, bounds)), alone);
-        for (side, kind) in [("from", FilterKind::ActivatedFrom), ("to", FilterKind::ActivatedTo)] {
-            let sized = cases_of_sizes(kind).into_iter();
-            cases.extend(sized.map(|case| case.relabelled(|label| format!("{side}, {label}"))));
-        }
-        cases
-    }),
-    ..SEARCH
-};
-
-pub(super) static RANGE_BEYOND: Check = Check {
-    id: "search.activated-range.beyond",
-    title: "a bound one step past an activation excludes it, and one at midnight does not stand for the day",
-    why: "If bounds are rounded to seconds or days, results include activations of the neighbouring period, some of them twice.",
-    clauses: &[Clause::SearchActivatedRange, Clause::SearchActivatedOrder],
-    needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| {
-        let cases =
-            [("after", 9, Side::From), ("before", 9, Side::To), ("reversed by one step", 18, Side::Both)];
-        let mut cases = surveyed(cases, beyond);
-        cases.extend(surveyed([("at midnight", 6, ())], at_midnight));
-        cases
-    }),
-    ..SEARCH
-};
-
-pub(super) static RANGE_FORMAT: Check = Check {
-    id: "search.activated-range.format",
-    title: "both bounds accept RFC 3339 with a time zone and nothing else",
-    why: "The meaning of a time without a zone depends on the machine. A guessed zone shifts every report by hours.",
-    clauses: &[Clause::SearchActivatedRange],
-    run: Run::Cases(|scope| {
-        let search = &scope.contract.search;
-        let bounds: [BoundPair; 2] = [
-            |search| [&search.activated_from, &search.activated_to],
-            |search| [&search.activated_to, &search.activated_from],
-        ];
-        // Values of the other bound that contradict no bound.
-        let others = ["2099-12-31T00:00:00Z", "1970-01-01T00:00:00Z"];
-        let cases = bounds.into_iter().zip(others).flat_map(|(bound, other)| {
-            let name = bound(search)[0].name.clone();
-            let reasons = by_reason(date_times(0)).into_iter().enumerate();
-            reasons.map(move |(at, reason)| {
-                let member = if reason.is_valid { None } else { other_member(at) };
-                format_case(&name, bound, other, member, reason)
-            })
-        });
-        let without_zone = FILTERS.into_iter().chain(OTHER_PARAMETERS).map(|(label, change)| {
-            let row = Row::rejects(Clause::SearchActivatedRange, format!("no time zone, beside {label}"));
-            let row = between(row, ["2026-01-01T00:00:00", "2026-06-30T00:00:00"]);
-            row.from_doubtful(None, move |search, good| in_order(change(search, good))).case()
-        });
-        cases.chain(without_zone).collect()
-    }),
-    ..SEARCH
-};
-
-pub(super) static RANGE_OFFSETS: Check = Check {
-    id: "search.activated-range.offsets",
-    title: "a bound means the same instant in every time zone offset",
-    why: "Callers send local times. A server that ignores the offset shifts the range by hours, unnoticed.",
-    clauses: &[Clause::SearchActivatedRange],
-    needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| {
-        let cases = OFFSETS.map(|(label, minutes)| (label, 10, minutes));
-        surveyed(cases, offsets)
-    }),
-    ..SEARCH
-};
-
-pub(super) static RANGE_OWN_INSTANT: Check = Check {
-    id: "search.activated-range.own-instant",
-    title: "a bound equal to an activation includes it, on either side and on both",
-    why: "With exclusive bounds, consecutive periods miss the activations between them, such as those at midnight.",
-    clauses: &[Clause::SearchActivatedRange],
-    needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| {
-        let rows: [(&str, Bounds); 3] = [
-            ("activatedFrom", |time| vec![Filter::ActivatedFrom(time)]),
-            ("activatedTo", |time| vec![Filter::ActivatedTo(time)]),
-            ("both", |time| vec![Filter::ActivatedFrom(time), Filter::ActivatedTo(time)]),
-        ];
-        surveyed(rows.map(|(label, bounds)| (label, 9, bounds)), own_instant)
-    }),
-    ..SEARCH
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "search.activated-order.reversed",
+        title: "`activatedTo` earlier than `activatedFrom` is rejected, compared as instants and not as text",
+        why: "If swapped bounds are accepted, the empty result looks as if nothing was activated in that time.",
+        clauses: &[Clause::SearchActivatedOrder],
+        run: Run::Cases(|_| {
+            let row = |(label, lower, upper): (&str, _, _), is_allowed| {
+                let row = Row::accepts_or_rejects(Clause::SearchActivatedOrder, label, is_allowed);
+                between(row, [lower, upper]).from_valid("bounds in order", |_, good| in_order(good))
+            };
+            let reversed = ["2026-06-30T00:00:00Z", "2026-01-01T00:00:00Z"];
+            let beside = FILTERS.into_iter().chain(OTHER_PARAMETERS).map(|(label, change)| {
+                let row = Row::rejects(Clause::SearchActivatedOrder, format!("reversed, beside {label}"));
+                between(row, reversed).from_doubtful(None, move |search, good| in_order(change(search, good)))
+            });
+            let alone = IN_ORDER.map(|bounds| row(bounds, true)).into_iter();
+            row::cases(alone.chain(REVERSED.map(|bounds| row(bounds, false))).chain(beside))
+        }),
+        ..SEARCH
+    },
+    Check {
+        id: "search.activated-range.alone",
+        title: "each bound is accepted alone, and an instance that was never activated matches none",
+        why: "Billing jobs request everything since a date. If both bounds are required, or pending instances match, their sums are wrong.",
+        clauses: &[Clause::SearchActivatedRange],
+        needs: &[Fact::OwnAddresses],
+        run: Run::Cases(|_| {
+            let rows: [(&str, Bounds); 3] = [
+                ("activatedFrom", |time| vec![Filter::ActivatedFrom(time)]),
+                ("activatedTo", |time| vec![Filter::ActivatedTo(time)]),
+                ("both", |time| {
+                    vec![Filter::ActivatedFrom(time.min(Timestamp::UNIX_EPOCH)), Filter::ActivatedTo(time)]
+                }),
+            ];
+            let mut cases = surveyed(rows.map(|(label, bounds)| (label, 5, bounds)), alone);
+            for (side, kind) in [("from", FilterKind::ActivatedFrom), ("to", FilterKind::ActivatedTo)] {
+                let sized = cases_of_sizes(kind).into_iter();
+                cases.extend(sized.map(|case| case.relabelled(|label| format!("{side}, {label}"))));
+            }
+            cases
+        }),
+        ..SEARCH
+    },
+    Check {
+        id: "search.activated-range.beyond",
+        title: "a bound one step past an activation excludes it, and one at midnight does not stand for the day",
+        why: "If bounds are rounded to seconds or days, results include activations of the neighbouring period, some of them twice.",
+        clauses: &[Clause::SearchActivatedRange, Clause::SearchActivatedOrder],
+        needs: &[Fact::OwnAddresses],
+        run: Run::Cases(|_| {
+            let cases =
+                [("after", 9, Side::From), ("before", 9, Side::To), ("reversed by one step", 18, Side::Both)];
+            let mut cases = surveyed(cases, beyond);
+            cases.extend(surveyed([("at midnight", 6, ())], at_midnight));
+            cases
+        }),
+        ..SEARCH
+    },
+    Check {
+        id: "search.activated-range.format",
+        title: "both bounds accept RFC 3339 with a time zone and nothing else",
+        why: "The meaning of a time without a zone depends on the machine. A guessed zone shifts every report by hours.",
+        clauses: &[Clause::SearchActivatedRange],
+        run: Run::Cases(|scope| {
+            let search = &scope.contract.search;
+            let bounds: [BoundPair; 2] = [
+                |search| [&search.activated_from, &search.activated_to],
+                |search| [&search.activated_to, &search.activated_from],
+            ];
+            // Values of the other bound that contradict no bound.
+            let others = ["2099-12-31T00:00:00Z", "1970-01-01T00:00:00Z"];
+            let cases = bounds.into_iter().zip(others).flat_map(|(bound, other)| {
+                let name = bound(search)[0].name.clone();
+                let reasons = by_reason(date_times(0)).into_iter().enumerate();
+                reasons.map(move |(at, reason)| {
+                    let member = if reason.is_valid { None } else { other_member(at) };
+                    format_case(&name, bound, other, member, reason)
+                })
+            });
+            let without_zone = FILTERS.into_iter().chain(OTHER_PARAMETERS).map(|(label, change)| {
+                let row = Row::rejects(Clause::SearchActivatedRange, format!("no time zone, beside {label}"));
+                let row = between(row, ["2026-01-01T00:00:00", "2026-06-30T00:00:00"]);
+                row.from_doubtful(None, move |search, good| in_order(change(search, good))).case()
+            });
+            cases.chain(without_zone).collect()
+        }),
+        ..SEARCH
+    },
+    Check {
+        id: "search.activated-range.offsets",
+        title: "a bound means the same instant in every time zone offset",
+        why: "Callers send local times. A server that ignores the offset shifts the range by hours, unnoticed.",
+        clauses: &[Clause::SearchActivatedRange],
+        needs: &[Fact::OwnAddresses],
+        run: Run::Cases(|_| {
+            let cases = OFFSETS.map(|(label, minutes)| (label, 10, minutes));
+            surveyed(cases, offsets)
+        }),
+        ..SEARCH
+    },
+    Check {
+        id: "search.activated-range.own-instant",
+        title: "a bound equal to an activation includes it, on either side and on both",
+        why: "With exclusive bounds, consecutive periods miss the activations between them, such as those at midnight.",
+        clauses: &[Clause::SearchActivatedRange],
+        needs: &[Fact::OwnAddresses],
+        run: Run::Cases(|_| {
+            let rows: [(&str, Bounds); 3] = [
+                ("activatedFrom", |time| vec![Filter::ActivatedFrom(time)]),
+                ("activatedTo", |time| vec![Filter::ActivatedTo(time)]),
+                ("both", |time| vec![Filter::ActivatedFrom(time), Filter::ActivatedTo(time)]),
+            ];
+            surveyed(rows.map(|(label, bounds)| (label, 9, bounds)), own_instant)
+        }),
+        ..SEARCH
+    },
+];
 
 type Bounds = fn(Timestamp) -> Vec<Filter>;
 

@@ -15,60 +15,75 @@ use crate::contract::part::{ACTIVATED_FROM, IPS, PAGE, PAGE_SIZE};
 use crate::contract::{Clause, Search};
 use crate::target::Fact;
 
-pub(super) static RAW_LIMIT_BOUNDARIES: Check = Check {
-    id: "search.ips-raw-limit.boundaries",
-    title: "raw items are counted before duplicates are removed, and `ips` is an array",
-    why: "A lower limit rejects batches that the contract allows. Without a limit a single request can occupy the server.",
-    clauses: &[Clause::SearchIpsRawLimit],
-    run: Run::Cases(raw_limit_cases),
-    ..SEARCH
-};
-
-pub(super) static DEDUP_LIMIT_BOUNDARIES: Check = Check {
-    id: "search.ips-dedup-limit.boundaries",
-    title: "the limit on distinct items counts addresses with their ports, after duplicates are removed",
-    why: "Callers send lists with repeated entries. If the service counts them wrongly, \
-          it rejects a batch that fits, or searches only a part of one that does not.",
-    clauses: &[Clause::SearchIpsDedupLimit],
-    run: Run::Cases(|scope| row::cases(DISTINCT.map(|row| distinct(scope, row)))),
-    ..SEARCH
-};
-
-pub(super) static DEDUP_LIMIT_REPEATS: Check = Check {
-    id: "search.ips-dedup-limit.repeats",
-    title: "repeating or respelling an item changes neither the instances nor `total`",
-    why: "An instance that is listed once for each repetition is counted, renewed or billed more than once by the caller.",
-    clauses: &[Clause::SearchIpsDedupLimit, Clause::SearchTotal],
-    needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| {
-        let cases = [
-            ("each item twice", 6, false),
-            ("each item twice and respelled", 6, true),
-            (THREE_TIMES, 6, false),
-        ];
-        surveyed(cases.map(|(label, requests, with)| (label, requests, (label, with))), repeats)
-    }),
-    ..SEARCH
-};
-
-pub(super) static ALL_OR_NOTHING: Check = Check {
-    id: "search.ips-all-or-nothing.position",
-    title: "one invalid item, an empty set or a set over the limit rejects the whole batch",
-    why: "When an invalid item is dropped silently, its instance is missing from the result and looks deleted.",
-    clauses: &[Clause::SearchIpsAllOrNothing],
-    run: Run::Cases(all_or_nothing_cases),
-    ..SEARCH
-};
-
-pub(super) static MAX_BATCH_LIMITS: Check = Check {
-    id: "search.max-batch-no-effect.limits",
-    title: "a declared `maxBatchSize` neither lowers nor raises the limit on distinct items",
-    why: "If it did, the accepted size of a batch would depend on the instances that it happens to match.",
-    clauses: &[Clause::SearchMaxBatchNoEffect],
-    needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| Case::single(Cost::requests(8), max_batch)),
-    ..SEARCH
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "search.ips-raw-limit.boundaries",
+        title: "raw items are counted before duplicates are removed, and `ips` is an array",
+        why: "A lower limit rejects batches that the contract allows. Without a limit a single request can occupy the server.",
+        clauses: &[Clause::SearchIpsRawLimit],
+        run: Run::Cases(raw_limit_cases),
+        ..SEARCH
+    },
+    Check {
+        id: "search.ips-dedup-limit.boundaries",
+        title: "the limit on distinct items counts addresses with their ports, after duplicates are removed",
+        why: "Callers send lists with repeated entries. If the service counts them wrongly, \
+              it rejects a batch that fits, or searches only a part of one that does not.",
+        clauses: &[Clause::SearchIpsDedupLimit],
+        run: Run::Cases(|scope| row::cases(DISTINCT.map(|row| distinct(scope, row)))),
+        ..SEARCH
+    },
+    Check {
+        id: "search.ips-dedup-limit.repeats",
+        title: "repeating or respelling an item changes neither the instances nor `total`",
+        why: "An instance that is listed once for each repetition is counted, renewed or billed more than once by the caller.",
+        clauses: &[Clause::SearchIpsDedupLimit, Clause::SearchTotal],
+        needs: &[Fact::OwnAddresses],
+        run: Run::Cases(|_| {
+            let cases = [
+                ("each item twice", 6, false),
+                ("each item twice and respelled", 6, true),
+                (THREE_TIMES, 6, false),
+            ];
+            surveyed(cases.map(|(label, requests, with)| (label, requests, (label, with))), repeats)
+        }),
+        ..SEARCH
+    },
+    Check {
+        id: "search.ips-all-or-nothing.position",
+        title: "one invalid item, an empty set or a set over the limit rejects the whole batch",
+        why: "When an invalid item is dropped silently, its instance is missing from the result and looks deleted.",
+        clauses: &[Clause::SearchIpsAllOrNothing],
+        run: Run::Cases(all_or_nothing_cases),
+        ..SEARCH
+    },
+    Check {
+        id: "search.max-batch-no-effect.limits",
+        title: "a declared `maxBatchSize` neither lowers nor raises the limit on distinct items",
+        why: "If it did, the accepted size of a batch would depend on the instances that it happens to match.",
+        clauses: &[Clause::SearchMaxBatchNoEffect],
+        needs: &[Fact::OwnAddresses],
+        run: Run::Cases(|_| Case::single(Cost::requests(8), max_batch)),
+        ..SEARCH
+    },
+    Check {
+        id: "search.ips-first-text.respelled",
+        title: "a batch with several spellings of an address gives the result of the first spelling alone",
+        why: "If a service knows an address in one spelling only, the order of a list decides what is found, which callers can't \
+              predict.",
+        clauses: &[Clause::SearchIpsFirstText],
+        needs: &[Fact::OwnAddresses],
+        run: Run::Cases(|_| {
+            let each = |(label, with_port): (&'static str, bool)| {
+                [("the other spelling first", true), ("the known spelling first", false)]
+                    .map(|(order, is_first)| (format!("{label}, {order}"), 2, (with_port, is_first)))
+            };
+            let cases = [("addresses", false), ("addresses with ports", true)].into_iter().flat_map(each);
+            surveyed(cases, first_text)
+        }),
+        ..SEARCH
+    },
+];
 
 fn raw_limit_cases(scope: &Scope<'_>) -> Vec<Case> {
     const INVALID: [(&str, Change); 8] = [
@@ -334,24 +349,6 @@ async fn judge_shape(
     let bad = change(search, probe.search(items));
     probe.rejects(Clause::SearchIpsAllOrNothing, &why, &bad).await
 }
-
-pub(super) static FIRST_TEXT: Check = Check {
-    id: "search.ips-first-text.respelled",
-    title: "a batch with several spellings of an address gives the result of the first spelling alone",
-    why: "If a service knows an address in one spelling only, the order of a list decides what is found, which callers can't \
-          predict.",
-    clauses: &[Clause::SearchIpsFirstText],
-    needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| {
-        let each = |(label, with_port): (&'static str, bool)| {
-            [("the other spelling first", true), ("the known spelling first", false)]
-                .map(|(order, is_first)| (format!("{label}, {order}"), 2, (with_port, is_first)))
-        };
-        let cases = [("addresses", false), ("addresses with ports", true)].into_iter().flat_map(each);
-        surveyed(cases, first_text)
-    }),
-    ..SEARCH
-};
 
 /// S([A', A]) = S([A']), whatever A' finds.
 async fn first_text(probe: &Probe<'_>, (with_port, is_respelled_first): (bool, bool)) -> Result<(), Stop> {

@@ -15,61 +15,59 @@ use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::Request;
 
-pub(super) static FIELD_TYPES: Check = Check {
-    id: "search.fields.types",
-    title: "a filter of another JSON type is rejected; where any string is valid, it may match nothing instead",
-    why: "If a filter of a wrong type is ignored, a caller that asked for a part gets everything.",
-    clauses: &[
-        Clause::SearchOrderNumber,
-        Clause::SearchCountry,
-        Clause::SearchCity,
-        Clause::SearchStatus,
-        Clause::SearchActivatedRange,
-    ],
-    run: Run::Cases(type_cases),
-    ..SEARCH
-};
-
-pub(super) static JSON_BODY_MALFORMED: Check = Check {
-    id: "search.json-body.malformed",
-    title: "a body that is not one JSON object is rejected",
-    why: "A corrupt body runs as a search that nobody requested.",
-    clauses: &[Clause::SearchJsonBody],
-    run: Run::Cases(|_| row::cases(MALFORMED.map(malformed))),
-    ..SEARCH
-};
-
-pub(super) static JSON_BODY_FORMS: Check = Check {
-    id: "search.json-body.forms",
-    title: "one JSON object is accepted in every valid notation",
-    why: "Libraries format JSON in different ways. A service that reads text instead of JSON rejects some of its callers.",
-    clauses: &[Clause::SearchJsonBody],
-    run: Run::Cases(|_| row::cases(FORMS.map(form))),
-    ..SEARCH
-};
-
-pub(super) static JSON_BODY_OPEN: Check = Check {
-    id: "search.json-body.open",
-    title: "unspecified forms of a search cause no server error",
-    why: "Client libraries differ in such details. A server error makes them retry a request that can't succeed.",
-    clauses: &[Clause::SearchJsonBody],
-    run: Run::Cases(|_| {
-        let row = |(label, unspecified, change): (&str, Unspecified, Change)| {
-            Row::either(Clause::SearchJsonBody, unspecified, label).changed(change)
-        };
-        row::cases(OPEN.map(row))
-    }),
-    ..SEARCH
-};
-
-pub(super) static TOKEN_SINGLE: Check = Check {
-    id: "search.token.single",
-    title: "a search takes one token: a missing, empty, unknown or repeated one is rejected",
-    why: "With two tokens, whose instances are listed depends on the order in which a service reads them.",
-    clauses: &[Clause::SearchToken],
-    run: Run::Cases(token_cases),
-    ..SEARCH
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "search.fields.types",
+        title: "a filter of another JSON type is rejected; where any string is valid, it may match nothing instead",
+        why: "If a filter of a wrong type is ignored, a caller that asked for a part gets everything.",
+        clauses: &[
+            Clause::SearchOrderNumber,
+            Clause::SearchCountry,
+            Clause::SearchCity,
+            Clause::SearchStatus,
+            Clause::SearchActivatedRange,
+        ],
+        run: Run::Cases(type_cases),
+        ..SEARCH
+    },
+    Check {
+        id: "search.json-body.malformed",
+        title: "a body that is not one JSON object is rejected",
+        why: "A corrupt body runs as a search that nobody requested.",
+        clauses: &[Clause::SearchJsonBody],
+        run: Run::Cases(|_| row::cases(MALFORMED.map(malformed))),
+        ..SEARCH
+    },
+    Check {
+        id: "search.json-body.forms",
+        title: "one JSON object is accepted in every valid notation",
+        why: "Libraries format JSON in different ways. A service that reads text instead of JSON rejects some of its callers.",
+        clauses: &[Clause::SearchJsonBody],
+        run: Run::Cases(|_| row::cases(FORMS.map(form))),
+        ..SEARCH
+    },
+    Check {
+        id: "search.json-body.open",
+        title: "unspecified forms of a search cause no server error",
+        why: "Client libraries differ in such details. A server error makes them retry a request that can't succeed.",
+        clauses: &[Clause::SearchJsonBody],
+        run: Run::Cases(|_| {
+            let row = |(label, unspecified, change): (&str, Unspecified, Change)| {
+                Row::either(Clause::SearchJsonBody, unspecified, label).changed(change)
+            };
+            row::cases(OPEN.map(row))
+        }),
+        ..SEARCH
+    },
+    Check {
+        id: "search.token.single",
+        title: "a search takes one token: a missing, empty, unknown or repeated one is rejected",
+        why: "With two tokens, whose instances are listed depends on the order in which a service reads them.",
+        clauses: &[Clause::SearchToken],
+        run: Run::Cases(token_cases),
+        ..SEARCH
+    },
+];
 
 /// Values of types that no text filter has.
 type Values = fn() -> Vec<Value>;

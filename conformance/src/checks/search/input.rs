@@ -14,33 +14,72 @@ use crate::contract::part::{ACTIVATED_FROM, IPS, PAGE, PAGE_SIZE, STATUS};
 use crate::contract::{Clause, Unspecified};
 use crate::grammar::{Reason, by_reason, ip_endpoints, ip_ports};
 
-pub(super) static IPS_REQUIRED_ABSENT: Check = Check {
-    id: "search.ips-required.absent",
-    title: "a search without `ips` is rejected",
-    why: "A client that loses its list of addresses gets the result of another search and does not notice.",
-    clauses: &[Clause::SearchIpsRequired],
-    run: Run::Cases(|_| {
-        let absent = ABSENT_BESIDE.map(|(label, change)| {
-            Row::rejects(Clause::SearchIpsRequired, label).sending(label, move |probe, good| {
-                Ok(change(&probe.contract().search, good.without_field(IPS)))
-            })
-        });
-        let null_or_elsewhere: [(&str, Change); 3] = [
-            ("null beside a status", |search, good| {
-                let status = search.statuses[0].as_str();
-                good.field(IPS, Value::Null).field(STATUS, status)
-            }),
-            ("null", |_, good| good.field(IPS, Value::Null)),
-            ("in the query, without a body", |_, good| {
-                good.body("application/json", "").query(IPS, UNKNOWN_ADDRESS)
-            }),
-        ];
-        let others = null_or_elsewhere
-            .map(|(label, change)| Row::rejects(Clause::SearchIpsRequired, label).changed(change));
-        row::cases(absent.into_iter().chain(others))
-    }),
-    ..SEARCH
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "search.ips-required.absent",
+        title: "a search without `ips` is rejected",
+        why: "A client that loses its list of addresses gets the result of another search and does not notice.",
+        clauses: &[Clause::SearchIpsRequired],
+        run: Run::Cases(|_| {
+            let absent = ABSENT_BESIDE.map(|(label, change)| {
+                Row::rejects(Clause::SearchIpsRequired, label).sending(label, move |probe, good| {
+                    Ok(change(&probe.contract().search, good.without_field(IPS)))
+                })
+            });
+            let null_or_elsewhere: [(&str, Change); 3] = [
+                ("null beside a status", |search, good| {
+                    let status = search.statuses[0].as_str();
+                    good.field(IPS, Value::Null).field(STATUS, status)
+                }),
+                ("null", |_, good| good.field(IPS, Value::Null)),
+                ("in the query, without a body", |_, good| {
+                    good.body("application/json", "").query(IPS, UNKNOWN_ADDRESS)
+                }),
+            ];
+            let others = null_or_elsewhere
+                .map(|(label, change)| Row::rejects(Clause::SearchIpsRequired, label).changed(change));
+            row::cases(absent.into_iter().chain(others))
+        }),
+        ..SEARCH
+    },
+    Check {
+        id: "search.ips-item.forms",
+        title: "each form of an item is accepted",
+        why: "Callers use every form of an address that the contract lists. One rejected form fails their whole batch.",
+        clauses: &[Clause::SearchIpsItem],
+        run: Run::Cases(|scope| {
+            let spellings = ip_endpoints(SEED, &scope.contract.search.ports);
+            let reasons = by_reason(spellings).into_iter().filter(|reason| reason.is_valid);
+            row::cases(reasons.map(accepted))
+        }),
+        ..SEARCH
+    },
+    Check {
+        id: "search.ips-item.malformed",
+        title: "an item that is not a complete address is rejected",
+        why: "A network, a fragment or a typing error that is accepted finds nothing or another address, \
+              and the caller trusts the result.",
+        clauses: &[Clause::SearchIpsItem],
+        run: Run::Cases(malformed_items),
+        ..SEARCH
+    },
+    Check {
+        id: "search.ips-item.open",
+        title: "unspecified spellings of an address cause no server error",
+        why: "Such spellings occur in real lists. A server error makes callers retry a request that can't succeed.",
+        clauses: &[Clause::SearchIpsItem],
+        run: Run::Cases(|_| row::cases(OPEN.map(open))),
+        ..SEARCH
+    },
+    Check {
+        id: "search.ips-port.boundaries",
+        title: "a port inside its range is accepted, and anything else after the address is rejected",
+        why: "If a port is truncated to 16 bits or ignored, the search finds instances on ports that the caller did not request.",
+        clauses: &[Clause::SearchIpsPort],
+        run: Run::Cases(port_cases),
+        ..SEARCH
+    },
+];
 
 /// Members beside which `ips` is absent.
 const ABSENT_BESIDE: [(&str, Change); 10] = [
@@ -55,47 +94,6 @@ const ABSENT_BESIDE: [(&str, Change); 10] = [
     ("absent beside a page size", |search, good| good.field(PAGE_SIZE, *search.page_sizes.start())),
     ("absent beside an activation time", |_, good| good.field(ACTIVATED_FROM, "2020-01-01T00:00:00Z")),
 ];
-
-pub(super) static IPS_ITEM_FORMS: Check = Check {
-    id: "search.ips-item.forms",
-    title: "each form of an item is accepted",
-    why: "Callers use every form of an address that the contract lists. One rejected form fails their whole batch.",
-    clauses: &[Clause::SearchIpsItem],
-    run: Run::Cases(|scope| {
-        let spellings = ip_endpoints(SEED, &scope.contract.search.ports);
-        let reasons = by_reason(spellings).into_iter().filter(|reason| reason.is_valid);
-        row::cases(reasons.map(accepted))
-    }),
-    ..SEARCH
-};
-
-pub(super) static IPS_ITEM_MALFORMED: Check = Check {
-    id: "search.ips-item.malformed",
-    title: "an item that is not a complete address is rejected",
-    why: "A network, a fragment or a typing error that is accepted finds nothing or another address, \
-          and the caller trusts the result.",
-    clauses: &[Clause::SearchIpsItem],
-    run: Run::Cases(malformed_items),
-    ..SEARCH
-};
-
-pub(super) static IPS_ITEM_OPEN: Check = Check {
-    id: "search.ips-item.open",
-    title: "unspecified spellings of an address cause no server error",
-    why: "Such spellings occur in real lists. A server error makes callers retry a request that can't succeed.",
-    clauses: &[Clause::SearchIpsItem],
-    run: Run::Cases(|_| row::cases(OPEN.map(open))),
-    ..SEARCH
-};
-
-pub(super) static IPS_PORT_BOUNDARIES: Check = Check {
-    id: "search.ips-port.boundaries",
-    title: "a port inside its range is accepted, and anything else after the address is rejected",
-    why: "If a port is truncated to 16 bits or ignored, the search finds instances on ports that the caller did not request.",
-    clauses: &[Clause::SearchIpsPort],
-    run: Run::Cases(port_cases),
-    ..SEARCH
-};
 
 /// Selects the same spellings in every run.
 const SEED: u64 = 0;

@@ -7,38 +7,40 @@ use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::relation::{Filter, FilterKind, ResultSet, Survey, apply, lacks_addresses, read, survey};
 use crate::checks::{Requests, State as RunState};
 use crate::contract::Clause;
+use crate::contract::part::REQUEST_ID_HEADER;
 use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
 
-pub(super) static FIRST: Check = Check {
-    id: "search.read-only.first",
-    title: "the first search for an instance does not change it",
-    why: "A search that moves instances to another group, or renews them, does so once, and nobody finds the cause.",
-    clauses: &[Clause::SearchReadOnly],
-    needs: &[Fact::OwnAddresses],
-    run: Run::FirstCases(|_| {
-        let requests = u32::try_from(3 * FirstSearches::BATCHES).unwrap_or(u32::MAX);
-        Case::single(Cost::requests(requests), first)
-    }),
-    ..SEARCH
-};
-
-pub(super) static REPEAT: Check = Check {
-    id: "search.read-only.repeat",
-    title: "searches change neither the instances nor the groups",
-    why: "Searches run often and unattended. If they change groups or instances, nobody finds the cause.",
-    clauses: &[Clause::SearchReadOnly, Clause::SearchEnvelope],
-    needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| {
-        vec![
-            Case::new("groups, by each of them", Cost::requests(2 + 3 * GROUPS), each_group),
-            Case::new("rounds", Cost::requests(17), rounds),
-            Case::new("two searches with one request id", Cost::requests(4), one_request_id),
-        ]
-    }),
-    ..SEARCH
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "search.read-only.first",
+        title: "the first search for an instance does not change it",
+        why: "A search that moves instances to another group, or renews them, does so once, and nobody finds the cause.",
+        clauses: &[Clause::SearchReadOnly],
+        needs: &[Fact::OwnAddresses],
+        run: Run::FirstCases(|_| {
+            let requests = u32::try_from(3 * FirstSearches::BATCHES).unwrap_or(u32::MAX);
+            Case::single(Cost::requests(requests), first)
+        }),
+        ..SEARCH
+    },
+    Check {
+        id: "search.read-only.repeat",
+        title: "searches change neither the instances nor the groups",
+        why: "Searches run often and unattended. If they change groups or instances, nobody finds the cause.",
+        clauses: &[Clause::SearchReadOnly, Clause::SearchEnvelope],
+        needs: &[Fact::OwnAddresses],
+        run: Run::Cases(|_| {
+            vec![
+                Case::new("groups, by each of them", Cost::requests(2 + 3 * GROUPS), each_group),
+                Case::new("rounds", Cost::requests(17), rounds),
+                Case::new("two searches with one request id", Cost::requests(4), one_request_id),
+            ]
+        }),
+        ..SEARCH
+    },
+];
 
 /// What a run sees when it searches for some instances for the first time and at once again. A search that changes what it finds
 /// does so only once, so a retry of the case has the same result.
@@ -121,7 +123,7 @@ async fn each_group(probe: &Probe<'_>) -> Result<(), Stop> {
 
 /// The request id of a search is only a trace id: a second search with the same id has its own result.
 async fn one_request_id(probe: &Probe<'_>) -> Result<(), Stop> {
-    let header = &probe.contract().extract.request_id_header.name;
+    let header = REQUEST_ID_HEADER;
     let own = probe.own_addresses(2);
     let [one, other] = own[..] else {
         return Err(lacks_addresses(probe, "it takes two addresses", "a second one"));

@@ -10,41 +10,56 @@ use crate::contract::Clause;
 use crate::contract::part::{ACTIVATED_FROM, STATUS};
 use crate::target::Fact;
 
-pub(super) static STATUS_BOUNDARIES: Check = Check {
-    id: "search.status.boundaries",
-    title: "each listed `status` is accepted and any other text is rejected",
-    why: "If a misspelled status is ignored, a caller who wants active instances gets expired ones too.",
-    clauses: &[Clause::SearchStatus],
-    run: Run::Cases(|scope| {
-        let statuses = &scope.contract.search.statuses;
-        let mut cases = boundary_cases(scope, |search| &search.status, |_| true);
-        // One request for each status of the document.
-        let near = UNLISTED.map(|(label, change)| {
-            let values = statuses.iter().map(|status| change(status));
-            values.filter(|status| !statuses.contains(status)).fold(reject(label), unlisted)
-        });
-        cases.extend(near.map(Row::case));
-        // A service may forget to validate when nothing is found.
-        let others = OTHER_STATUSES.iter().filter(|status| !statuses.iter().any(|listed| listed == *status));
-        let others = others.map(|status| unlisted(reject(status), (*status).to_owned()));
-        let two =
-            statuses.windows(2).map(|pair| pair.join(",")).fold(reject("two of them with a comma"), unlisted);
-        let beside = FILTERS.into_iter().filter(|(label, _)| *label != "a status").chain([SECOND_PAGE]);
-        let beside = beside.map(|(label, change)| {
-            let row = reject(&format!("unlisted, beside {label}"));
-            unlisted(row, format!("un{}", statuses[0])).from_doubtful(None, change)
-        });
-        let bounded = Row::accepts(Clause::SearchStatus, "listed, beside an activation time");
-        let bounded = statuses.iter().fold(bounded, |row, status| {
-            row.with(format!("status {status} beside {ACTIVATED_FROM}"), STATUS, status.as_str())
-        });
-        let bounded = bounded.from_valid("", |_, good| good.field(ACTIVATED_FROM, "2020-01-01T00:00:00Z"));
-        let rows = others.map(|row| row.from_nothing_found("nothing found")).chain([two]).chain(beside);
-        cases.extend(row::cases(rows.chain([bounded.unshared()])));
-        cases
-    }),
-    ..SEARCH
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "search.status.boundaries",
+        title: "each listed `status` is accepted and any other text is rejected",
+        why: "If a misspelled status is ignored, a caller who wants active instances gets expired ones too.",
+        clauses: &[Clause::SearchStatus],
+        run: Run::Cases(|scope| {
+            let statuses = &scope.contract.search.statuses;
+            let mut cases = boundary_cases(scope, |search| &search.status, |_| true);
+            // One request for each status of the document.
+            let near = UNLISTED.map(|(label, change)| {
+                let values = statuses.iter().map(|status| change(status));
+                values.filter(|status| !statuses.contains(status)).fold(reject(label), unlisted)
+            });
+            cases.extend(near.map(Row::case));
+            // A service may forget to validate when nothing is found.
+            let others =
+                OTHER_STATUSES.iter().filter(|status| !statuses.iter().any(|listed| listed == *status));
+            let others = others.map(|status| unlisted(reject(status), (*status).to_owned()));
+            let two = statuses
+                .windows(2)
+                .map(|pair| pair.join(","))
+                .fold(reject("two of them with a comma"), unlisted);
+            let beside = FILTERS.into_iter().filter(|(label, _)| *label != "a status").chain([SECOND_PAGE]);
+            let beside = beside.map(|(label, change)| {
+                let row = reject(&format!("unlisted, beside {label}"));
+                unlisted(row, format!("un{}", statuses[0])).from_doubtful(None, change)
+            });
+            let bounded = Row::accepts(Clause::SearchStatus, "listed, beside an activation time");
+            let bounded = statuses.iter().fold(bounded, |row, status| {
+                row.with(format!("status {status} beside {ACTIVATED_FROM}"), STATUS, status.as_str())
+            });
+            let bounded =
+                bounded.from_valid("", |_, good| good.field(ACTIVATED_FROM, "2020-01-01T00:00:00Z"));
+            let rows = others.map(|row| row.from_nothing_found("nothing found")).chain([two]).chain(beside);
+            cases.extend(row::cases(rows.chain([bounded.unshared()])));
+            cases
+        }),
+        ..SEARCH
+    },
+    Check {
+        id: "search.status.sum",
+        title: "each `status` finds exactly the instances that show it",
+        why: "Renewal jobs search by status: an expired instance that is reported as active is not renewed in time.",
+        clauses: &[Clause::SearchStatus],
+        needs: &[Fact::OwnAddresses],
+        run: Run::Cases(|_| exact_cases(FilterKind::Status)),
+        ..SEARCH
+    },
+];
 
 fn reject(label: &str) -> Row {
     Row::rejects(Clause::SearchStatus, label)
@@ -53,16 +68,6 @@ fn reject(label: &str) -> Row {
 fn unlisted(row: Row, status: String) -> Row {
     row.with(format!("status is {status:?}, which is not listed"), STATUS, status)
 }
-
-pub(super) static STATUS_SUM: Check = Check {
-    id: "search.status.sum",
-    title: "each `status` finds exactly the instances that show it",
-    why: "Renewal jobs search by status: an expired instance that is reported as active is not renewed in time.",
-    clauses: &[Clause::SearchStatus],
-    needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| exact_cases(FilterKind::Status)),
-    ..SEARCH
-};
 
 /// Derives an unlisted text from a listed status.
 type Change = fn(&str) -> String;

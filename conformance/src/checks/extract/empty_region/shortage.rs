@@ -9,6 +9,7 @@ use crate::checks::extract::forms::Context;
 use crate::checks::extract::gateways::gives_gateways;
 use crate::checks::token::rejected_alike;
 use crate::contract::Clause;
+use crate::contract::part::REGIONS;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request};
 
@@ -18,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(7);
 
 /// Sends an extraction from the empty region.
 pub(super) async fn send(probe: &Probe<'_>, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
-    let regions = &probe.contract().extract.regions.name;
+    let regions = REGIONS;
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
     send_patiently(probe, request.clone().query(regions, region)).await
 }
