@@ -34,7 +34,7 @@ pub(crate) async fn read(mut response: reqwest::Response, max: usize) -> Result<
         let length = piece.len().max(joined.len());
         if chunk.len() > max.saturating_sub(length) {
             let body = if joined.is_empty() { piece } else { joined.freeze() };
-            return Err(BodyError::TooLong(RawResponse { status, headers, body }));
+            return Err(BodyError::TooLong(RawResponse::new(status, headers, body)));
         }
         if length == 0 {
             piece = chunk;
@@ -47,7 +47,7 @@ pub(crate) async fn read(mut response: reqwest::Response, max: usize) -> Result<
         joined.extend_from_slice(&chunk);
     }
     let body = if joined.is_empty() { piece } else { joined.freeze() };
-    Ok(RawResponse { status, headers, body })
+    Ok(RawResponse::new(status, headers, body))
 }
 
 /// Reads the beginning of a rejection. Its status and `Retry-After` count even when the body is interrupted.
@@ -60,7 +60,7 @@ pub(crate) async fn read_beginning(mut response: reqwest::Response) -> RawRespon
     {
         body.extend_from_slice(&chunk[..chunk.len().min(BEGINNING - body.len())]);
     }
-    RawResponse { status, headers, body: body.freeze() }
+    RawResponse::new(status, headers, body.freeze())
 }
 
 /// Whether the end of the body can be told from an interruption: by `Content-Length`, by chunks or by HTTP/2 frames.

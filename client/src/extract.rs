@@ -5,8 +5,6 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use bytes::Bytes;
-use futures_util::TryStreamExt;
 use serde::{Serialize, Serializer};
 
 use crate::{
@@ -15,9 +13,8 @@ use crate::{
     generated::types,
     integer::sealed::ToI64,
     options::{CallOptions, call_options},
-    response::bare_unexpected_response,
+    response::RawResponse,
     retry::{new_request_id, retry_after},
-    text::entries,
     with_response::Recorder,
 };
 
@@ -258,24 +255,18 @@ impl ExtractText {
         let Self { client, options, separator } = self;
         let requested = options.count;
         let (input, request_id, call) = options.input(Some(&separator));
-        let generated = client.generated_for(Some(separator.clone()), call, recorder);
-        let response = match input.call_text(&generated)?.send().await {
-            Ok(response) => response,
-            Err(error) => return Err(generated.failure(error).with_request_id(&request_id)),
-        };
-        let status = response.status();
-        let headers = ExtractProxiesHeaders::read(response.headers());
-        let retry_after = retry_after(response.headers(), SystemTime::now());
-        // The transport has read and checked the body already, so neither of the following fails.
-        let body: Vec<Bytes> = response.into_inner_stream().try_collect().await.unwrap_or_default();
-        let raw = String::from_utf8_lossy(&body.concat()).into_owned();
-        let entries = entries(&raw, &separator)
-            .map_err(|reason| bare_unexpected_response(reason, status, None).with_request_id(&request_id))?;
+        let recorder = recorder.unwrap_or_default();
+        let generated = client.generated_for(Some(separator), call, Some(recorder.clone()));
+        if let Err(error) = input.call_text(&generated)?.send().await {
+            return Err(generated.failure(error).with_request_id(&request_id));
+        }
+        // The transport has read the body and its entries already.
+        let RawResponse { headers, body, entries, .. } = recorder.response();
         Ok(TextExtraction {
             is_partial: entries.len().to_i64() < requested,
-            headers,
-            retry_after,
-            raw,
+            retry_after: retry_after(&headers, SystemTime::now()),
+            headers: ExtractProxiesHeaders::read(&headers),
+            raw: String::from_utf8_lossy(&body).into_owned(),
             entries,
             requested,
             request_id,

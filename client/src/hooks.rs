@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use progenitor_client::{ClientHooks, ClientInfo, OperationInfo, ResponseValue};
-use reqwest::{Request, Response, ResponseBuilderExt as _, StatusCode, Url, header::HeaderMap};
+use reqwest::{Request, Response, ResponseBuilderExt as _, StatusCode, Url};
 use serde::de::DeserializeOwned;
 
 use crate::{
@@ -87,7 +86,7 @@ pub(crate) async fn read<T: DeserializeOwned>(
         (Ok(value), _) => Ok(ResponseValue::new(value, status, headers)),
         (Err(error), Some(token)) => {
             let reason = format!("expected the JSON that the document describes: {error}");
-            let error = unexpected_response(&reason, &RawResponse { status, headers, body }, &token);
+            let error = unexpected_response(&reason, &RawResponse::new(status, headers, body), &token);
             Err(generated::Error::UnexpectedResponse(failed(error, &url)))
         }
         (Err(error), None) => Err(generated::Error::InvalidResponsePayload(body, error)),
@@ -106,14 +105,13 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> serde_json::Result<T> {
 /// A response that carries `error`.
 fn failed(error: Error, url: &Url) -> Response {
     let status = StatusCode::BAD_GATEWAY;
-    let response = RawResponse { status, headers: HeaderMap::new(), body: Bytes::new() };
-    let mut response = into_response(response, url);
+    let mut response = into_response(RawResponse { status, ..RawResponse::default() }, url);
     response.extensions_mut().insert(error);
     response
 }
 
 /// `url` is never read, but without one reqwest parses a constant for each response, which dominates the time of this function.
-fn into_response(RawResponse { status, headers, body }: RawResponse, url: &Url) -> Response {
+fn into_response(RawResponse { status, headers, body, .. }: RawResponse, url: &Url) -> Response {
     // Without a header there is nothing in it that could be invalid.
     let empty = http::Response::builder().url(url.clone()).body(()).unwrap_or_default();
     let mut response = empty.map(|()| body);

@@ -81,7 +81,6 @@ mod retry;
 mod search;
 mod secret;
 mod telemetry;
-mod terms;
 pub mod testing;
 mod text;
 mod token_source;

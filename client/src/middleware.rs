@@ -45,6 +45,11 @@ pub trait Middleware: Send + Sync + 'static {
     /// # Errors
     /// An error ends this request; the call is retried when [`Error::is_retryable`] says so.
     fn handle<'a>(&'a self, request: http::Request<Bytes>, next: Next<'a>) -> MiddlewareFuture<'a>;
+
+    /// Called before the client waits to retry a call that failed with `error`. `retry` counts from 1.
+    fn retrying(&self, error: &Error, retry: u32, wait: Duration) {
+        let _ = (error, retry, wait);
+    }
 }
 
 /// Which request of which call a middleware sees.
@@ -141,7 +146,7 @@ pub(crate) async fn run(
     let response = Next { rest: &transport.middleware, sender }.run(converted).await?;
     let has_length = response.extensions().get::<NoLength>().is_none();
     let (head, body) = response.into_parts();
-    Ok((RawResponse { status: head.status, headers: head.headers, body }, has_length))
+    Ok((RawResponse::new(head.status, head.headers, body), has_length))
 }
 
 /// Takes the headers and copies the rest; `Sender::send` needs the URL again.
@@ -187,7 +192,7 @@ fn changed_url(uri: &Uri, base: &Url) -> Result<Url, Error> {
 
 /// The response without the token, should the service have repeated it.
 fn into_http(response: RawResponse, has_length: bool, token: &Token) -> http::Response<Bytes> {
-    let RawResponse { status, mut headers, body } = response;
+    let RawResponse { status, mut headers, body, .. } = response;
     for value in headers.values_mut() {
         let scrubbed = token.scrub_bytes(value.as_bytes());
         if let Some(clean) = scrubbed.and_then(|bytes| http::HeaderValue::from_bytes(&bytes).ok()) {

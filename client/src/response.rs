@@ -14,8 +14,8 @@ use serde::{
 use serde_json::Value;
 
 use crate::{
-    BusinessCode, Error, Rejection, UnexpectedResponse, contract::REQUEST_ID_HEADER, generated::types,
-    lenient, operation::Operation, printable, retry::retry_after, secret::Token,
+    BusinessCode, Error, Rejection, TextEntry, UnexpectedResponse, contract::REQUEST_ID_HEADER,
+    generated::types, lenient, operation::Operation, printable, retry::retry_after, secret::Token,
 };
 
 /// Maximum length of an excerpt of a body in an error, in characters.
@@ -39,6 +39,14 @@ pub(crate) struct RawResponse {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    /// The entries of the body, if it is a text of gateways.
+    pub(crate) entries: Vec<TextEntry>,
+}
+
+impl RawResponse {
+    pub(crate) fn new(status: StatusCode, headers: HeaderMap, body: Bytes) -> Self {
+        Self { status, headers, body, entries: Vec::new() }
+    }
 }
 
 /// Returns the response when it is a success of `operation`, and an error otherwise.
@@ -286,7 +294,7 @@ mod tests {
         let headers =
             headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
         let status = StatusCode::from_u16(status).unwrap();
-        let response = RawResponse { status, headers, body: Bytes::copy_from_slice(body.as_bytes()) };
+        let response = RawResponse::new(status, headers, Bytes::copy_from_slice(body.as_bytes()));
         classify(contract::operation(operation).unwrap(), response, &token)
     }
 

@@ -13,7 +13,7 @@ use reqwest::{Request, StatusCode, Url};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{
-    Error, RetryBudget, RetryPolicy, Separator, TimeoutError, TransportError,
+    Error, RetryBudget, RetryPolicy, Separator, TextEntry, TimeoutError, TransportError,
     body::{self, BodyError},
     connection,
     contract::REQUEST_ID_HEADER,
@@ -128,6 +128,7 @@ impl Transport {
                     retries += 1;
                     telemetry::retrying(call.operation, retries, wait, &error);
                     call.telemetry.retrying(wait, &error);
+                    self.middleware.iter().for_each(|one| one.retrying(&error, retries, wait));
                     sleep(wait).await;
                 }
                 _ => return Err(error),
@@ -179,8 +180,11 @@ impl Transport {
         let outcome = outcome.and_then(|(response, has_length)| {
             telemetry::responded(response.status);
             telemetry.responded(response.status);
-            let response = classify(call.operation, response, token)?;
-            check_text(&response, has_length, call.separator, token).map(|()| response)
+            let mut response = classify(call.operation, response, token)?;
+            if let Some(separator) = call.separator {
+                response.entries = entries(&response, has_length, separator, token)?;
+            }
+            Ok(response)
         });
         telemetry.end(outcome.as_ref().err());
         outcome
@@ -290,22 +294,19 @@ fn authenticate(request: &mut Request, operation: &Operation, token: &Token) -> 
     }
 }
 
-/// Rejects a text that was cut short, or that is no list of gateways.
-fn check_text(
+/// The entries of a text. One that was cut short, or that is no list of gateways, is an error.
+fn entries(
     response: &RawResponse,
     has_length: bool,
-    separator: Option<&Separator>,
+    separator: &Separator,
     token: &Token,
-) -> Result<(), Error> {
-    let Some(separator) = separator else { return Ok(()) };
+) -> Result<Vec<TextEntry>, Error> {
     if !has_length && text::is_cut(&response.body, separator) {
         let detail = "the text does not end with its separator, and the response declares no length";
         return Err(Error::Transport(Box::new(TransportError::new(detail))));
     }
-    match text::entries(&String::from_utf8_lossy(&response.body), separator) {
-        Ok(_) => Ok(()),
-        Err(reason) => Err(unexpected_response(reason, response, token)),
-    }
+    text::entries(&String::from_utf8_lossy(&response.body), separator)
+        .map_err(|reason| unexpected_response(reason, response, token))
 }
 
 /// Whether the request failed on a connection that was kept alive and that the service had closed.

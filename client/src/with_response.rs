@@ -38,12 +38,18 @@ impl Recorder {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((response.clone(), attempts));
     }
 
+    /// The response that was kept.
+    pub(crate) fn response(&self) -> RawResponse {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        kept.unwrap_or_default().0
+    }
+
     /// `value` with the response that was kept. A success without a response does not exist, so the fallback is only for the
     /// type.
     pub(crate) fn attach<T>(&self, value: T) -> WithResponse<T> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (response, attempts) = kept.unwrap_or_default();
-        let RawResponse { status, headers, body } = response;
+        let RawResponse { status, headers, body, .. } = response;
         WithResponse { value, status, headers, body, attempts }
     }
 }

@@ -153,3 +153,12 @@ fn what_does_nothing_until_it_is_used_is_marked() {
         assert_eq!(marked.get(name), Some(&true), "{name} needs #[must_use]");
     }
 }
+
+/// Text of others is shown alike by the client and the server, which share no code.
+#[test]
+fn the_server_escapes_the_same_characters() {
+    for letter in '\0'..=char::MAX {
+        let text = letter.to_string();
+        assert_eq!(sallyport_client::printable(&text), sallyport_server::printable::printable(&text));
+    }
+}

@@ -19,11 +19,9 @@ pub struct Throttling {
     pub lowest_rate: Option<u32>,
 }
 
-/// The rate of a run. It is halved when a quarter of the latest responses are throttled. While requests are served it rises in
-/// equal steps to the rate before it was halved, and then by half of itself at a time: a rate that was once too high is
-/// approached slowly, and exceeded quickly once it is served. A target whose throttling stays moderate while the rate falls does
-/// not throttle because of the rate; then the rate is restored, and halved only when most responses are throttled. A rate that
-/// is not reached, because requests wait as the target asked, says nothing about the cause.
+/// The rate of a run. When too many of the latest responses are throttled, it falls to the share of them that was served. While
+/// requests are served it rises in growing steps, so that a rate that was too high is approached slowly, and exceeded quickly once it
+/// is served. A service that throttles fewer, at whatever rate, keeps it: each such request is just waited out.
 #[derive(Debug)]
 pub(crate) struct Pace(Mutex<State>);
 
@@ -33,28 +31,16 @@ struct State {
     ceiling: Option<f64>,
     /// The current rate below the ceiling; none while nothing was throttled.
     limit: Option<f64>,
-    /// The rate before it was last halved.
-    previous: f64,
-    /// Served requests since the rate last changed.
+    /// Served requests since the rate last changed, and times that it has risen since it last fell.
     served: u32,
-    /// Whether each of the latest responses was throttled.
-    latest: VecDeque<bool>,
-    /// When the latest requests were sent.
-    sent: VecDeque<Instant>,
-    /// When the rate was last halved.
-    halved_at: Option<Instant>,
-    /// The first rate of a series in which each was reached, and halved although at least half of the responses were served.
-    moderate_since: Option<f64>,
-    /// How many of the latest responses must be throttled to halve the rate.
-    halve_at: usize,
-    /// When the rate may rise again.
-    may_rise: Instant,
-    /// Wait that the last throttled response asked for: the cost of a rate that is too high.
-    wait: Duration,
+    rises: u32,
+    /// When each of the latest responses was received, and whether it was throttled.
+    latest: VecDeque<(Instant, bool)>,
+    /// When the rate last fell.
+    fell_at: Option<Instant>,
     /// When the next request may be sent.
     next: Instant,
     throttling: Throttling,
-    lowest: f64,
     /// When the longest `Retry-After` so far ends.
     retry_at: Option<Instant>,
     /// Requests in a row whose last attempt was throttled.
@@ -77,30 +63,13 @@ const MAX_FAILED_WAITS: u32 = 3;
 /// again.
 const WAIT_AGAIN_EVERY: u32 = 8;
 
-/// Number of latest responses that are considered, and how many of them must be throttled to halve the rate. If fewer are, each
-/// is just waited out.
+/// Number of latest responses that are considered, and how many of them must be throttled for the rate to fall.
 const LATEST: usize = 20;
-const MANY_THROTTLED: usize = 5;
-const MOST_THROTTLED: usize = LATEST / 2 + 1;
+const MANY_THROTTLED: usize = 6;
 
-/// A target that serves at least half at one rate would serve everything at half of it. If at least a quarter is still throttled
-/// at this part of the rate, the rate is not the cause.
-const NOT_THE_CAUSE_AT: f64 = 1.0 / 4.0;
-
-/// A rate is reached when requests are sent at this part of it.
-const REACHED: f64 = 1.0 / 2.0;
-
-/// Requests that must be served before the rate rises by a step, and the number of steps that double it.
-const SERVED_PER_STEP: u32 = 8;
-const STEPS: f64 = 8.0;
-
-/// Factor of a step above the rate that was last throttled.
-const GROWTH: f64 = 1.5;
-
-/// A step takes at least this part of the wait that the target asks for, and that wait counts up to a maximum: a halved rate
-/// needs at least half of the wait to recover.
-const MAX_WAIT: Duration = Duration::from_secs(5);
-const STEPS_PER_WAIT: u32 = 8;
+/// Requests that must be served before the rate rises, and the part of it by which the first rise exceeds the last.
+const SERVED_PER_RISE: u32 = 8;
+const GROWTH: f64 = 0.04;
 
 /// The rate never falls below this, in requests per second: the time limit of the run ends what takes longer.
 const MIN_RATE: f64 = 1.0;
@@ -108,26 +77,17 @@ const MIN_RATE: f64 = 1.0;
 /// Assumed rate of a target that responds faster than can be measured.
 const MAX_RATE: f64 = 10_000.0;
 
-/// Requests over which the rate is measured.
-const MEASURED: usize = 64;
-
 impl Pace {
     pub(super) fn new(ceiling: Option<NonZeroU32>, now: Instant) -> Self {
         Self(Mutex::new(State {
             ceiling: ceiling.map(|rate| f64::from(rate.get())),
             limit: None,
-            previous: MAX_RATE,
             served: 0,
+            rises: 0,
             latest: VecDeque::with_capacity(LATEST),
-            sent: VecDeque::with_capacity(MEASURED),
-            halved_at: None,
-            moderate_since: None,
-            halve_at: MANY_THROTTLED,
-            may_rise: now,
-            wait: Duration::ZERO,
+            fell_at: None,
             next: now,
             throttling: Throttling::default(),
-            lowest: f64::INFINITY,
             retry_at: None,
             consecutive_throttled: 0,
             failed_waits: 0,
@@ -137,15 +97,9 @@ impl Pace {
     /// Reserves the next turn to send a request, and returns when it is.
     pub(super) fn next_turn(&self, now: Instant) -> Instant {
         let mut state = lock(&self.0);
-        let turn = match state.rate() {
-            Some(rate) => {
-                let turn = state.next.max(now);
-                state.next = turn + Duration::from_secs_f64(1.0 / rate);
-                turn
-            }
-            None => now,
-        };
-        push_latest(&mut state.sent, MEASURED, turn);
+        let Some(rate) = state.rate() else { return now };
+        let turn = state.next.max(now);
+        state.next = turn + Duration::from_secs_f64(1.0 / rate);
         turn
     }
 
@@ -162,7 +116,7 @@ impl Pace {
         let mut state = lock(&self.0);
         state.throttling.responses += 1;
         if retry_after != Some(Duration::ZERO) && state.failed_waits < MAX_FAILED_WAITS {
-            state.lower_rate(sent, retry_after.unwrap_or(DEFAULT_WAIT), now);
+            state.lower_rate(sent, now);
         }
         // A wait beyond what a clock can represent is ignored.
         let retry_at = retry_after.and_then(|wait| now.checked_add(wait));
@@ -181,8 +135,6 @@ impl Pace {
         state.failed_waits = if is_served { 0 } else { state.failed_waits + 1 };
         if state.failed_waits == MAX_FAILED_WAITS {
             state.limit = None;
-            state.moderate_since = None;
-            state.halve_at = MANY_THROTTLED;
             state.latest.clear();
         }
     }
@@ -227,72 +179,58 @@ impl State {
     }
 
     fn raise_rate(&mut self, now: Instant) {
-        push_latest(&mut self.latest, LATEST, false);
+        self.push((now, false));
         let Some(limit) = self.limit else { return };
         self.served += 1;
-        if self.served < SERVED_PER_STEP || now < self.may_rise {
+        if self.served < SERVED_PER_RISE {
             return;
         }
         self.served = 0;
-        self.may_rise = now + self.wait / STEPS_PER_WAIT;
-        let raised = if limit < self.previous { limit + self.previous / STEPS } else { limit * GROWTH };
-        if raised >= self.previous {
-            self.moderate_since = None;
-        }
+        self.rises += 1;
+        let raised = limit * (1.0 + GROWTH * f64::from(self.rises));
         // At the tester's own rate, or above what any target reaches, the limit is lifted.
         self.limit = Some(raised).filter(|raised| *raised < self.ceiling.unwrap_or(MAX_RATE));
     }
 
-    /// A request that was sent before the rate was halved says nothing about the lower rate.
-    fn lower_rate(&mut self, sent: Instant, wait: Duration, now: Instant) {
-        self.wait = wait.min(MAX_WAIT);
-        if self.halved_at.is_some_and(|halved_at| sent <= halved_at) {
+    /// A request that was sent before the rate fell says nothing about the lower rate.
+    fn lower_rate(&mut self, sent: Instant, now: Instant) {
+        if self.fell_at.is_some_and(|fell_at| sent <= fell_at) {
             return;
         }
-        push_latest(&mut self.latest, LATEST, true);
-        let throttled = self.latest.iter().filter(|throttled| **throttled).count();
-        if throttled < self.halve_at {
+        self.push((now, true));
+        let throttled = self.latest.iter().filter(|(_, throttled)| *throttled).count();
+        if throttled < MANY_THROTTLED {
             return;
         }
+        let served = 1.0 - throttled as f64 / self.latest.len() as f64;
         let rate = self.rate().unwrap_or_else(|| self.measured());
-        let is_moderate = self.latest.len() >= 2 * throttled && self.measured() >= rate * REACHED;
+        // Never to less than half at once, because the latest responses are few.
+        let fallen = (rate * served.max(0.5)).max(MIN_RATE);
+        self.limit = Some(fallen);
+        let lowest = self.throttling.lowest_rate.unwrap_or(u32::MAX);
+        self.throttling.lowest_rate = Some(lowest.min(fallen.ceil() as u32));
         self.latest.clear();
-        self.served = 0;
-        self.halve_at = MANY_THROTTLED;
-        self.moderate_since = is_moderate.then(|| self.moderate_since.unwrap_or(rate));
-        if let Some(first) = self.moderate_since
-            && rate <= first * NOT_THE_CAUSE_AT
-        {
-            self.limit = Some(first);
-            self.halve_at = MOST_THROTTLED;
-            return;
-        }
-        self.previous = rate;
-        let halved = (rate / 2.0).max(MIN_RATE);
-        self.limit = Some(halved);
-        self.lowest = self.lowest.min(halved);
-        self.throttling.lowest_rate = Some(self.lowest.ceil() as u32);
-        self.halved_at = Some(now);
-        self.may_rise = now + self.wait / STEPS_PER_WAIT;
-        self.next = self.next.max(now + Duration::from_secs_f64(1.0 / halved));
+        (self.served, self.rises) = (0, 0);
+        self.fell_at = Some(now);
+        self.next = self.next.max(now + Duration::from_secs_f64(1.0 / fallen));
     }
 
-    /// The rate at which the latest requests were sent.
+    fn push(&mut self, response: (Instant, bool)) {
+        if self.latest.len() == LATEST {
+            self.latest.pop_front();
+        }
+        self.latest.push_back(response);
+    }
+
+    /// The rate at which the latest responses were received.
     fn measured(&self) -> f64 {
-        let (Some(first), Some(last)) = (self.sent.front(), self.sent.back()) else { return MAX_RATE };
+        let (Some((first, _)), Some((last, _))) = (self.latest.front(), self.latest.back()) else {
+            return MAX_RATE;
+        };
         let time = last.saturating_duration_since(*first).as_secs_f64();
-        match self.sent.len() - 1 {
-            intervals if intervals > 0 && time > 0.0 => (intervals as f64 / time).clamp(MIN_RATE, MAX_RATE),
-            _ => MAX_RATE,
-        }
+        let rate = (self.latest.len() - 1) as f64 / time;
+        if rate.is_finite() { rate.clamp(MIN_RATE, MAX_RATE) } else { MAX_RATE }
     }
-}
-
-fn push_latest<T>(latest: &mut VecDeque<T>, max: usize, item: T) {
-    if latest.len() == max {
-        latest.pop_front();
-    }
-    latest.push_back(item);
 }
 
 #[cfg(test)]
@@ -313,9 +251,8 @@ mod tests {
         (1.0 / between).round()
     }
 
-    /// Throttles with a wait that delays no step.
     fn throttle(pace: &Pace, sent: Instant, now: Instant, times: usize) {
-        (0..times).for_each(|_| pace.note_throttled(sent, Some(Duration::from_nanos(1)), now));
+        (0..times).for_each(|_| pace.note_throttled(sent, Some(Duration::from_secs(1)), now));
     }
 
     fn serve(pace: &Pace, now: Instant, times: u32) {
@@ -333,84 +270,52 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_halved_once_for_a_burst_and_rises_in_steps() {
+    fn the_rate_falls_once_for_a_burst_and_rises_in_steps() {
         let (pace, begun) = pace(Some(100));
         let at = |millis| begun + Duration::from_millis(millis);
         throttle(&pace, at(1), at(10), MANY_THROTTLED - 1);
         assert_eq!(rate(&pace, begun), 100.0, "a few are waited out");
         throttle(&pace, at(1), at(10), 9);
-        assert_eq!(rate(&pace, begun), 50.0, "requests sent before it was halved count once");
+        assert_eq!(rate(&pace, begun), 50.0, "requests sent before it fell count once");
+        serve(&pace, at(20), SERVED_PER_RISE);
+        assert_eq!(rate(&pace, begun), 52.0);
+        serve(&pace, at(20), 14 - SERVED_PER_RISE);
         throttle(&pace, at(11), at(20), MANY_THROTTLED);
-        assert_eq!(rate(&pace, begun), 25.0);
-        serve(&pace, at(30), SERVED_PER_STEP);
-        assert_eq!(rate(&pace, begun), 31.0, "an eighth of 50 more");
-        serve(&pace, at(30), SERVED_PER_STEP * 20);
+        assert_eq!(rate(&pace, begun), 36.0, "70 % were served");
+        serve(&pace, at(30), SERVED_PER_RISE * 20);
         assert_eq!(rate(&pace, begun), 100.0, "never above the tester's rate");
-        assert_eq!(pace.throttling(), Throttling { responses: 18, lowest_rate: Some(25) });
+        assert_eq!(pace.throttling(), Throttling { responses: 20, lowest_rate: Some(37) });
     }
 
     #[test]
-    fn the_rate_stays_within_its_bounds() {
-        let (pace, begun) = pace(None);
-        throttle_to_the_minimum(&pace, begun);
-        serve(&pace, begun + Duration::from_secs(99), 1_000_000);
-        assert!(pace.0.lock().expect("whole").rate().is_none_or(|rate| rate <= MAX_RATE));
-    }
-
-    #[test]
-    fn a_step_takes_its_part_of_the_wait_however_many_requests_are_served() {
-        let (pace, begun) = pace(Some(100));
-        for _ in 0..MANY_THROTTLED {
-            pace.note_throttled(begun, Some(Duration::from_secs(3600)), begun);
+    fn the_rate_stays_within_its_bounds_and_recovers() {
+        for (ceiling, expected) in [(None, None), (Some(100), Some(100.0))] {
+            let (pace, begun) = pace(ceiling);
+            throttle_to_the_minimum(&pace, begun);
+            let later = begun + Duration::from_secs(99);
+            serve(&pace, later, SERVED_PER_RISE * 18);
+            assert!(pace.0.lock().expect("whole").rate().is_none_or(|rate| rate <= MAX_RATE));
+            assert!(expected.is_none_or(|expected| rate(&pace, begun) == expected));
+            throttle_to_the_minimum(&pace, later + Duration::from_secs(1));
+            (0..MAX_FAILED_WAITS).for_each(|_| pace.note_wait(false));
+            let rate = pace.0.lock().expect("whole").rate();
+            assert_eq!(rate, expected, "waiting does not help, so the rate is not the cause");
         }
-        let step = MAX_WAIT / STEPS_PER_WAIT;
-        serve(&pace, begun + step - Duration::from_millis(1), SERVED_PER_STEP * 9);
-        assert_eq!(rate(&pace, begun), 50.0);
-        serve(&pace, begun + step, SERVED_PER_STEP * 9);
-        assert_eq!(rate(&pace, begun), 63.0, "one step");
     }
 
-    /// At one request a second these responses take some 24 seconds.
     #[test]
-    fn the_rate_recovers_from_the_minimum_in_a_few_steps() {
+    fn a_rate_that_is_not_the_cause_is_kept() {
         let (pace, begun) = pace(Some(100));
-        throttle_to_the_minimum(&pace, begun);
-        let later = begun + Duration::from_secs(99);
-        serve(&pace, later, SERVED_PER_STEP * 12);
-        assert_eq!(rate(&pace, begun), 100.0);
-        throttle(&pace, later, later, MANY_THROTTLED);
-        assert_eq!(rate(&pace, begun), 50.0);
-        (0..MAX_FAILED_WAITS).for_each(|_| pace.note_wait(false));
-        assert_eq!(rate(&pace, begun), 100.0, "waiting does not help, so the rate is not the cause");
-    }
-
-    /// Throttles each fourth request until `responses` were received.
-    fn throttle_each_fourth(pace: &Pace, begun: Instant, responses: u64) {
-        for number in 1..=responses {
+        for number in 1..=1_000 {
             let at = begun + Duration::from_secs(number);
             match number % 4 {
-                0 => throttle(pace, at, at, 1),
-                _ => serve(pace, at, 1),
+                0 => throttle(&pace, at, at, 1),
+                _ => serve(&pace, at, 1),
             }
+            pace.note_throttled(begun, Some(Duration::ZERO), begun);
         }
-    }
-
-    #[test]
-    fn a_rate_that_is_not_the_cause_is_restored() {
-        let (pace, begun) = pace(Some(100));
-        throttle_each_fourth(&pace, begun, 200);
         assert_eq!(rate(&pace, begun), 100.0);
-        let lowest = pace.throttling().lowest_rate;
-        assert!(
-            lowest.is_some_and(|lowest| (12..=25).contains(&lowest)),
-            "about a quarter of 100: {lowest:?}"
-        );
-        throttle_each_fourth(&pace, begun + Duration::from_secs(200), 1_000);
-        assert_eq!(rate(&pace, begun), 100.0, "and kept");
-        assert_eq!(pace.throttling().lowest_rate, lowest);
-        let later = begun + Duration::from_secs(9_999);
-        throttle(&pace, later, later, MOST_THROTTLED);
-        assert_eq!(rate(&pace, begun), 50.0, "until most responses are throttled");
+        assert_eq!(pace.throttling(), Throttling { responses: 1_250, lowest_rate: None });
     }
 
     /// How many of `requests` a target throttles that serves `limit` requests in each second. Each sender waits for the response,
@@ -456,19 +361,5 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn a_few_throttled_responses_and_those_that_ask_for_no_wait_keep_the_rate() {
-        let (pace, begun) = pace(Some(100));
-        for number in 0..200 {
-            match number % 9 {
-                8 => throttle(&pace, begun, begun, 1),
-                _ => serve(&pace, begun, 1),
-            }
-            pace.note_throttled(begun, Some(Duration::ZERO), begun);
-        }
-        assert_eq!(rate(&pace, begun), 100.0);
-        assert_eq!(pace.throttling(), Throttling { responses: 222, lowest_rate: None });
     }
 }

@@ -42,7 +42,7 @@ Examples:
   sallyport extract 5 --region USA | xargs -I{} curl -x http://{} https://example.org
   sallyport extract 5 --timeout 600 --retries 10
   sallyport groups --json | jq .name
-  sallyport search --file addresses.txt --status active --format csv > active.csv
+  sallyport search --file addresses.txt --status active
   cat addresses.txt | sallyport search --file - --json | jq .ip";
 
 /// Extract proxy gateways and query the static IP instances of an account.
@@ -153,9 +153,6 @@ pub(crate) struct SearchOptions {
     /// Include only instances of this group; `none` for instances without a group.
     #[arg(long, value_name = "NUMBER|none", value_parser = parse::group, allow_negative_numbers = true)]
     pub(crate) group: Option<GroupFilter>,
-    /// The name of `--group none` up to version 0.1.
-    #[arg(long, hide = true, conflicts_with = "group")]
-    pub(crate) ungrouped: bool,
     /// Include only instances of this country, by its three-letter code, which is sent in upper case, such as USA.
     #[arg(long, value_name = "CODE", value_parser = parse::country)]
     pub(crate) country: Option<String>,
@@ -215,8 +212,6 @@ pub(crate) enum SearchFormat {
     /// Columns for a terminal
     #[default]
     Table,
-    /// CSV (RFC 4180) for spreadsheets; control characters and backslashes are escaped with a backslash
-    Csv,
     /// One JSON object per line
     Jsonl,
 }

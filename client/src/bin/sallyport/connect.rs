@@ -2,14 +2,14 @@
 
 use std::{
     env,
-    io::{self, Read},
+    io::{self, IsTerminal, Read},
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use sallyport_client::{BASE_URL_VARIABLE, Client, Error, RetryPolicy, secrecy::SecretString};
 
-use crate::{addresses::is_standard_input, args::Connection, failure::Failure};
+use crate::{addresses::is_standard_input, args::Connection, failure::Failure, waits::WaitReporter};
 
 /// Maximum length of a token from standard input, in bytes; the same as that of a file.
 const MAX_TOKEN: u64 = 16 << 10;
@@ -40,6 +40,10 @@ pub(crate) fn connect(connection: &Connection) -> Result<Client, Failure> {
             max_retry_after: connection.max_wait.map(|seconds| Duration::from_secs(seconds.into())),
             ..RetryPolicy::default()
         });
+    let builder = match connection.verbose || io::stderr().is_terminal() {
+        true => builder.middleware(WaitReporter { max_retries: connection.retries }),
+        false => builder,
+    };
     let builder = match &connection.api_key_file {
         Some(path) if is_standard_input(path) => builder.token(standard_input()?),
         Some(path) => builder.token_file(path),

@@ -122,7 +122,6 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         connect::read_standard_input_once(&connection, &options.file)?;
     }
     let client = connect::connect(&connection)?;
-    waits::report(connection.verbose, connection.retries);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         match command {

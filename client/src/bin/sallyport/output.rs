@@ -30,23 +30,6 @@ pub(crate) fn table(out: &mut impl Write, header: &[&str], rows: &[Vec<String>])
     Ok(())
 }
 
-/// Writes one row of CSV (RFC 4180) that is safe on a terminal and in a spreadsheet: control characters are escaped, and a
-/// cell that a spreadsheet would evaluate as a formula is prefixed with `'`. Backslashes and a leading `'` are escaped in
-/// the same way, so that a program can restore the original.
-pub(crate) fn csv(out: &mut impl Write, cells: &[String]) -> io::Result<()> {
-    let quoted: Vec<String> = cells
-        .iter()
-        .map(|cell| {
-            let mut cell = printable(&cell.replace('\\', r"\\")).into_owned();
-            if cell.starts_with(['=', '+', '-', '@', '\'']) && cell.parse::<i64>().is_err() {
-                cell.insert(0, '\'');
-            }
-            if cell.contains(['"', ',']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
-        })
-        .collect();
-    write!(out, "{}\r\n", quoted.join(","))
-}
-
 /// Writes a value as one line of compact JSON. JSON has its own escapes, so no text is changed.
 pub(crate) fn json(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     value.serialize(&mut Serializer::with_formatter(&mut *out, TerminalSafe))?;
@@ -91,20 +74,6 @@ mod tests {
         assert_eq!(text(|out| table(out, &["ID", "NAME"], &rows)), "ID   NAME\n1    é\n200  b\n");
         let rows = [vec!["a\u{1b}[31mé\n".to_owned()]];
         assert_eq!(text(|out| table(out, &["NAME"], &rows)), "NAME\na\\u{1b}[31mé\\n\n");
-    }
-
-    #[test]
-    fn cells_are_quoted_where_they_must_be() {
-        let cells = ["a", "b,c", "d\"e", ""].map(str::to_owned);
-        assert_eq!(text(|out| csv(out, &cells)), "a,\"b,c\",\"d\"\"e\",\r\n");
-        let cells = ["=1+1", "+x", "@SUM(A1,B1)", "-7", "-x", "a\r\nb\u{1b}"].map(str::to_owned);
-        assert_eq!(text(|out| csv(out, &cells)), "'=1+1,'+x,\"'@SUM(A1,B1)\",-7,'-x,a\\r\\nb\\u{1b}\r\n");
-    }
-
-    #[test]
-    fn csv_escapes_are_reversible() {
-        let cells = ["\n", r"\n", "=1", "'=1", "\u{9b}é\u{202e}"].map(str::to_owned);
-        assert_eq!(text(|out| csv(out, &cells)), "\\n,\\\\n,'=1,''=1,\\u{9b}é\\u{202e}\r\n");
     }
 
     #[test]

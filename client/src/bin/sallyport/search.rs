@@ -1,28 +1,27 @@
 use std::io::{self, Write};
 
-use sallyport_client::{Client, GroupFilter, Instance, Search};
+use sallyport_client::{Client, Instance, Search};
 
 use crate::{
     addresses,
     args::{SearchFormat, SearchOptions},
     failure::Failure,
-    output::{csv, json, table},
+    output::{json, table},
     set,
 };
 
-/// Columns of a table and of CSV, whose names are those of JSON.
-const COLUMNS: [(&str, &str); 11] = [
-    ("INSTANCE", "instanceId"),
-    ("OFFER", "offerId"),
-    ("STATUS", "status"),
-    ("IP", "ip"),
-    ("PORT", "port"),
-    ("PROTOCOLS", "protocols"),
-    ("COUNTRY", "countryCode"),
-    ("CITY", "cityCode"),
-    ("EXPIRES", "expiresAt"),
-    ("ACTIVATED", "activatedAt"),
-    ("GROUP", "groupId"),
+const COLUMNS: [&str; 11] = [
+    "INSTANCE",
+    "OFFER",
+    "STATUS",
+    "IP",
+    "PORT",
+    "PROTOCOLS",
+    "COUNTRY",
+    "CITY",
+    "EXPIRES",
+    "ACTIVATED",
+    "GROUP",
 ];
 
 /// Searches instances and writes them.
@@ -30,17 +29,29 @@ pub(crate) async fn run(client: &Client, options: Box<SearchOptions>) -> Result<
     let format = options.format();
     let page = options.page;
     let search = search(client, *options)?;
-    let mut writer = InstanceWriter { out: io::stdout().lock(), format, rows: Vec::new(), has_header: false };
+    let mut out = io::stdout().lock();
+    // A table is written at the end, because the widths of its columns depend on all rows.
+    let mut rows = Vec::new();
+    let mut write = |instances: &[Instance]| match format {
+        SearchFormat::Table => {
+            rows.extend(instances.iter().map(cells));
+            Ok(())
+        }
+        SearchFormat::Jsonl => instances.iter().try_for_each(|one| json(&mut out, &serde_json::json!(one))),
+    };
     match page {
-        Some(number) => writer.add(&search.page(number).await?.items)?,
+        Some(number) => write(&search.page(number).await?.items)?,
         None => {
             let mut pages = search.pages();
             while let Some(page) = pages.next().await? {
-                writer.add(&page.items)?;
+                write(&page.items)?;
             }
         }
     }
-    writer.end()
+    if let SearchFormat::Table = format {
+        table(&mut out, &COLUMNS, &rows)?;
+    }
+    Ok(out.flush()?)
 }
 
 fn search(client: &Client, options: SearchOptions) -> Result<Search, Failure> {
@@ -52,8 +63,7 @@ fn search(client: &Client, options: SearchOptions) -> Result<Search, Failure> {
         )));
     }
     let addresses = addresses::read(&options.addresses, &options.file)?;
-    let group = options.group.or(options.ungrouped.then_some(GroupFilter::Ungrouped));
-    let search = client.search(addresses).in_batches().group(group.unwrap_or_default());
+    let search = client.search(addresses).in_batches().group(options.group.unwrap_or_default());
     let search = set(search, options.order, |search, order| search.order_number(order));
     let search = set(search, options.country, |search, code| search.country(code));
     let search = set(search, options.city, |search, code| search.city(code));
@@ -61,40 +71,6 @@ fn search(client: &Client, options: SearchOptions) -> Result<Search, Failure> {
     let search = set(search, options.activated_from, Search::activated_from);
     let search = set(search, options.activated_to, Search::activated_to);
     Ok(set(search, options.page_size, |search, size| search.page_size(size)))
-}
-
-/// Writes instances page by page. A table is buffered, because its column widths depend on all rows.
-struct InstanceWriter<W> {
-    out: W,
-    format: SearchFormat,
-    rows: Vec<Vec<String>>,
-    has_header: bool,
-}
-
-impl<W: Write> InstanceWriter<W> {
-    /// Writes a page. Every search has a first page, possibly empty; the CSV header is written with it, so that a search that
-    /// fails before leaves no output.
-    fn add(&mut self, instances: &[Instance]) -> Result<(), Failure> {
-        if let (SearchFormat::Csv, false) = (self.format, self.has_header) {
-            csv(&mut self.out, &COLUMNS.map(|(_, name)| name.to_owned()))?;
-        }
-        self.has_header = true;
-        for instance in instances {
-            match self.format {
-                SearchFormat::Table => self.rows.push(cells(instance)),
-                SearchFormat::Csv => csv(&mut self.out, &cells(instance))?,
-                SearchFormat::Jsonl => json(&mut self.out, &serde_json::json!(instance))?,
-            }
-        }
-        Ok(())
-    }
-
-    fn end(mut self) -> Result<(), Failure> {
-        if let SearchFormat::Table = self.format {
-            table(&mut self.out, &COLUMNS.map(|(title, _)| title), &self.rows)?;
-        }
-        Ok(self.out.flush()?)
-    }
 }
 
 fn cells(instance: &Instance) -> Vec<String> {
