@@ -4,7 +4,7 @@ mod all;
 mod boundary;
 mod extract;
 mod generic;
-mod groups;
+pub(crate) mod groups;
 pub(crate) mod quota;
 mod registry;
 pub(crate) mod relation;

@@ -19,6 +19,7 @@ mod matching;
 mod page;
 mod paging;
 mod read_only;
+mod rows;
 mod status;
 mod watched;
 
