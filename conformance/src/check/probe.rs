@@ -139,6 +139,11 @@ impl<'a> Probe<'a> {
         self.report(Severity::Fail, (clause, false), expected, actual, exchanges);
     }
 
+    /// Whether the check declares a clause.
+    pub(crate) fn cites(&self, clause: Clause) -> bool {
+        self.check.clauses.contains(&clause)
+    }
+
     /// Notes known faults, by id, that the responses of the last finding exclude.
     pub(crate) fn exclude(&self, faults: &[&'static str]) {
         if let Some(finding) = self.notes().findings.last_mut() {
@@ -388,7 +393,7 @@ impl<'a> Probe<'a> {
         exchanges: &[&Exchange],
     ) {
         let mut notes = self.notes();
-        if !self.check.clauses.contains(&clause) {
+        if !self.cites(clause) {
             notes.misuse = Some(format!("the check cites {clause}, which it does not declare"));
             return;
         }

@@ -2,7 +2,7 @@
 
 mod all;
 mod extract;
-mod groups;
+pub(crate) mod groups;
 pub(crate) mod quota;
 mod registry;
 pub(crate) mod relation;

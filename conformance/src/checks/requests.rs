@@ -28,6 +28,9 @@ pub trait Requests<'a> {
     /// A search for one address, the account's own if one is known, for checks to which the result does not matter.
     fn any_search(&self) -> Request;
 
+    /// The item of that search.
+    fn any_item(&self) -> &'a str;
+
     /// Up to `max` of the account's own addresses, spread evenly over those that the tester supplied.
     fn own_addresses(&self, max: usize) -> Vec<&'a str>;
 
@@ -73,8 +76,11 @@ impl<'a> Requests<'a> for Probe<'a> {
     }
 
     fn any_search(&self) -> Request {
-        let own = self.facts().own_addresses.first().map(String::as_str);
-        self.search([own.unwrap_or(UNKNOWN_ADDRESS)])
+        self.search([self.any_item()])
+    }
+
+    fn any_item(&self) -> &'a str {
+        self.facts().own_addresses.first().map_or(UNKNOWN_ADDRESS, String::as_str)
     }
 
     fn own_addresses(&self, max: usize) -> Vec<&'a str> {
@@ -92,7 +98,7 @@ impl<'a> Requests<'a> for Probe<'a> {
 
 /// A search for these addresses. Where the document requires more items, the last one is repeated, which counts once. Where
 /// the default page is not the first one, the first one is requested.
-fn search(search: &Search, token: &str, mut ips: Vec<Value>) -> Request {
+pub(super) fn search(search: &Search, token: &str, mut ips: Vec<Value>) -> Request {
     if let Some(last) = ips.last().cloned() {
         ips.resize(ips.len().max(*search.raw_items.start()), last);
     }

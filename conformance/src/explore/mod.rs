@@ -1,9 +1,7 @@
 //! Random searches beyond the fixed cases, judged by relations between their results. A violation is reduced to the smallest
 //! requests that show it. Only searches are sent, and the same seed sends the same ones to a service with the same responses.
 
-mod explorer;
-mod query;
-mod relation;
+mod draw;
 mod run;
 
 use std::sync::Arc;

@@ -3,16 +3,14 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 
-use super::explorer::Explorer;
-use super::query::Query;
-use super::relation::{BrokenRelation, Relation};
+use super::draw::{draw, simpler};
 use super::{Exploration, Progress};
 use crate::check::{Probe, Stop};
-use crate::checks::relation::{CHANGED_MEANWHILE, Survey, survey};
+use crate::checks::relation::{CHANGED_MEANWHILE, Difference, Query, Reader, Relation, Survey, survey};
 use crate::contract::Clause;
 use crate::wire::BudgetError;
 
@@ -29,16 +27,19 @@ pub(super) async fn explore(
     progress: &Progress,
 ) -> Result<(), Stop> {
     let Exploration { time, requests, seed } = exploration;
-    let begun = Instant::now();
-    let survey = survey(probe).await?;
-    let mut explorer = Explorer { probe, survey, progress, max_requests: requests, begun, time };
+    let (begun, survey) = (Instant::now(), survey(probe).await?);
+    let mut explorer = Explorer { reader: Reader::new(probe, true), survey, begun, time };
     let mut rng = Rng::with_seed(seed);
     let mut reported: BTreeSet<(Relation, Clause)> = BTreeSet::new();
-    while explorer.may_continue() && reported.len() < MAX_FINDINGS {
-        let query = Query::draw(&mut rng, survey, &probe.contract().search);
-        let relation = Relation::ALL[rng.usize(..Relation::ALL.len())];
+    while explorer.reader.pages < requests && !explorer.is_over() && reported.len() < MAX_FINDINGS {
+        let mut query = draw(&mut rng, survey, &probe.contract().search);
+        let relation = Relation::EXPLORED[rng.usize(..Relation::EXPLORED.len())];
+        // The other relations read each result in the largest pages.
+        query.size = query.size.filter(|_| relation == Relation::Pages);
         let step = progress.steps.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-        let broken = match relation.broken(&mut explorer, &query).await {
+        let broken = explorer.broken(relation, &query).await;
+        progress.sent.store(explorer.reader.pages, Ordering::Relaxed);
+        let broken = match broken {
             Err(stop) => return ended(stop),
             Ok(None) => continue,
             Ok(Some(broken)) => broken,
@@ -47,7 +48,9 @@ pub(super) async fn explore(
         if !reported.insert((relation, clause)) {
             continue;
         }
-        let (query, broken) = match shrink(&mut explorer, relation, query, broken).await {
+        let shrunk = explorer.shrink(relation, query, broken).await;
+        progress.sent.store(explorer.reader.pages, Ordering::Relaxed);
+        let broken = match shrunk {
             Err(Stop::Budget(limit @ BudgetError::Requests(_))) => {
                 return Err(probe.inconclusive(&format!("{limit} before a violated relation was confirmed")));
             }
@@ -58,8 +61,7 @@ pub(super) async fn explore(
         if broken.clause != clause && !reported.insert((relation, broken.clause)) {
             continue;
         }
-        let replay = format!("seed {seed}, step {step}");
-        report(probe, survey, &query, broken, &replay).await?;
+        report(probe, survey, broken, &format!("seed {seed}, step {step}")).await?;
     }
     Ok(())
 }
@@ -72,44 +74,55 @@ fn ended(stop: Stop) -> Result<(), Stop> {
     }
 }
 
-/// Reduces the query to the simplest one that still violates the relation.
-async fn shrink(
-    explorer: &mut Explorer<'_, '_>,
-    relation: Relation,
-    mut query: Query,
-    mut broken: BrokenRelation,
-) -> Result<(Query, BrokenRelation), Stop> {
-    let mut tried = 0..MAX_SIMPLER;
-    'simpler: loop {
-        for simpler in query.simpler() {
-            // Not limited by the requests of the exploration, because a small reproduction is its purpose.
-            if explorer.is_over() || tried.next().is_none() {
-                break 'simpler;
-            }
-            if let Some(still) = relation.broken(explorer, &simpler).await? {
-                (query, broken) = (simpler, still);
-                continue 'simpler;
-            }
-        }
-        break;
+struct Explorer<'a, 'p> {
+    reader: Reader<'a, 'p>,
+    survey: &'a Survey,
+    begun: Instant,
+    time: Duration,
+}
+
+impl Explorer<'_, '_> {
+    fn is_over(&self) -> bool {
+        self.begun.elapsed() >= self.time
     }
-    Ok((query, broken))
+
+    async fn broken(&mut self, relation: Relation, query: &Query) -> Result<Option<Difference>, Stop> {
+        Ok(relation.judge(&mut self.reader, self.survey, query).await?.into_iter().next())
+    }
+
+    /// Reduces the query to the simplest one that still violates the relation.
+    async fn shrink(
+        &mut self,
+        relation: Relation,
+        mut query: Query,
+        mut broken: Difference,
+    ) -> Result<Difference, Stop> {
+        let mut tried = 0..MAX_SIMPLER;
+        'simpler: loop {
+            for simpler in simpler(&query) {
+                // Not limited by the requests of the exploration, because a small reproduction is its purpose.
+                if self.is_over() || tried.next().is_none() {
+                    break 'simpler;
+                }
+                if let Some(still) = self.broken(relation, &simpler).await? {
+                    (query, broken) = (simpler, still);
+                    continue 'simpler;
+                }
+            }
+            break;
+        }
+        Ok(broken)
+    }
 }
 
 /// Reports a violated relation, unless the data has changed meanwhile.
-async fn report(
-    probe: &Probe<'_>,
-    survey: &Survey,
-    query: &Query,
-    broken: BrokenRelation,
-    replay: &str,
-) -> Result<(), Stop> {
-    let BrokenRelation { clause, expected, actual, exchanges } = broken;
-    let expected = format!("{expected}, for {} ({replay})", query.describe(survey));
+async fn report(probe: &Probe<'_>, survey: &Survey, broken: Difference, replay: &str) -> Result<(), Stop> {
+    let Difference { clause, expected, actual, exchanges } = broken;
     // The survey is not shown: its request is larger than all of these together.
     if survey.confirm(probe).await?.is_none() {
         return Err(probe.inconclusive(CHANGED_MEANWHILE));
     }
+    let expected = format!("{expected} ({replay})");
     probe.finding(clause, &expected, &actual, &exchanges.iter().collect::<Vec<_>>());
     Ok(())
 }

@@ -8,14 +8,14 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::error::Category;
+use serde_json::value::RawValue;
 
-use super::scanner::Scanner;
 use crate::report::HAR_CUT;
 
 /// An HTTP Archive, version 1.2. It holds whatever the traffic held, tokens too, so it is neither shown nor kept. Its entries are
 /// read one at a time, because values take many times the memory of their text.
 pub struct Archive {
-    text: Vec<u8>,
+    text: String,
     entries: Vec<Range<usize>>,
 }
 
@@ -41,6 +41,19 @@ pub enum ArchiveError {
         /// What is wrong.
         message: String,
     },
+}
+
+#[derive(Deserialize)]
+struct Document<'a> {
+    #[serde(borrow)]
+    log: Log<'a>,
+}
+
+#[derive(Deserialize)]
+struct Log<'a> {
+    /// Texts that are not parsed yet.
+    #[serde(borrow)]
+    entries: Vec<&'a RawValue>,
 }
 
 /// A request with its response.
@@ -114,32 +127,26 @@ impl Archive {
         if bytes.len() as u64 > limit {
             return Err(ArchiveError::TooLong(limit));
         }
-        // Reading doubles the capacity whenever it is used up.
-        bytes.shrink_to_fit();
-        Self::parse(bytes)
+        // An odd byte leaves the entries without it readable.
+        let text = String::from_utf8(bytes);
+        Self::parse(text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 
-    fn parse(text: Vec<u8>) -> Result<Self, ArchiveError> {
-        let mut entries = None;
-        let mut scanner = Scanner::new(&text);
-        scanner.members(|scanner, name| match name {
-            "log" => scanner.members(|scanner, name| match name {
-                "entries" => {
-                    let found = entries.get_or_insert_with(Vec::new);
-                    scanner.items(|scanner| {
-                        if found.len() >= Self::MAX_ENTRIES {
-                            return Err(ArchiveError::TooMany);
-                        }
-                        found.push(scanner.place()?);
-                        Ok(())
-                    })
-                }
-                _ => scanner.place().map(drop),
-            }),
-            _ => scanner.place().map(drop),
+    fn parse(text: String) -> Result<Self, ArchiveError> {
+        let document = text.trim_start_matches('\u{feff}');
+        let Document { log } = serde_json::from_str(document).map_err(|error| ArchiveError::Form {
+            line: error.line(),
+            column: error.column(),
+            message: without_content(&error),
         })?;
-        scanner.end()?;
-        let Some(entries) = entries else { return Err(scanner.wrong("missing `log.entries`")) };
+        if log.entries.len() > Self::MAX_ENTRIES {
+            return Err(ArchiveError::TooMany);
+        }
+        let place = |entry: &&RawValue| {
+            let begin = entry.get().as_ptr().addr() - text.as_ptr().addr();
+            begin..begin + entry.get().len()
+        };
+        let entries = log.entries.iter().map(place).collect();
         Ok(Self { text, entries })
     }
 
@@ -151,7 +158,7 @@ impl Archive {
     /// The entry with that number, from 0, or why it is none.
     pub(super) fn entry(&self, number: usize) -> Result<Entry, String> {
         let text = self.entries.get(number).and_then(|place| self.text.get(place.clone()));
-        serde_json::from_slice(text.unwrap_or_default()).map_err(|error| without_content(&error))
+        serde_json::from_str(text.unwrap_or_default()).map_err(|error| without_content(&error))
     }
 }
 
@@ -163,7 +170,7 @@ impl std::fmt::Debug for Archive {
 }
 
 /// The message of serde without the value that it found.
-pub(super) fn without_content(error: &serde_json::Error) -> String {
+fn without_content(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
     match error.classify() {
@@ -226,7 +233,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Archive, ArchiveError> {
-        Archive::parse(text.as_bytes().to_vec())
+        Archive::parse(text.to_owned())
     }
 
     #[test]
@@ -234,14 +241,17 @@ mod tests {
         for (text, expected) in [
             (
                 r#"{"log": {}}"#,
-                "line 1, column 12: missing `log.entries`; expected an HTTP Archive (HAR 1.2)",
+                "line 1, column 10: missing field `entries`; expected an HTTP Archive (HAR 1.2)",
             ),
-            ("s3cret", "line 1, column 1: expected `{`;"),
+            ("s3cret", "line 1, column 1: expected value;"),
             ("{\"a\":\n s3cret}", "line 2, column 2: expected value;"),
-            ("{\"log\":\n{\"entries\": 7}}", "line 2, column 13: expected `[`;"),
+            (
+                "{\"log\":\n{\"entries\": 7}}",
+                "line 2, column 13: a value of another kind, expected a sequence;",
+            ),
             ("{\"log\": {\n \"entries\": [{},\n s3cret]}}", "line 3, column 2: expected value;"),
             ("{\"log\": {\"entries\": [{} {}]}}", "line 1, column 25: expected `,` or `]`;"),
-            ("{\"log\": {\"entries\": []}} s3cret", "line 1, column 26: expected the end;"),
+            ("{\"log\": {\"entries\": []}} s3cret", "line 1, column 26: trailing characters;"),
             ("{\"log\": {\"entries\": [{\"a\":", "line 1, column 26: EOF while parsing a value;"),
         ] {
             let shown = parse(text).expect_err("no archive").to_string();

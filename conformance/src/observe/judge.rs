@@ -1,14 +1,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::relation::{self, BrokenRelation, Compared, RelationResults};
+use super::relation::{Compared, Extractions, ORDER, REPEATED};
 use super::traffic::{Traffic, TrafficExchange};
 use crate::check::{
     Check, Finding, Form, InferredClauses, ObservedExchange, Outcome, PassiveChecks, ResponseClass, Run,
     Severity,
 };
 use crate::checks::registry;
-use crate::contract::{Clause, Contract, Search};
+use crate::checks::relation::{FilterKind, Query};
+use crate::contract::{Clause, Contract};
 use crate::detection::Detection;
 use crate::quantity::quantity;
 use crate::run::{
@@ -25,10 +26,10 @@ const NEEDS_REQUESTS: &str = "it needs requests that only the suite sends; use `
 #[must_use]
 pub fn observe(contract: &Contract, traffic: &Traffic, inferred: InferredClauses) -> Report {
     let checks: Vec<&'static Check> =
-        registry().into_iter().filter(|check| check.is_passive()).chain([&relation::ORDER]).collect();
+        registry().into_iter().filter(|check| check.is_passive()).chain([&ORDER]).collect();
     let passive = PassiveChecks::new(&checks, inferred).with_places(PLACES + 1);
     let (canaries, facts) = (Canaries::default(), Facts::default());
-    let (mut seen, mut compared, mut bytes) = (BTreeSet::new(), Compared::default(), 0);
+    let (mut seen, mut extractions, mut bytes) = (BTreeSet::new(), Extractions::default(), 0);
     for (at, place) in traffic.exchanges.iter().enumerate() {
         let Some(recorded) = traffic.exchange(contract, place) else { continue };
         let TrafficExchange { operation, exchange, response } = &recorded;
@@ -36,7 +37,7 @@ pub fn observe(contract: &Contract, traffic: &Traffic, inferred: InferredClauses
         let form = Form::from_request(contract, *operation, &exchange.request);
         let class = ResponseClass::classify(contract, *operation, form, &exchange.result, &traffic.redactor);
         if class == ResponseClass::Accepted {
-            compared.add(contract, at, place, &recorded);
+            extractions.add(contract, at, place, &recorded);
         }
         let observed = ObservedExchange {
             contract,
@@ -59,17 +60,11 @@ pub fn observe(contract: &Contract, traffic: &Traffic, inferred: InferredClauses
         .map(|check| concluded_passive(check, contract, NOT_SHOWN))
         .map(with_places)
         .collect();
-    let compared = compared.results();
-    for (check, clause) in [
-        (&relation::PAGES, Clause::SearchPaging),
-        (&relation::FILTERS, Clause::SearchIntersection),
-        (&relation::REPEATED, Clause::ExtractIdempotent),
-    ] {
-        if compared.checks.contains(check.id) {
-            seen.insert(clause);
-        }
-        results.push(of_relation(contract, traffic, check, &compared, inferred));
+    let compared = extractions.compare();
+    if compared.pairs > 0 {
+        seen.insert(Clause::ExtractIdempotent);
     }
+    results.push(repeated(contract, traffic, &compared, inferred));
     results.sort_by_key(|result| result.id);
     report(contract, traffic, results, &seen, bytes, inferred)
 }
@@ -89,30 +84,20 @@ fn shown(check: &'static Check, observed: &ObservedExchange<'_>) -> Vec<Clause> 
 
 /// Whether a request has what a clause is about, and the response something that may break it.
 fn shows(clause: Clause, observed: &ObservedExchange<'_>) -> bool {
-    let search = &observed.contract.search;
     let items = observed.response.at("/data/items").and_then(|items| items.as_array()).map_or(0, Vec::len);
     let sent = observed.request.body_members().unwrap_or_default();
-    let is_set = |names: &[&str]| names.iter().any(|name| relation::is_set(&sent, name));
-    let has_port = |item: &str| item.parse::<std::net::IpAddr>().is_err();
-    let asks = |with_port: bool| {
-        let items = sent.get(&search.ips.name).and_then(|items| items.as_array());
-        items.into_iter().flatten().filter_map(|item| item.as_str()).any(|item| has_port(item) == with_port)
-    };
-    let filters = Search::FILTERS.map(|filter| filter(search).name.as_str());
+    let query = Query::read(&observed.contract.search, &sent);
+    let has_port = |item: &String| item.parse::<std::net::IpAddr>().is_err();
     let is_asked = match clause {
-        Clause::SearchStatus => is_set(&[&search.status.name]),
-        Clause::SearchCountry => is_set(&[&search.country_code.name]),
-        Clause::SearchCity => is_set(&[&search.city_code.name]),
-        Clause::SearchGroup => is_set(&[&search.group_id.name]),
-        Clause::SearchActivatedRange => is_set(&[&search.activated_from.name, &search.activated_to.name]),
-        Clause::SearchIntersection => is_set(&filters),
-        Clause::SearchMatchPort => asks(true),
-        Clause::SearchMatchAnyPort => asks(false),
+        Clause::SearchIntersection => !query.filters.is_empty(),
+        Clause::SearchMatchPort => query.items.iter().any(has_port),
+        Clause::SearchMatchAnyPort => !query.items.iter().all(has_port),
         Clause::SearchInstance | Clause::SearchCapabilities => true,
         Clause::GroupsFields => return items > 0,
         // The schema has no order; the check of recorded listings judges it.
         Clause::GroupsOrder => return items > 1,
-        _ => return true,
+        clause if FilterKind::ALL.iter().all(|kind| kind.clause() != clause) => return true,
+        clause => query.filters.iter().any(|filter| filter.kind().clause() == clause),
     };
     is_asked && items > 0
 }
@@ -139,40 +124,39 @@ fn place(entry: usize) -> String {
     format!("log.entries[{entry}]")
 }
 
-/// The result of a check that compares two exchanges.
-fn of_relation(
+/// The result of the check that compares two exchanges.
+fn repeated(
     contract: &Contract,
     traffic: &Traffic,
-    check: &'static Check,
-    compared: &RelationResults,
+    compared: &Compared,
     inferred: InferredClauses,
 ) -> CheckResult {
-    if !compared.checks.contains(check.id) {
-        return CheckResult::not_run(check, Outcome::Skipped(NOT_SHOWN.to_owned()));
+    if compared.pairs == 0 {
+        return CheckResult::not_run(&REPEATED, Outcome::Skipped(NOT_SHOWN.to_owned()));
     }
-    let mut result = CheckResult::not_run(check, Outcome::Passed);
-    let (broken, more) = compared.of(check);
-    for BrokenRelation { clause, severity, expected, actual, exchanges } in broken {
-        let entry = contract.catalogue.clause(*clause);
-        let inferred_from = entry.inferred_from(false);
-        let both = exchanges.iter().filter_map(|at| traffic.exchanges.get(*at));
-        let mut places = Vec::new();
-        let mut cited = Vec::new();
-        for known in both {
+    let mut result = CheckResult::not_run(&REPEATED, Outcome::Passed);
+    let clause = Clause::ExtractIdempotent;
+    let entry = contract.catalogue.clause(clause);
+    let inferred_from = entry.inferred_from(false);
+    let severity = inferred.severity(Severity::Fail, inferred_from);
+    for pair in &compared.differing {
+        let known = pair.iter().filter_map(|at| traffic.exchanges.get(*at));
+        let (mut places, mut exchanges) = (Vec::new(), Vec::new());
+        for known in known {
             let Some(recorded) = traffic.exchange(contract, known) else { continue };
             let mut exchange = RecordedExchange::new(&recorded.exchange, &traffic.redactor);
             exchange.index = result.exchanges.len();
-            cited.push(exchange.index);
+            exchanges.push(exchange.index);
             places.push(place(known.entry));
             result.exchanges.push(exchange);
         }
         result.findings.push(Finding {
-            clause: *clause,
+            clause,
             requirement: entry.text.clone(),
-            expected: expected.clone(),
-            actual: traffic.redactor.redact(&format!("{actual}, at {}", places.join(" and "))),
-            severity: inferred.severity(*severity, inferred_from),
-            exchanges: cited,
+            expected: "the gateways of the first extraction with this request id".to_owned(),
+            actual: format!("other gateways, at {}", places.join(" and ")),
+            severity,
+            exchanges,
             judged: Vec::new(),
             case: None,
             inferred_from: inferred_from.map(str::to_owned),
@@ -181,13 +165,11 @@ fn of_relation(
             excluded: Vec::new(),
         });
     }
-    if let Some(last) = result.findings.last_mut().filter(|_| more > 0) {
-        last.actual.push_str(&format!("; {} like this", quantity(more as u64, "further pair")));
-    }
-    if result.findings.iter().any(|finding| finding.severity == Severity::Fail) {
-        result.outcome = Outcome::Failed;
-    } else if !result.findings.is_empty() {
-        result.outcome = Outcome::Warning;
+    if let Some(last) = result.findings.last_mut() {
+        result.outcome = if severity == Severity::Fail { Outcome::Failed } else { Outcome::Warning };
+        if compared.more > 0 {
+            last.actual.push_str(&format!("; {} like this", quantity(compared.more as u64, "further pair")));
+        }
     }
     result
 }
@@ -279,8 +261,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_checks_of_relations_are_no_checks_of_a_run() {
-        for check in [&relation::PAGES, &relation::FILTERS, &relation::REPEATED, &relation::ORDER] {
+    fn the_checks_of_recorded_traffic_are_no_checks_of_a_run() {
+        for check in [&REPEATED, &ORDER] {
             assert!(registry().iter().all(|known| known.id != check.id), "{}", check.id);
         }
     }

@@ -5,7 +5,6 @@ mod archive;
 mod credentials;
 mod judge;
 mod relation;
-mod scanner;
 mod traffic;
 
 pub use archive::{Archive, ArchiveError};

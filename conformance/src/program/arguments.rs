@@ -193,8 +193,8 @@ pub(crate) enum Command {
     },
     /// Judge recorded traffic: an HTTP Archive (HAR) of a browser, a proxy or `--report har=FILE`. Send nothing.
     ///
-    /// The passive checks judge each exchange by itself, and relations compare exchanges close in time: pages of one search,
-    /// searches with further filters, extractions repeated under a request id. Needs no token, and prints none from the file.
+    /// The passive checks judge each exchange by itself, and extractions that were repeated under a request id are compared. Needs no
+    /// token, and prints none from the file.
     #[command(after_help = OBSERVE_EXAMPLES)]
     Observe(ObserveArguments),
     /// Repeat the run at an interval, keep a history, report changes of the verdict, and serve a page and metrics on the

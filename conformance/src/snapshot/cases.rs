@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::checks::UNKNOWN_ADDRESS;
+use crate::checks::relation::{Filter, Query};
 use crate::contract::{
     Boundary, Clause, Contract, Extract, Groups, Parameter, Property, Search, Unspecified, boundaries,
 };
@@ -169,20 +170,18 @@ fn of_groups(groups: &Groups, target: &Target, cases: &mut Cases) {
 
 fn of_search(search: &Search, target: &Target, cases: &mut Cases) {
     let own = target.facts.own_addresses.first().map_or(UNKNOWN_ADDRESS, String::as_str);
-    let ips = |items: Value| {
-        Request::to(&search.operation)
-            .query(&search.api_key.name, target.token.expose())
-            .field(&search.ips.name, items)
-    };
-    let good = ips(json!([own]));
+    let at = |item: &str| Query::new([item.to_owned()]);
+    let sent = |query: Query| query.request_with(search, target.token.expose());
+    let good = sent(at(own));
+    let ips = |items: Value| good.clone().field(&search.ips.name, items);
     let with = |property: &Property, value: Value| good.clone().field(&property.name, value);
     let body = |kind: &str, text: &str| good.clone().body(kind, text.to_owned());
     let mut add =
         |name: &str, subject: Subject, request: Request| cases.add("search", name, subject, request, 0);
     add("own address", Clause::SearchEnvelope.into(), good.clone());
-    add("nobody's address", Clause::SearchNoReveal.into(), ips(json!([UNKNOWN_ADDRESS])));
+    add("nobody's address", Clause::SearchNoReveal.into(), sent(at(UNKNOWN_ADDRESS)));
     if let Some(foreign) = target.facts.foreign_addresses.first() {
-        add("foreign address", Clause::SearchNoReveal.into(), ips(json!([foreign])));
+        add("foreign address", Clause::SearchNoReveal.into(), sent(at(foreign)));
     }
     let without_ips = with(&search.page, json!(1)).without_field(&search.ips.name);
     add("without ips", Clause::SearchIpsRequired.into(), without_ips);
@@ -198,12 +197,15 @@ fn of_search(search: &Search, target: &Target, cases: &mut Cases) {
     add("mapped", Unspecified::AddressesIpv4Mapped.into(), ips(json!(["::ffff:203.0.113.250"])));
     add("leading zeros", Unspecified::AddressesLeadingZeros.into(), ips(json!(["203.0.113.007"])));
     add("spaces", Unspecified::AddressesSpaces.into(), ips(json!([" 203.0.113.250 "])));
-    let past_end = with(&search.page, json!(search.pages.end()));
-    add("page past the end", Unspecified::SearchPagePastEnd.into(), past_end);
-    let unknown_country = with(&search.country_code, json!("ZZZ"));
-    add("unknown country", Unspecified::SearchUnknownFilter.into(), unknown_country);
-    let unknown_order = with(&search.order_no, json!("sallyport-none"));
-    add("unknown order", Unspecified::SearchUnknownFilter.into(), unknown_order);
+    let past_end = Query { page: Some(*search.pages.end()), ..at(own) };
+    add("page past the end", Unspecified::SearchPagePastEnd.into(), sent(past_end));
+    let unknown = [
+        ("unknown country", Filter::Country("ZZZ".to_owned())),
+        ("unknown order", Filter::Order("sallyport-none".to_owned())),
+    ];
+    for (name, filter) in unknown {
+        add(name, Unspecified::SearchUnknownFilter.into(), sent(at(own).filtered([filter])));
+    }
     add("empty city", Unspecified::SearchEmptyFilter.into(), with(&search.city_code, json!("")));
     add("null country", Unspecified::StaticNullOptional.into(), with(&search.country_code, Value::Null));
     add("page as a fraction", Unspecified::StaticFractionalInteger.into(), with(&search.page, json!(1.0)));

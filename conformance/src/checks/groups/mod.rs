@@ -124,21 +124,13 @@ async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
     else {
         return Ok(());
     };
-    let items = accepted.response.at("/data/items");
-    match items.and_then(Value::as_array) {
-        Some(items) if items.is_empty() => Ok(()),
-        Some(items) if items.iter().all(Value::is_object) => {
-            let expected = format!("an empty array, as supplied by {}", Fact::EmptyToken.variable());
-            let actual = quantity(items.len(), "group");
-            probe.finding(Clause::GroupsEmpty, &expected, &actual, &[&accepted.exchange]);
-            Ok(())
-        }
-        _ => {
-            let actual = items.map_or_else(|| "no items at all".to_owned(), ToString::to_string);
-            probe.finding(Clause::GroupsEmpty, "an empty array", &actual, &[&accepted.exchange]);
-            Ok(())
-        }
+    let items = accepted.response.at("/data/items").and_then(Value::as_array);
+    if items.is_none_or(|items| !items.is_empty()) {
+        let expected = format!("an empty array, as supplied by {}", Fact::EmptyToken.variable());
+        let actual = items.map_or_else(|| "no array".to_owned(), |items| quantity(items.len(), "group"));
+        probe.finding(Clause::GroupsEmpty, &expected, &actual, &[&accepted.exchange]);
     }
+    Ok(())
 }
 
 /// Whether both static operations reject the token like an unknown one.
@@ -157,30 +149,29 @@ async fn complete(probe: &Probe<'_>) -> Result<(), Stop> {
     let survey = survey(probe).await?;
     let held = survey.values(|instance| instance.group);
     if held.is_empty() {
-        return Err(lacks_addresses(
-            probe,
-            "no instance at the searched addresses is in a group",
-            "addresses of such instances",
-        ));
+        let lacks = "no instance at the searched addresses is in a group";
+        return Err(lacks_addresses(probe, lacks, "addresses of such instances"));
     }
+    let missing = |listing: &AcceptedResponse| {
+        let listed = ids(listing);
+        held.iter().filter(|group| !listed.contains(group)).collect::<Vec<_>>()
+    };
     let listing = probe.control(&probe.groups()).await?;
-    let listed = ids(&listing);
-    let missing: Vec<_> = held.iter().filter(|group| !listed.contains(group)).collect();
     // A group may have been deleted, or its instances moved, since the survey.
-    if missing.is_empty() {
+    let first = missing(&listing);
+    if first.is_empty() {
         return Ok(());
     }
     let Some(surveyed) = survey.confirm(probe).await? else { return Ok(()) };
     let again = probe.control(&probe.groups()).await?;
-    let listed = ids(&again);
-    let missing: Vec<_> = missing.into_iter().filter(|group| !listed.contains(group)).collect();
-    if !missing.is_empty() {
-        let actual =
-            format!("{} of {} missing, such as {}", missing.len(), quantity(held.len(), "group"), missing[0]);
+    let missing: Vec<_> = missing(&again).into_iter().filter(|group| first.contains(group)).collect();
+    if let Some(example) = missing.first() {
+        let count = quantity(held.len(), "group");
+        let actual = format!("{} of {count} missing, such as {example}", missing.len());
         let expected = "every group that has an instance of the account";
         let exchanges: Vec<_> = surveyed.iter().chain([&listing.exchange, &again.exchange]).collect();
         probe.finding(Clause::GroupsEnvelope, expected, &actual, &exchanges);
-        probe.exclude(&excluded(&listed, &missing));
+        probe.exclude(&excluded(&ids(&again), &missing));
     }
     Ok(())
 }
@@ -206,33 +197,38 @@ fn excluded(listed: &[i64], missing: &[&i64]) -> Vec<&'static str> {
 }
 
 async fn known(probe: &Probe<'_>) -> Result<(), Stop> {
-    const SHOWN: usize = 5;
     let known = &probe.facts().own_groups;
     let listing = probe.control(&probe.groups()).await?;
     let listed = ids(&listing);
-    let expected = format!("exactly the groups supplied by {}", Fact::OwnGroups.variable());
-    let describe = |groups: &[&i64], what: &str| {
+    let missing: Vec<_> = known.iter().filter(|group| !listed.contains(group)).collect();
+    let others: Vec<_> = listed.iter().filter(|group| !known.contains(group)).collect();
+    let report = |clause, groups: &[&i64], what: &str| {
+        const SHOWN: usize = 5;
+        if groups.is_empty() {
+            return;
+        }
+        let expected = format!("exactly the groups supplied by {}", Fact::OwnGroups.variable());
         let shown: Vec<_> = groups.iter().take(SHOWN).map(ToString::to_string).collect();
         let more = if groups.len() > SHOWN { ", …" } else { "" };
-        format!("{} {what}: {}{more}", groups.len(), shown.join(", "))
+        let actual = format!("{} {what}: {}{more}", groups.len(), shown.join(", "));
+        probe.finding(clause, &expected, &actual, &[&listing.exchange]);
     };
-    let missing: Vec<_> = known.iter().filter(|group| !listed.contains(group)).collect();
+    report(Clause::GroupsEnvelope, &missing, "missing");
     if !missing.is_empty() {
-        let actual = describe(&missing, "missing");
-        probe.finding(Clause::GroupsEnvelope, &expected, &actual, &[&listing.exchange]);
         probe.exclude(&excluded(&listed, &missing));
     }
-    let others: Vec<_> = listed.iter().filter(|group| !known.contains(group)).collect();
-    if !others.is_empty() {
-        let actual = describe(&others, "listed that are not among them");
-        probe.finding(Clause::AllOwnAccount, &expected, &actual, &[&listing.exchange]);
-    }
+    report(Clause::AllOwnAccount, &others, "listed that are not among them");
     Ok(())
 }
 
+/// The ids of a listing, in its order.
+pub(crate) fn ids_of(items: &Value) -> Vec<i64> {
+    let items = items.as_array().into_iter().flatten();
+    items.filter_map(|item| item.get("groupId")?.as_i64()).collect()
+}
+
 fn ids(listing: &AcceptedResponse) -> Vec<i64> {
-    let items = listing.response.at("/data/items").and_then(Value::as_array);
-    items.into_iter().flatten().filter_map(|item| item.get("groupId")?.as_i64()).collect()
+    listing.response.at("/data/items").map(ids_of).unwrap_or_default()
 }
 
 async fn succeeds(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -289,23 +285,23 @@ async fn order(probe: &Probe<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
+/// What is out of order in a listing: expected, and actual.
+pub(crate) fn disorder(ids: &[i64]) -> Option<(&'static str, String)> {
+    let pair = ids.windows(2).find(|pair| pair[0] >= pair[1])?;
+    Some(("each groupId above the one before", format!("{} stands before {}", pair[0], pair[1])))
+}
+
 /// Reports a group whose id is not above the one before. Returns the number of groups, and whether they ascend.
 fn judge(probe: &Probe<'_>, listing: &AcceptedResponse) -> Result<(usize, bool), Stop> {
-    let items = listing.response.at("/data/items").and_then(Value::as_array);
-    let items =
-        items.ok_or_else(|| probe.inconclusive("the listing has no items; see groups.envelope.schema"))?;
-    let ids: Vec<i64> = items.iter().filter_map(|item| item.get("groupId")?.as_i64()).collect();
-    let wrong = ids.windows(2).find(|pair| pair[0] >= pair[1]);
-    if let Some(pair) = wrong {
-        let actual = format!("{} stands before {}", pair[0], pair[1]);
-        probe.finding(
-            Clause::GroupsOrder,
-            "each groupId above the one before",
-            &actual,
-            &[&listing.exchange],
-        );
+    let items = listing.response.at("/data/items").filter(|items| items.is_array());
+    let ids = items.map(ids_of);
+    let ids =
+        ids.ok_or_else(|| probe.inconclusive("the listing has no items; see groups.envelope.schema"))?;
+    let disorder = disorder(&ids);
+    if let Some((expected, actual)) = &disorder {
+        probe.finding(Clause::GroupsOrder, expected, actual, &[&listing.exchange]);
     }
-    Ok((ids.len(), wrong.is_none()))
+    Ok((ids.len(), disorder.is_none()))
 }
 
 async fn wrong_token(probe: &Probe<'_>, wrong: WrongToken) -> Result<(), Stop> {

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use super::{Filter, Instance, Survey};
+use super::{Instance, Survey};
 use crate::contract::Search;
 
 /// Items of `ips`, and the ids of the instances that they find.
@@ -12,33 +12,20 @@ pub(crate) struct Batch {
     pub(crate) ids: BTreeSet<i64>,
 }
 
-impl Batch {
-    pub(crate) fn admitted(&self, survey: &Survey, filters: &[Filter]) -> BTreeSet<i64> {
-        survey.admitted(filters).intersection(&self.ids).copied().collect()
-    }
-}
-
 impl Survey {
     pub(crate) fn bare(&self) -> Batch {
-        let items = self.addresses.iter().map(|ip| self.spelt(*ip)).collect();
-        Batch { name: "addresses", items, ids: self.ids() }
+        self.batch(("addresses", self.items()))
+    }
+
+    fn batch(&self, (name, items): (&'static str, Vec<String>)) -> Batch {
+        Batch { name, ids: self.found_by(&items), items }
     }
 
     /// Every address and port at which an instance of the wanted kind was seen.
-    pub(crate) fn with_ports(
-        &self,
-        search: &Search,
-        name: &'static str,
-        wanted: impl Fn(&Instance) -> bool,
-    ) -> Batch {
-        let mut items: BTreeMap<String, BTreeSet<i64>> = BTreeMap::new();
-        for instance in self.instances.values().filter(|instance| wanted(instance)) {
-            if let Some(item) = self.item(search, instance) {
-                items.entry(item).or_default().insert(instance.id);
-            }
-        }
-        let (items, ids): (Vec<_>, Vec<_>) = items.into_iter().take(search.distinct_items).unzip();
-        Batch { name, items, ids: ids.into_iter().flatten().collect() }
+    pub(crate) fn with_ports(&self, search: &Search, wanted: impl Fn(&Instance) -> bool) -> Vec<String> {
+        let wanted = self.instances.values().filter(|instance| wanted(instance));
+        let items: BTreeSet<String> = wanted.filter_map(|instance| self.item(search, instance)).collect();
+        items.into_iter().take(search.distinct_items).collect()
     }
 
     /// The batches that combinations of filters are tested with.
@@ -56,31 +43,21 @@ impl Survey {
             let left_out = ports.get(&instance.ip).filter(|ports| ports.len() > 1).and_then(BTreeSet::last);
             left_out != Some(&instance.port)
         };
-        let v6 = |instance: &Instance| instance.ip.is_ipv6();
-        let with_ports = self.with_ports(search, "addresses with ports", is_requested);
-        let mixed = self.mixed(search);
-        let v6_ports = self.with_ports(search, "IPv6 addresses with ports", |instance| {
-            v6(instance) && is_requested(instance)
-        });
-        let v4_ports = self.with_ports(search, "IPv4 addresses with ports", |instance| {
-            !v6(instance) && is_requested(instance)
-        });
-        let batches = [self.bare(), with_ports, v6_ports, mixed, v4_ports];
-        batches.into_iter().filter(|batch| !batch.ids.is_empty()).collect()
-    }
-
-    /// Every other address without port, the others with their ports.
-    fn mixed(&self, search: &Search) -> Batch {
+        let of_family = |is_v6| {
+            self.with_ports(search, |instance| instance.ip.is_ipv6() == is_v6 && is_requested(instance))
+        };
+        // Every other address without port, the others with their ports.
         let bare: BTreeSet<IpAddr> = self.addresses.iter().step_by(2).copied().collect();
-        let mut batch =
-            self.with_ports(search, "addresses with and without ports", |i| !bare.contains(&i.ip));
-        batch.items.truncate(search.distinct_items.saturating_sub(bare.len()));
-        let ported: BTreeSet<_> = batch.items.iter().cloned().collect();
-        batch.ids = self.ids_where(|instance| {
-            bare.contains(&instance.ip)
-                || self.item(search, instance).is_some_and(|item| ported.contains(&item))
-        });
-        batch.items.extend(bare.iter().map(|ip| self.spelt(*ip)));
-        batch
+        let mut mixed = self.with_ports(search, |instance| !bare.contains(&instance.ip));
+        mixed.truncate(search.distinct_items.saturating_sub(bare.len()));
+        mixed.extend(bare.iter().map(|ip| self.spelt(*ip)));
+        let batches = [
+            ("addresses", self.items()),
+            ("addresses with ports", self.with_ports(search, is_requested)),
+            ("IPv6 addresses with ports", of_family(true)),
+            ("addresses with and without ports", mixed),
+            ("IPv4 addresses with ports", of_family(false)),
+        ];
+        batches.map(|batch| self.batch(batch)).into_iter().filter(|batch| !batch.ids.is_empty()).collect()
     }
 }

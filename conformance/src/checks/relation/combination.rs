@@ -1,6 +1,6 @@
 use std::net::IpAddr;
 
-use super::{Filter, FilterKind, Survey};
+use super::{Filter, FilterKind, Instance, Survey};
 
 /// Every set of `size` kinds of filters, in a fixed order.
 pub(crate) fn combinations(size: usize) -> Vec<Vec<FilterKind>> {
@@ -43,23 +43,26 @@ pub(crate) fn meeting(survey: &Survey, kinds: &[FilterKind]) -> Option<Vec<Filte
 }
 
 /// Two filters and two addresses: each filter finds something at one of the addresses, and no instance there passes both.
-pub(crate) fn excluding(survey: &Survey, kinds: [FilterKind; 2]) -> Option<([Filter; 2], [IpAddr; 2])> {
-    const MAX_INSTANCES: usize = 40;
-    let instances = || survey.instances.values().take(MAX_INSTANCES);
-    let pairs = instances().flat_map(|one| instances().map(move |other| (one, other)));
-    pairs.filter(|(one, other)| one.ip != other.ip).find_map(|(one, other)| {
-        let first = Filter::matching(kinds[0], one, &survey.instances, &survey.orders)?;
-        let second = Filter::matching(kinds[1], other, &survey.instances, &survey.orders)?;
-        // A service rejects an upper bound before the lower one.
-        if matches!((&first, &second), (Filter::ActivatedFrom(from), Filter::ActivatedTo(to)) if to < from) {
-            return None;
-        }
-        let filters = [first, second];
-        let common = survey.admitted(&filters);
+pub(crate) fn excluding(survey: &Survey, kinds: &[FilterKind]) -> Option<(Vec<Filter>, [IpAddr; 2])> {
+    let &[first, second] = kinds else { return None };
+    survey.pairs().find_map(|(one, other)| {
+        let filters = vec![survey.filter(first, one)?, survey.filter(second, other)?];
         let addresses = [one.ip, other.ip];
         let at_addresses = survey.ids_where(|instance| addresses.contains(&instance.ip));
-        common.is_disjoint(&at_addresses).then_some((filters, addresses))
+        let is_usable =
+            Filter::are_in_order(&filters) && survey.admitted(&filters).is_disjoint(&at_addresses);
+        is_usable.then_some((filters, addresses))
     })
+}
+
+impl Survey {
+    /// Each two of some instances at different addresses.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&Instance, &Instance)> {
+        const MAX_INSTANCES: usize = 40;
+        let instances = || self.instances.values().take(MAX_INSTANCES);
+        let pairs = instances().flat_map(move |one| instances().map(move |other| (one, other)));
+        pairs.filter(|(one, other)| one.ip != other.ip)
+    }
 }
 
 /// Every choice of one candidate of each kind.

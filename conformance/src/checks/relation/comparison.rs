@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use super::{CHANGED_MEANWHILE, ResultSet, Survey, read_accepted};
+use super::{CHANGED_MEANWHILE, Query, Reader, Relation, ResultSet, Survey, read_accepted};
 use crate::check::{Probe, Stop};
 use crate::contract::Clause;
 use crate::quantity::quantity;
@@ -13,12 +13,49 @@ pub(crate) struct Comparison<'a> {
     differences: Vec<Difference>,
 }
 
+/// What a result should have been, and was.
 #[derive(Debug)]
-struct Difference {
-    clause: Clause,
-    expected: String,
-    actual: String,
-    exchanges: Vec<Exchange>,
+pub(crate) struct Difference {
+    pub(crate) clause: Clause,
+    pub(crate) expected: String,
+    pub(crate) actual: String,
+    pub(crate) exchanges: Vec<Exchange>,
+}
+
+/// Judges queries by a relation, and reports differences as findings on those clauses that the check declares.
+pub(crate) async fn relate(
+    probe: &Probe<'_>,
+    survey: &Survey,
+    relation: Relation,
+    queries: &[Query],
+) -> Result<(), Stop> {
+    let mut comparison = Comparison::with(survey);
+    let mut reader = Reader::new(probe, false);
+    for query in queries {
+        comparison.differences.extend(relation.judge(&mut reader, survey, query).await?);
+    }
+    comparison.differences.retain(|difference| probe.cites(difference.clause));
+    comparison.conclude(probe).await
+}
+
+/// Judges a relation between results alone, without the survey.
+///
+/// # Errors
+/// Inconclusive when a second reading of the same searches does not show the same.
+pub(crate) async fn relate_alone(probe: &Probe<'_>, relation: Relation, query: &Query) -> Result<(), Stop> {
+    let mut reader = Reader::new(probe, false);
+    let differences = relation.combined(&mut reader, query).await?.unwrap_or_default();
+    if differences.is_empty() {
+        return Ok(());
+    }
+    let again = relation.combined(&mut reader, query).await?.unwrap_or_default();
+    if again.is_empty() {
+        return Err(probe.inconclusive(CHANGED_MEANWHILE));
+    }
+    for Difference { clause, expected, actual, exchanges } in &differences {
+        probe.finding(*clause, expected, actual, &exchanges.iter().collect::<Vec<_>>());
+    }
+    Ok(())
 }
 
 impl<'a> Comparison<'a> {
@@ -47,27 +84,7 @@ impl<'a> Comparison<'a> {
 
     /// The result must contain exactly these instances, each once. `what` names the request.
     pub(crate) fn same(&mut self, clause: Clause, what: &str, expected: &BTreeSet<i64>, found: &ResultSet) {
-        let actual = found.ids();
-        if *expected != actual {
-            let missing: Vec<_> = expected.difference(&actual).collect();
-            let added: Vec<_> = actual.difference(expected).collect();
-            let actual = format!(
-                "{}; missing {}, too many {}",
-                quantity(actual.len(), "instance"),
-                few(&missing),
-                few(&added)
-            );
-            self.differ(
-                clause,
-                format!("{what} finds {}", quantity(expected.len(), "instance")),
-                actual,
-                found,
-            );
-        } else if found.order.len() != actual.len() {
-            let actual =
-                format!("{} for {}", quantity(found.order.len(), "item"), quantity(actual.len(), "instance"));
-            self.differ(clause, format!("{what} finds each instance once"), actual, found);
-        }
+        self.differences.extend(same(clause, what, expected, found));
     }
 
     /// Every page must have this `total`.
@@ -75,7 +92,7 @@ impl<'a> Comparison<'a> {
         let expected = u64::try_from(expected).unwrap_or(u64::MAX);
         if found.totals.iter().any(|total| *total != expected) {
             let actual = format!("{:?} on its pages", found.totals);
-            self.differ(clause, format!("total {expected}: {what}"), actual, found);
+            self.differs(clause, format!("total {expected}: {what}"), actual, &found.evidence());
         }
     }
 
@@ -108,10 +125,30 @@ impl<'a> Comparison<'a> {
         }
         Ok(())
     }
+}
 
-    fn differ(&mut self, clause: Clause, expected: String, actual: String, found: &ResultSet) {
-        self.differs(clause, expected, actual, &found.evidence());
-    }
+/// The result must contain exactly these instances, each once. `what` names the request.
+pub(super) fn same(
+    clause: Clause,
+    what: &str,
+    expected: &BTreeSet<i64>,
+    found: &ResultSet,
+) -> Option<Difference> {
+    let ids = found.ids();
+    let (expected, actual) = if ids != *expected {
+        let missing: Vec<_> = expected.difference(&ids).collect();
+        let added: Vec<_> = ids.difference(expected).collect();
+        let actual = quantity(ids.len(), "instance");
+        let actual = format!("{actual}; missing {}, too many {}", few(&missing), few(&added));
+        (format!("{what} finds {}", quantity(expected.len(), "instance")), actual)
+    } else if found.order.len() != ids.len() {
+        let actual =
+            format!("{} for {}", quantity(found.order.len(), "item"), quantity(ids.len(), "instance"));
+        (format!("{what} finds each instance once"), actual)
+    } else {
+        return None;
+    };
+    Some(Difference { clause, expected, actual, exchanges: found.exchanges.clone() })
 }
 
 /// The number of ids, and the first few of them.

@@ -1,11 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
+use jiff::tz::{Offset, TimeZone};
 use serde_json::{Map, Value};
 
 use super::Instance;
 use super::values::instant;
-use crate::contract::{Clause, Search};
+use crate::contract::{Clause, Property, Search};
 use crate::wire::Request;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,7 +21,7 @@ pub(crate) enum FilterKind {
 }
 
 /// One filter of a search, with its value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Filter {
     Order(String),
     /// None for ungrouped instances.
@@ -31,6 +32,10 @@ pub(crate) enum Filter {
     ActivatedFrom(Timestamp),
     ActivatedTo(Timestamp),
 }
+
+/// The property of a search, the field of an instance that it is compared with, and the clause that defines the comparison. The
+/// only place that says which property filters which field.
+type FilterRule = (fn(&Search) -> &Property, Option<&'static str>, Clause);
 
 impl FilterKind {
     pub(crate) const ALL: [Self; 7] = [
@@ -44,86 +49,85 @@ impl FilterKind {
     ];
 
     /// The kinds whose value is a field of every instance.
-    pub(crate) const SHOWN: [Self; 6] =
-        [Self::Group, Self::Country, Self::City, Self::Status, Self::ActivatedFrom, Self::ActivatedTo];
+    pub(crate) const SHOWN: &'static [Self] = Self::ALL.split_at(1).1;
+
+    fn rule(self) -> FilterRule {
+        match self {
+            Self::Order => (|search| &search.order_no, None, Clause::SearchOrderNumber),
+            Self::Group => (|search| &search.group_id, Some("groupId"), Clause::SearchGroup),
+            Self::Country => (|search| &search.country_code, Some("countryCode"), Clause::SearchCountry),
+            Self::City => (|search| &search.city_code, Some("cityCode"), Clause::SearchCity),
+            Self::Status => (|search| &search.status, Some("status"), Clause::SearchStatus),
+            Self::ActivatedFrom => {
+                (|search| &search.activated_from, Some("activatedAt"), Clause::SearchActivatedRange)
+            }
+            Self::ActivatedTo => {
+                (|search| &search.activated_to, Some("activatedAt"), Clause::SearchActivatedRange)
+            }
+        }
+    }
 
     /// The clause that defines which instances it admits.
     pub(crate) fn clause(self) -> Clause {
-        match self {
-            Self::Order => Clause::SearchOrderNumber,
-            Self::Group => Clause::SearchGroup,
-            Self::Country => Clause::SearchCountry,
-            Self::City => Clause::SearchCity,
-            Self::Status => Clause::SearchStatus,
-            Self::ActivatedFrom | Self::ActivatedTo => Clause::SearchActivatedRange,
-        }
+        self.rule().2
+    }
+
+    /// The name of its property in a search.
+    pub(crate) fn field(self, search: &Search) -> &str {
+        &self.rule().0(search).name
+    }
+
+    /// The properties of several kinds, in labels.
+    pub(crate) fn fields(kinds: &[Self], search: &Search) -> String {
+        kinds.iter().map(|kind| kind.field(search)).collect::<Vec<_>>().join(" & ")
     }
 
     /// The value of an instance, for messages.
     pub(crate) fn shown_by(self, instance: &Instance) -> String {
-        let Instance { group, country, city, status, activated, .. } = instance;
-        match self {
-            Self::Order => "an order that it does not show".to_owned(),
-            Self::Group => group.map_or_else(|| "no group".to_owned(), |group| format!("group {group}")),
-            Self::Country => format!("country {country}"),
-            Self::City => format!("city {city}"),
-            Self::Status => format!("status {status}"),
-            Self::ActivatedFrom | Self::ActivatedTo => activated
-                .map_or_else(|| "no activation time".to_owned(), |time| format!("activation time {time}")),
-        }
+        let field = self.rule().1.unwrap_or_default();
+        instance.field(field).map_or_else(|| format!("no {field}"), |value| format!("{field} {value}"))
     }
 
-    pub(crate) fn field(self, search: &Search) -> &str {
-        let property = match self {
-            Self::Order => &search.order_no,
-            Self::Group => &search.group_id,
-            Self::Country => &search.country_code,
-            Self::City => &search.city_code,
-            Self::Status => &search.status,
-            Self::ActivatedFrom => &search.activated_from,
-            Self::ActivatedTo => &search.activated_to,
-        };
-        &property.name
+    /// Its name in labels.
+    pub(crate) fn label(self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
+
+    /// The filter with this text as its value; none for a kind whose values are no texts.
+    pub(crate) fn of_text(self, text: String) -> Option<Filter> {
+        Some(match self {
+            Self::Order => Filter::Order(text),
+            Self::Country => Filter::Country(text),
+            Self::City => Filter::City(text),
+            Self::Status => Filter::Status(text),
+            Self::Group | Self::ActivatedFrom | Self::ActivatedTo => return None,
+        })
+    }
+
+    /// The filter with the value that an instance shows.
+    pub(crate) fn shown(self, instance: &Instance) -> Option<Filter> {
+        Some(match self {
+            Self::Order => return None,
+            Self::Group => Filter::Group(instance.group),
+            Self::Country => Filter::Country(instance.country.clone()),
+            Self::City => Filter::City(instance.city.clone()),
+            Self::Status => Filter::Status(instance.status.clone()),
+            Self::ActivatedFrom => Filter::ActivatedFrom(instance.activation()?),
+            Self::ActivatedTo => Filter::ActivatedTo(instance.activation()?),
+        })
     }
 }
 
 impl Filter {
-    /// The filter of one kind with the value of an instance; `None` when it has no value, or one that may be equal to another
-    /// one for the service. `among` are the instances that the filter has to distinguish.
-    pub(crate) fn matching(
-        kind: FilterKind,
-        instance: &Instance,
-        among: &BTreeMap<i64, Instance>,
-        orders: &BTreeMap<String, BTreeSet<i64>>,
-    ) -> Option<Self> {
-        Some(match kind {
-            FilterKind::Order => {
-                Self::Order(orders.iter().find(|(_, held)| held.contains(&instance.id))?.0.clone())
-            }
-            FilterKind::Group => Self::Group(instance.group),
-            FilterKind::Country => {
-                Self::Country(Some(&instance.country).filter(|code| has_one_spelling(code, among))?.clone())
-            }
-            FilterKind::City => Self::City(instance.city.clone()),
-            FilterKind::Status => Self::Status(instance.status.clone()),
-            FilterKind::ActivatedFrom => Self::ActivatedFrom(instance.activation()?),
-            FilterKind::ActivatedTo => Self::ActivatedTo(instance.activation()?),
-        })
-    }
-
     /// The filter of one kind in the body of a request; `None` when it is absent or its meaning is unspecified.
     pub(crate) fn read(kind: FilterKind, search: &Search, sent: &Map<String, Value>) -> Option<Self> {
         let value = sent.get(kind.field(search))?;
-        let text = || value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
         let time = || instant(value.as_str()?);
         Some(match kind {
-            FilterKind::Order => Self::Order(text()?),
             FilterKind::Group => Self::Group(Some(value.as_i64()?).filter(|group| *group != 0)),
-            FilterKind::Country => Self::Country(text()?),
-            FilterKind::City => Self::City(text()?),
-            FilterKind::Status => Self::Status(text()?),
             FilterKind::ActivatedFrom => Self::ActivatedFrom(time()?),
             FilterKind::ActivatedTo => Self::ActivatedTo(time()?),
+            kind => kind.of_text(value.as_str().filter(|text| !text.is_empty())?.to_owned())?,
         })
     }
 
@@ -139,16 +143,34 @@ impl Filter {
         }
     }
 
-    pub(crate) fn on(&self, search: &Search, request: Request) -> Request {
+    pub(crate) fn text(&self) -> Option<&str> {
         match self {
-            Self::Order(number) => request.field(&search.order_no.name, number.as_str()),
-            Self::Group(group) => request.field(&search.group_id.name, group.unwrap_or(0)),
-            Self::Country(code) => request.field(&search.country_code.name, code.as_str()),
-            Self::City(code) => request.field(&search.city_code.name, code.as_str()),
-            Self::Status(status) => request.field(&search.status.name, status.as_str()),
-            Self::ActivatedFrom(time) => request.field(&search.activated_from.name, time.to_string()),
-            Self::ActivatedTo(time) => request.field(&search.activated_to.name, time.to_string()),
+            Self::Order(text) | Self::Country(text) | Self::City(text) | Self::Status(text) => Some(text),
+            Self::Group(_) | Self::ActivatedFrom(_) | Self::ActivatedTo(_) => None,
         }
+    }
+
+    /// Its value in the body of a request. A time has this offset, in minutes east of UTC, or `Z`.
+    pub(super) fn value(&self, offset: Option<i32>) -> Value {
+        match self {
+            Self::Order(text) | Self::Country(text) | Self::City(text) | Self::Status(text) => {
+                text.as_str().into()
+            }
+            Self::Group(group) => group.unwrap_or(0).into(),
+            Self::ActivatedFrom(time) | Self::ActivatedTo(time) => {
+                match offset.and_then(|minutes| Offset::from_seconds(minutes.saturating_mul(60)).ok()) {
+                    Some(offset) => {
+                        let zoned = time.to_zoned_datetime(TimeZone::fixed(offset));
+                        zoned.strftime("%Y-%m-%dT%H:%M:%S%.f%:z").to_string().into()
+                    }
+                    None => time.to_string().into(),
+                }
+            }
+        }
+    }
+
+    pub(crate) fn on(&self, search: &Search, request: Request) -> Request {
+        request.field(self.kind().field(search), self.value(None))
     }
 
     /// Whether an instance passes. `orders` has the instances of each order, since an instance has no field for its order.
@@ -167,28 +189,31 @@ impl Filter {
         }
     }
 
+    /// Whether an instance may pass: it does not show its order, and only some orders are known.
+    pub(super) fn may_admit(&self, instance: &Instance, orders: &BTreeMap<String, BTreeSet<i64>>) -> bool {
+        let is_of_another = || orders.values().any(|held| held.contains(&instance.id));
+        self.admits(instance, orders) || (self.kind() == FilterKind::Order && !is_of_another())
+    }
+
+    /// Whether no instance has the same country code in another letter case: whether one spelling finds the other is unspecified.
+    pub(super) fn has_one_spelling(&self, among: &BTreeMap<i64, Instance>) -> bool {
+        let Self::Country(code) = self else { return true };
+        let is_other = |other: &String| other != code && other.eq_ignore_ascii_case(code);
+        !among.values().any(|instance| is_other(&instance.country))
+    }
+
+    /// Whether no upper bound is before a lower one, which a service rejects.
+    pub(crate) fn are_in_order(filters: &[Self]) -> bool {
+        let mut pairs = filters.iter().flat_map(|one| filters.iter().map(move |other| (one, other)));
+        !pairs.any(|pair| matches!(pair, (Self::ActivatedFrom(from), Self::ActivatedTo(to)) if to < from))
+    }
+
     /// The filter, for messages.
-    pub(crate) fn describe(&self) -> String {
-        match self {
-            Self::Order(number) => format!("orderNo={number}"),
-            Self::Group(group) => format!("groupId={}", group.unwrap_or(0)),
-            Self::Country(code) => format!("countryCode={code}"),
-            Self::City(code) => format!("cityCode={code}"),
-            Self::Status(status) => format!("status={status}"),
-            Self::ActivatedFrom(time) => format!("activatedFrom={time}"),
-            Self::ActivatedTo(time) => format!("activatedTo={time}"),
-        }
+    pub(crate) fn describe(&self, search: &Search) -> String {
+        let value = self.value(None);
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        format!("{}={value}", self.kind().field(search))
     }
-
-    /// Several filters, for messages.
-    pub(crate) fn describe_all(filters: &[Self]) -> String {
-        filters.iter().map(Self::describe).collect::<Vec<_>>().join(" & ")
-    }
-}
-
-/// Whether no instance has the same country code in another letter case: whether one spelling finds the other is unspecified.
-pub(super) fn has_one_spelling(code: &str, among: &BTreeMap<i64, Instance>) -> bool {
-    among.values().all(|instance| instance.country == code || !instance.country.eq_ignore_ascii_case(code))
 }
 
 pub(crate) fn apply(search: &Search, request: Request, filters: &[Filter]) -> Request {

@@ -1,4 +1,4 @@
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -138,6 +138,19 @@ pub(crate) fn without_port(item: &str) -> &str {
     }
 }
 
+/// The same item with its IPv6 address in full and in upper case; `None` for IPv4, which has only one spelling.
+pub(crate) fn respell(item: &str) -> Option<String> {
+    let write = |address: Ipv6Addr| {
+        let segments: Vec<_> = address.segments().iter().map(|segment| format!("{segment:04X}")).collect();
+        segments.join(":")
+    };
+    let with_port = |item: &str| {
+        let socket: SocketAddrV6 = item.parse().ok()?;
+        Some(format!("[{}]:{}", write(*socket.ip()), socket.port()))
+    };
+    item.parse().ok().map(write).or_else(|| with_port(item))
+}
+
 fn items(body: &Value) -> Option<&Vec<Value>> {
     body.pointer("/data/items")?.as_array()
 }
@@ -168,5 +181,15 @@ mod tests {
         {
             assert_eq!(digits(time), expected, "{time}");
         }
+    }
+
+    #[test]
+    fn a_respelled_item_is_the_same_address() {
+        assert_eq!(respell("203.0.113.7"), None);
+        assert_eq!(respell("2001:db8::1").as_deref(), Some("2001:0DB8:0000:0000:0000:0000:0000:0001"));
+        assert_eq!(
+            respell("[2001:db8::1]:80").as_deref(),
+            Some("[2001:0DB8:0000:0000:0000:0000:0000:0001]:80")
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Results of searches as sets of instances, and comparisons between them.
+//! Searches as values ([`Query`]), and what holds between their results ([`Relation`]).
 //!
 //! The suite does not know the data of a service. It surveys the supplied addresses once, and compares other results with that
 //! survey. When something differs, it reads the survey again, so that data that changed meanwhile is not reported.
@@ -8,6 +8,9 @@ mod combination;
 mod comparison;
 mod filter;
 mod instance;
+mod query;
+mod relations;
+mod response;
 mod result;
 mod survey;
 pub(crate) mod values;
@@ -17,12 +20,13 @@ use crate::target::Fact;
 
 pub(crate) use batch::Batch;
 pub(crate) use combination::{combinations, excluding, meeting};
-pub(crate) use comparison::Comparison;
+pub(crate) use comparison::{Comparison, Difference, relate, relate_alone};
 pub(crate) use filter::{Filter, FilterKind, apply};
-pub(crate) use instance::{Instance, address_of, without_port};
-pub(crate) use result::{
-    Page, ResultSet, accepts_search, page, read, read_accepted, read_accepted_in, read_unless_rejected,
-};
+pub(crate) use instance::{Instance, address_of, respell, without_port};
+pub(crate) use query::{Query, Writing};
+pub(crate) use relations::{Reader, Relation};
+pub(crate) use response::{counts, echo, misfits};
+pub(crate) use result::{Page, ResultSet, accepts_search, page, read, read_accepted, read_unless_rejected};
 pub(crate) use survey::{Survey, Surveys, survey};
 
 /// Why a comparison shows nothing.

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::Instance;
-use crate::check::{AcceptedResponse, Probe, ResponseClass, Stop};
+use crate::check::{AcceptedResponse, Probe, ResponseClass, Stop, accepted};
 use crate::checks::Requests;
 use crate::contract::Clause;
 use crate::wire::{Exchange, Request};
@@ -17,7 +17,7 @@ pub(crate) struct Page {
 }
 
 /// All instances of a result, from all of its pages.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ResultSet {
     pub(crate) instances: BTreeMap<i64, Instance>,
     /// Instances in the order of the response, repetitions included.
@@ -136,12 +136,11 @@ pub(super) async fn read_if_accepted(
 ) -> Result<Result<ResultSet, (Exchange, ResponseClass)>, Stop> {
     let request = largest(probe, request);
     let (exchange, class) = probe.send(&request).await?;
-    match (&exchange.result, &class) {
-        (Ok(response), ResponseClass::Accepted) => {
-            let accepted = AcceptedResponse { response: response.clone(), exchange: exchange.clone() };
-            gather(probe, &request, accepted, *probe.contract().search.page_sizes.end()).await.map(Ok)
-        }
-        (_, ResponseClass::Rejected(_) | ResponseClass::Ambiguous(_) | ResponseClass::ServerError(_)) => {
+    if let Some(first) = accepted(&exchange, &class) {
+        return gather(probe, &request, first, *probe.contract().search.page_sizes.end()).await.map(Ok);
+    }
+    match class {
+        ResponseClass::Rejected(_) | ResponseClass::Ambiguous(_) | ResponseClass::ServerError(_) => {
             Ok(Err((exchange, class)))
         }
         _ => Err(probe.inconclusive(&format!("the service was busy: {}", class.description()))),
@@ -166,29 +165,16 @@ async fn gather(
     const MAX_PAGES: i64 = 12;
     let search = &probe.contract().search;
     let full = usize::try_from(size).unwrap_or(usize::MAX);
-    let mut result = ResultSet {
-        instances: BTreeMap::new(),
-        order: Vec::new(),
-        totals: Vec::new(),
-        exchanges: Vec::new(),
-    };
+    let mut result = ResultSet::default();
     let mut next = Some(first);
     for number in *search.pages.start()..*search.pages.start() + MAX_PAGES {
-        let accepted = match next.take() {
-            Some(first) => first,
-            None => {
-                let asked =
-                    request.clone().field(&search.page.name, number).field(&search.page_size.name, size);
-                let (exchange, class) = probe.send(&asked).await?;
-                match (&exchange.result, class) {
-                    (Ok(response), ResponseClass::Accepted) => {
-                        AcceptedResponse { response: response.clone(), exchange }
-                    }
-                    // A page past the end may be rejected.
-                    _ => return Ok(result),
-                }
-            }
-        };
+        if !result.exchanges.is_empty() {
+            let asked = request.clone().field(&search.page.name, number).field(&search.page_size.name, size);
+            let (exchange, class) = probe.send(&asked).await?;
+            next = accepted(&exchange, &class);
+        }
+        // A page past the end may be rejected.
+        let Some(accepted) = next.take() else { return Ok(result) };
         let Page { items, total, exchange } = Page::read(probe, accepted)?;
         let count = items.len();
         result.order.extend(items.iter().map(|instance| instance.id));

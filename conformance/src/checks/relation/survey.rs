@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::OnceCell;
 
-use super::filter::has_one_spelling;
+use super::query::Items;
 use super::result::read_if_accepted;
-use super::{Batch, Filter, FilterKind, Instance, address_of, lacks_addresses, read, without_port};
+use super::{Batch, Filter, FilterKind, Instance, Query, address_of, lacks_addresses, read, without_port};
 use crate::check::{Probe, Stop};
 use crate::checks::Requests;
 use crate::checks::State;
@@ -18,8 +18,8 @@ use crate::wire::{Exchange, Request};
 /// The instances at the surveyed addresses, read once in a run and shared by its checks.
 #[derive(Debug)]
 pub(crate) struct Survey {
-    /// Its number among the surveys of the run.
-    generation: usize,
+    /// Its number among the surveys that the checks of a run share.
+    generation: Option<usize>,
     /// The search that read it.
     pub(crate) request: Request,
     pub(crate) addresses: Vec<IpAddr>,
@@ -124,7 +124,27 @@ impl Survey {
                 orders.insert(order.number.clone(), held.ids());
             }
         }
-        Ok(Self { generation, request, addresses, spellings, batches: OnceLock::new(), instances, orders })
+        let (generation, batches) = (Some(generation), OnceLock::new());
+        Ok(Self { generation, request, addresses, spellings, batches, instances, orders })
+    }
+
+    /// A survey of its own, which only one case uses.
+    pub(crate) async fn alone(probe: &Probe<'_>, query: &Query) -> Result<Self, Stop> {
+        let request = query.request(probe);
+        let instances = read(probe, &request).await?.instances;
+        let addresses = query.items.iter().filter_map(|item| Some(address_of(item)?.0)).collect();
+        let (spellings, batches, orders) = (BTreeMap::new(), OnceLock::new(), BTreeMap::new());
+        Ok(Self { generation: None, request, addresses, spellings, batches, instances, orders })
+    }
+
+    /// The search that reads all of it.
+    pub(crate) fn query(&self) -> Query {
+        Query { name: Some("the searched addresses"), ..Query::new(self.items()) }
+    }
+
+    /// Every address as an item.
+    pub(crate) fn items(&self) -> Vec<String> {
+        self.addresses.iter().map(|ip| self.spelt(*ip)).collect()
     }
 
     /// An address in the tester's spelling.
@@ -151,8 +171,10 @@ impl Survey {
         if again.instances == self.instances {
             return Ok(Some(again.exchanges));
         }
-        State::from_probe(probe)?.surveys.drop_generation(self.generation);
-        probe.mark_stale();
+        if let Some(generation) = self.generation {
+            State::from_probe(probe)?.surveys.drop_generation(generation);
+            probe.mark_stale();
+        }
         Ok(None)
     }
 
@@ -170,8 +192,9 @@ impl Survey {
         self.instances.values().filter(|instance| test(instance)).map(|instance| instance.id).collect()
     }
 
-    pub(crate) fn ids(&self) -> BTreeSet<i64> {
-        self.instances.keys().copied().collect()
+    /// The surveyed instances that these items find.
+    pub(crate) fn found_by(&self, items: &[String]) -> BTreeSet<i64> {
+        Items::read(items).map(|items| self.ids_where(|instance| items.find(instance))).unwrap_or_default()
     }
 
     /// Each distinct value of a field, most frequent first.
@@ -185,17 +208,28 @@ impl Survey {
         values.into_iter().map(|(value, _)| value).collect()
     }
 
-    /// Each country code that occurs in one spelling only, most frequent first.
-    pub(crate) fn countries(&self) -> Vec<String> {
-        let mut codes = self.values(|instance| Some(instance.country.clone()));
-        codes.retain(|code| has_one_spelling(code, &self.instances));
-        codes
-    }
-
     /// Every activation time that a bound can have, ascending.
     pub(crate) fn activations(&self) -> Vec<Timestamp> {
         let times: BTreeSet<_> = self.instances.values().filter_map(Instance::activation).collect();
         times.into_iter().collect()
+    }
+
+    /// A filter for each value of a field, most frequent first.
+    pub(crate) fn filters(&self, kind: FilterKind) -> Vec<Filter> {
+        let mut filters = self.values(|instance| kind.shown(instance));
+        filters.retain(|filter| filter.has_one_spelling(&self.instances));
+        filters
+    }
+
+    /// The filter of one kind with the value of an instance; `None` when it has no value, or one that may be equal to another one
+    /// for the service.
+    pub(crate) fn filter(&self, kind: FilterKind, instance: &Instance) -> Option<Filter> {
+        let of_order = || self.orders.iter().find(|(_, held)| held.contains(&instance.id));
+        let filter = match kind {
+            FilterKind::Order => of_order().map(|(number, _)| Filter::Order(number.clone())),
+            kind => kind.shown(instance),
+        };
+        filter.filter(|filter| filter.has_one_spelling(&self.instances))
     }
 
     /// Filters of one kind that some instance passes.
@@ -207,24 +241,13 @@ impl Survey {
                 let held = self.orders.iter().filter(|(_, held)| !held.is_empty());
                 held.map(|(number, _)| Filter::Order(number.clone())).collect()
             }
-            FilterKind::Group => {
-                self.values(|instance| Some(instance.group)).into_iter().map(Filter::Group).collect()
-            }
-            FilterKind::Country => self.countries().into_iter().map(Filter::Country).collect(),
-            FilterKind::City => {
-                let codes = self.values(|instance| Some(instance.city.clone()));
-                codes.into_iter().map(Filter::City).collect()
-            }
-            FilterKind::Status => {
-                let statuses = self.values(|instance| Some(instance.status.clone()));
-                statuses.into_iter().map(Filter::Status).collect()
-            }
             FilterKind::ActivatedFrom => {
                 [2, 1, 4].into_iter().filter_map(at).map(Filter::ActivatedFrom).collect()
             }
             FilterKind::ActivatedTo => {
                 [4, 5, 2].into_iter().filter_map(at).map(Filter::ActivatedTo).collect()
             }
+            kind => self.filters(kind),
         };
         filters.truncate(Self::MAX_CANDIDATES);
         filters

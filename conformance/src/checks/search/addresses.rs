@@ -1,7 +1,9 @@
 //! Addresses that checks invent, in ranges that are reserved for documentation (RFC 3849, RFC 5737).
 
 use std::collections::BTreeSet;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV6};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+pub(super) use crate::checks::relation::respell;
 
 use crate::checks::relation::address_of;
 use crate::contract::Search;
@@ -54,19 +56,6 @@ pub(super) fn port(search: &Search, index: usize) -> i64 {
     search.ports.start().saturating_add(i64::try_from(index).unwrap_or(i64::MAX))
 }
 
-/// The same item with its IPv6 address in full and in upper case; `None` for IPv4, which has only one spelling.
-pub(super) fn respell(item: &str) -> Option<String> {
-    let write = |address: Ipv6Addr| {
-        let segments: Vec<_> = address.segments().iter().map(|segment| format!("{segment:04X}")).collect();
-        segments.join(":")
-    };
-    let with_port = |item: &str| {
-        let socket: SocketAddrV6 = item.parse().ok()?;
-        Some(format!("[{}]:{}", write(*socket.ip()), socket.port()))
-    };
-    item.parse().ok().map(write).or_else(|| with_port(item))
-}
-
 /// An address of the same family that no account is known to have. Sandboxes may use the reserved ranges too.
 pub(super) fn unknown(facts: &Facts, like: IpAddr) -> IpAddr {
     let known = facts.own_addresses.iter().chain(&facts.foreign_addresses);
@@ -105,15 +94,5 @@ mod tests {
         for (like, expected) in [("192.0.2.1", "203.0.113.246"), ("::1", "2001:db8:ffff::f8")] {
             assert_eq!(unknown(&facts, like.parse().expect("an address")).to_string(), expected);
         }
-    }
-
-    #[test]
-    fn a_respelled_item_is_the_same_address() {
-        assert_eq!(respell("203.0.113.7"), None);
-        assert_eq!(respell("2001:db8::1").as_deref(), Some("2001:0DB8:0000:0000:0000:0000:0000:0001"));
-        assert_eq!(
-            respell("[2001:db8::1]:80").as_deref(),
-            Some("[2001:0DB8:0000:0000:0000:0000:0000:0001]:80")
-        );
     }
 }

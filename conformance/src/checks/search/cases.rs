@@ -63,22 +63,13 @@ pub(super) fn surveyed<L: Into<Cow<'static, str>>, T: Clone + Send + Sync + 'sta
     cases: impl IntoIterator<Item = (L, u32, T)>,
     run: impl for<'p> CaseFn<'p, (T,)> + Copy,
 ) -> Vec<Case> {
+    const SURVEY_AND_ORDERS: u32 = 4;
+    // A run reads the survey once. Each case reserves a request for the reading that follows a difference.
     let case = |(label, requests, data)| {
-        sharing_survey(label, requests, |label, cost| Case::for_data(label, cost, data, run))
+        let case = Case::for_data(label, Cost::requests(requests + 1), data, run);
+        case.sharing_in_run(Survey::CONTROL, Cost::requests(SURVEY_AND_ORDERS))
     };
     cases.into_iter().map(case).collect()
-}
-
-/// A case that compares results with the survey, with its own requests.
-pub(super) fn surveyed_case(label: &'static str, requests: u32, run: impl for<'p> CaseFn<'p, ()>) -> Case {
-    sharing_survey(label, requests, |label, cost| Case::new(label, cost, run))
-}
-
-/// A run reads the survey once. Each case reserves a request for the reading that follows a difference.
-fn sharing_survey<L>(label: L, requests: u32, case: impl FnOnce(L, Cost) -> Case) -> Case {
-    const SURVEY_AND_ORDERS: u32 = 4;
-    let case = case(label, Cost::requests(requests + 1));
-    case.sharing_in_run(Survey::CONTROL, Cost::requests(SURVEY_AND_ORDERS))
 }
 
 pub(super) const LARGEST_PAGE: (&str, Change) =

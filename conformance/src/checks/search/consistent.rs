@@ -2,15 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::SEARCH;
 use super::cases::surveyed;
 use super::known::CHANGEABLE;
+use super::rows::{Account, SURVEYED};
 use crate::check::{Check, Probe, Run, Stop};
-use crate::checks::Requests;
 use crate::checks::relation::values::same;
-use crate::checks::relation::{Comparison, Filter, Instance, Survey, apply, page, read, survey};
+use crate::checks::relation::{Comparison, FilterKind, Instance, Query, page, read};
 use crate::contract::Clause;
-use crate::target::Fact;
 use crate::wire::Exchange;
 
 pub(super) static CONSISTENT: Check = Check {
@@ -19,49 +17,48 @@ pub(super) static CONSISTENT: Check = Check {
     why: "Programs read an instance from any search. If it has its neighbour's fields, or lacks one beside a filter, they renew, \
           move or cancel the wrong one.",
     clauses: &[Clause::SearchInstance],
-    needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
-        let ways = [
-            ("alone", SOME, Way::Alone),
-            ("beside a filter", SOME, Way::Filtered),
-            ("on small pages", SOME, Way::Paged),
+        let ways: [(_, _, Way); 3] = [
+            ("alone", SOME, |account| some(account).map(|instance| account.at([instance.ip])).collect()),
+            ("beside a filter", SOME, |account| {
+                const KINDS: [FilterKind; 4] =
+                    [FilterKind::Country, FilterKind::Status, FilterKind::Group, FilterKind::City];
+                let filters = some(account).zip(KINDS).map(|(instance, kind)| kind.shown(instance));
+                filters.map(|filter| account.survey.query().filtered(filter)).collect()
+            }),
+            ("on small pages", SOME, |account| {
+                let mut pages = account.pages(account.survey.query(), 3);
+                pages.truncate(SOME as usize);
+                pages
+            }),
         ];
         surveyed(ways, compare)
     }),
-    ..SEARCH
+    ..SURVEYED
 };
 
+/// Number of searches of a case.
 const SOME: u32 = 4;
 
-/// The instances of one search, with a description of the search.
-type Shown = (String, Vec<Instance>, Vec<Exchange>);
-
 /// How surveyed instances are searched again.
-#[derive(Debug, Clone, Copy)]
-enum Way {
-    Alone,
-    Filtered,
-    Paged,
-}
+type Way = fn(Account<'_>) -> Vec<Query>;
 
-async fn search_again(probe: &Probe<'_>, survey: &Survey, way: Way) -> Result<Vec<Shown>, Stop> {
-    match way {
-        Way::Alone => alone(probe, survey).await,
-        Way::Filtered => filtered(probe, survey).await,
-        Way::Paged => paged(probe, survey).await,
-    }
+/// Some instances, spread over the whole survey.
+fn some(account: Account<'_>) -> impl Iterator<Item = &Instance> {
+    let instances = &account.survey.instances;
+    instances.values().step_by((instances.len() / SOME as usize).max(1)).take(SOME as usize)
 }
 
 async fn compare(probe: &Probe<'_>, way: Way) -> Result<(), Stop> {
-    let survey = survey(probe).await?;
-    let mut comparison = Comparison::with(survey);
-    let first = differing(probe, survey, search_again(probe, survey, way).await?);
+    let account = Account::read(probe).await?;
+    let mut comparison = Comparison::with(account.survey);
+    let queries = way(account);
+    let first = differing(account, &queries).await?;
     if first.is_empty() {
         return Ok(());
     }
     // A replica that lags behind returns an instance in an old state, and later in the current one.
-    let second = differing(probe, survey, search_again(probe, survey, way).await?);
-    for (name, Difference { expected, actual, exchanges, instances }) in second {
+    for (name, Difference { expected, actual, exchanges, instances }) in differing(account, &queries).await? {
         // The service may still cache a result from before a change of one instance.
         let may_be_cached = CHANGEABLE.contains(&name) && instances.len() < 2;
         if !may_be_cached && first.get(name).is_some_and(|before| before.actual == actual) {
@@ -82,84 +79,46 @@ struct Difference {
 }
 
 /// The differences of instances from the survey, by field.
-fn differing<'p>(probe: &Probe<'p>, survey: &Survey, all: Vec<Shown>) -> BTreeMap<&'p str, Difference> {
-    let mut differing = BTreeMap::new();
-    for (what, instances, exchanges) in all {
-        for shown in instances {
+async fn differing<'a>(
+    account: Account<'a>,
+    queries: &[Query],
+) -> Result<BTreeMap<&'a str, Difference>, Stop> {
+    let Account { probe, survey, search } = account;
+    let mut differing: BTreeMap<&str, Difference> = BTreeMap::new();
+    for query in queries {
+        let request = query.request(probe);
+        let (instances, exchanges) = match (query.page, query.size) {
+            (Some(number), Some(size)) => {
+                let page = page(probe, &request, number, size).await?;
+                (page.items, vec![page.exchange])
+            }
+            _ => {
+                let found = read(probe, &request).await?;
+                (found.instances.into_values().collect(), found.exchanges)
+            }
+        };
+        for shown in &instances {
             let Some(known) = survey.instances.get(&shown.id) else { continue };
-            for name in probe.contract().search.instance_fields.iter() {
-                let text = |instance: &Instance| {
-                    instance.field(name).map_or_else(|| "nothing".to_owned(), ToString::to_string)
-                };
-                let is_same = match (known.field(name), shown.field(name)) {
-                    (Some(known), Some(shown)) => same(known, shown),
-                    (known, shown) => known == shown,
-                };
-                if !is_same {
-                    let (before, now) = (text(known), text(&shown));
-                    let expected = format!("instance {} {what} with {name} {before}", shown.id);
-                    let difference = || Difference {
-                        expected,
-                        actual: format!("{name} {now}"),
-                        exchanges: exchanges.clone(),
-                        instances: BTreeSet::new(),
-                    };
-                    let difference: &mut Difference =
-                        differing.entry(name.as_str()).or_insert_with(difference);
-                    difference.instances.insert(shown.id);
+            for name in search.instance_fields.iter() {
+                let (before, now) = (known.field(name), shown.field(name));
+                if before.zip(now).map_or(before == now, |(before, now)| same(before, now)) {
+                    continue;
                 }
+                let text = |value: Option<_>| value.map_or_else(|| "nothing".to_owned(), ToString::to_string);
+                let difference = differing.entry(name).or_insert_with(|| Difference {
+                    expected: format!(
+                        "instance {} with {name} {}, found by {}",
+                        shown.id,
+                        text(before),
+                        query.describe(search)
+                    ),
+                    actual: format!("{name} {}", text(now)),
+                    exchanges: exchanges.clone(),
+                    instances: BTreeSet::new(),
+                });
+                difference.instances.insert(shown.id);
             }
         }
     }
-    differing
-}
-
-/// Some instances, spread over the whole survey.
-fn some(survey: &Survey) -> impl Iterator<Item = &Instance> {
-    let wanted = usize::try_from(SOME).unwrap_or(1);
-    let step = (survey.instances.len() / wanted).max(1);
-    survey.instances.values().step_by(step).take(wanted)
-}
-
-async fn alone(probe: &Probe<'_>, survey: &Survey) -> Result<Vec<Shown>, Stop> {
-    let mut all = Vec::new();
-    for instance in some(survey) {
-        let found = read(probe, &probe.search([survey.spelt(instance.ip)])).await?;
-        let what = "alone".to_owned();
-        all.push((what, found.instances.into_values().collect(), found.exchanges));
-    }
-    Ok(all)
-}
-
-async fn filtered(probe: &Probe<'_>, survey: &Survey) -> Result<Vec<Shown>, Stop> {
-    let filter = |(at, instance): (usize, &Instance)| match at {
-        0 => Filter::Country(instance.country.clone()),
-        1 => Filter::Status(instance.status.clone()),
-        2 => Filter::Group(instance.group),
-        _ => Filter::City(instance.city.clone()),
-    };
-    let mut all = Vec::new();
-    for filter in some(survey).enumerate().map(filter) {
-        let request = apply(&probe.contract().search, survey.request.clone(), std::slice::from_ref(&filter));
-        let found = read(probe, &request).await?;
-        all.push((
-            format!("beside {}", filter.describe()),
-            found.instances.into_values().collect(),
-            found.exchanges,
-        ));
-    }
-    Ok(all)
-}
-
-async fn paged(probe: &Probe<'_>, survey: &Survey) -> Result<Vec<Shown>, Stop> {
-    const SIZE: i64 = 3;
-    let first = *probe.contract().search.pages.start();
-    // A service may reject a page past the last one.
-    let pages = i64::try_from(survey.instances.len()).unwrap_or(i64::MAX).saturating_add(SIZE - 1) / SIZE;
-    let mut all = Vec::new();
-    for number in first..first + pages.min(i64::from(SOME)) {
-        let page = page(probe, &survey.request, number, SIZE).await?;
-        all.push((format!("on page {number} of {SIZE} each"), page.items, vec![page.exchange]));
-    }
-    Ok(all)
+    Ok(differing)
 }

@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use super::SEARCH;
 use super::addresses;
-use super::cases::{BATCHES, batch, surveyed};
+use super::cases::{BATCHES, surveyed};
+use super::rows::Account;
 use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Stop};
-use crate::checks::relation::{FilterKind, survey};
+use crate::checks::relation::{FilterKind, Query, Writing};
 use crate::checks::{Requests, UNKNOWN_ADDRESS, schema};
 use crate::contract::Clause;
 use crate::target::Fact;
@@ -91,13 +92,11 @@ fn variety_cases() -> Vec<Case> {
         }),
     ];
     let plain = |(label, make)| Case::for_data(label, Cost::requests(1), make, judge_plain);
-    let paged = [("small pages".to_owned(), 4, SearchKind::Pages)];
-    let batches = BATCHES.into_iter().map(|name| (name.to_owned(), 1, SearchKind::Batch(name)));
-    let filters = FilterKind::ALL.into_iter().map(|kind| {
-        (format!("filtered by {}", format!("{kind:?}").to_lowercase()), 2, SearchKind::Filter(kind))
-    });
-    let surveyed = surveyed(paged.into_iter().chain(batches).chain(filters), judge_surveyed);
-    let surveyed = surveyed.into_iter().map(|case| case.needs([Fact::OwnAddresses]));
+    let batches = BATCHES.map(|name| (name.to_owned(), 1, SearchKind::Batch(name)));
+    let filters =
+        FilterKind::ALL.map(|kind| (format!("filtered by {}", kind.label()), 2, SearchKind::Filter(kind)));
+    let kinds = [("small pages".to_owned(), 4, SearchKind::Pages)].into_iter().chain(batches).chain(filters);
+    let surveyed = surveyed(kinds, judge_surveyed).into_iter().map(|case| case.needs([Fact::OwnAddresses]));
     PLAIN.into_iter().map(plain).chain(surveyed).collect()
 }
 
@@ -115,23 +114,22 @@ enum SearchKind {
 }
 
 async fn judge_surveyed(probe: &Probe<'_>, kind: SearchKind) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let survey = survey(probe).await?;
-    let requests: Vec<_> = match kind {
+    let account = Account::read(probe).await?;
+    let query = account.survey.query();
+    let queries = match kind {
         SearchKind::Pages => {
-            let size = survey.page_size(2);
-            let sized = survey.request.clone().field(&search.page_size.name, size);
-            let pages = survey.pages(search, size).map(|page| sized.clone().field(&search.page.name, page));
-            let largest = survey.request.clone().field(&search.page_size.name, *search.page_sizes.end());
-            let null = survey.request.clone().field(&search.group_id.name, Value::Null);
-            pages.chain([largest, null]).collect()
+            let largest = Query { size: Some(*account.search.page_sizes.end()), ..query.clone() };
+            let null = Query { writing: Writing::NullGroup, ..query.clone() };
+            let pages = account.pages(query, account.survey.page_size(2));
+            pages.into_iter().chain([largest, null]).collect()
         }
-        SearchKind::Batch(name) => vec![probe.search(batch(probe, survey, name)?.items.clone())],
+        SearchKind::Batch(name) => vec![account.batch(name)?],
         SearchKind::Filter(kind) => {
-            let filters = survey.candidates(kind).into_iter().take(2);
-            filters.map(|filter| filter.on(search, survey.request.clone())).collect()
+            let filters = account.survey.candidates(kind).into_iter().take(2);
+            filters.map(|filter| query.clone().filtered([filter])).collect()
         }
     };
+    let requests: Vec<Request> = queries.iter().map(|query| query.request(probe)).collect();
     judge_all(probe, requests).await
 }
 

@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::SEARCH;
 use super::addresses;
-use super::cases::{BATCHES, batch, surveyed, surveyed_case};
+use super::cases::{BATCHES, surveyed};
+use super::rows::{Account, SURVEYED, row, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{
-    Comparison, Filter, FilterKind, ResultSet, Survey, address_of, lacks_addresses, read, read_accepted,
-    read_unless_rejected, survey,
+    Filter, FilterKind, Query, Relation, ResultSet, Writing, address_of, read, read_accepted, relate,
 };
 use crate::contract::Clause;
 use crate::quantity::quantity;
@@ -22,9 +22,8 @@ pub(super) static CITY_EXACT: Check = Check {
     title: "`cityCode` finds exactly the instances of that city",
     why: "A caller who selects instances by city for a local service gets some from elsewhere, or misses some.",
     clauses: &[Clause::SearchCity],
-    needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| exact_cases(FilterKind::City)),
-    ..SEARCH
+    ..SURVEYED
 };
 
 pub(super) static CITY_NEAR: Check = Check {
@@ -32,9 +31,8 @@ pub(super) static CITY_NEAR: Check = Check {
     title: "a code that only resembles a city code finds none of that city's instances",
     why: "If codes match as prefixes or patterns, a shortened code returns instances of several cities as if they were of one.",
     clauses: &[Clause::SearchCity],
-    needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| near_cases(FilterKind::City)),
-    ..SEARCH
+    ..SURVEYED
 };
 
 pub(super) static COUNTRY_EXACT: Check = Check {
@@ -42,9 +40,8 @@ pub(super) static COUNTRY_EXACT: Check = Check {
     title: "`countryCode` finds exactly the instances of that country",
     why: "A caller who needs an address in one country routes its traffic through another one.",
     clauses: &[Clause::SearchCountry],
-    needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| exact_cases(FilterKind::Country)),
-    ..SEARCH
+    ..SURVEYED
 };
 
 pub(super) static COUNTRY_NEAR: Check = Check {
@@ -52,9 +49,8 @@ pub(super) static COUNTRY_NEAR: Check = Check {
     title: "a code that only resembles a country code finds none of that country's instances",
     why: "A two-letter code or a typing error returns instances, and the caller does not see that the code is wrong.",
     clauses: &[Clause::SearchCountry],
-    needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| near_cases(FilterKind::Country)),
-    ..SEARCH
+    ..SURVEYED
 };
 
 pub(super) static ORDER_HELD: Check = Check {
@@ -91,171 +87,86 @@ const MAX_ORDERS: usize = 5;
 /// A case for each of two batches: addresses, and addresses with ports.
 pub(super) fn exact_cases(kind: FilterKind) -> Vec<Case> {
     let max = u32::try_from(MAX_VALUES).unwrap_or(u32::MAX) + 1;
-    let cases = BATCHES[..2].iter().map(|name| (*name, max, (kind, *name)));
-    let mut cases = surveyed(cases, exact);
+    let mut cases = surveyed(BATCHES[..2].iter().map(|name| (*name, max, (kind, *name))), exact);
     cases.extend(cases_of_sizes(kind));
     if kind == FilterKind::Group {
-        cases.push(surveyed_case("a number that wraps in 32 bits", 2, wrapped_groups));
+        cases.extend(row(Relation::Matching, "a number that wraps in 32 bits", 2, wrapped_groups));
     }
     cases
 }
 
 /// The filter with the largest batch and with the smallest ones.
 pub(super) fn cases_of_sizes(kind: FilterKind) -> Vec<Case> {
-    let mut cases = surveyed([("addresses in a batch of the maximum size", 2, kind)], exact_in_largest);
-    let small = [("one IPv4 address", 1, (kind, false)), ("one IPv6 address", 1, (kind, true))];
-    cases.extend(surveyed(small, excluded_alone));
-    cases
-}
-
-/// A search for a single address finds nothing with a filter that its instances do not pass.
-async fn excluded_alone(probe: &Probe<'_>, (kind, is_v6): (FilterKind, bool)) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let survey = survey(probe).await?;
-    let candidates = survey.candidates(kind);
-    let addresses = survey.values(|instance| Some(instance.ip).filter(|ip| ip.is_ipv6() == is_v6));
-    let excluding = addresses.into_iter().find_map(|ip| {
-        let held = survey.ids_where(|instance| instance.ip == ip);
-        let filter = candidates
-            .iter()
-            .find(|filter| survey.admitted(std::slice::from_ref(*filter)).is_disjoint(&held))?;
-        Some((ip, filter))
-    });
-    let Some((ip, filter)) = excluding else {
-        return Err(lacks_addresses(
-            probe,
-            "no searched address of this family is left out by such a filter",
-            "addresses whose instances differ in it",
-        ));
-    };
-    let own = survey.spelt(ip);
-    let what = format!("{} at {own} alone", filter.describe());
-    let mut comparison = Comparison::with(survey);
-    let request = filter.on(search, probe.search([own]));
-    comparison.finds(probe, kind.clause(), &what, &request, &BTreeSet::new()).await?;
-    comparison.conclude(probe).await
-}
-
-/// Countries in two spellings are not used, since whether one spelling finds the other is unspecified.
-const NO_VALUE: &str = "no instance at the searched addresses has a value with an unambiguous meaning";
-
-/// A filter applies to the largest batch, too.
-async fn exact_in_largest(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let survey = survey(probe).await?;
-    let batch = batch(probe, survey, BATCHES[0])?;
-    let mut comparison = Comparison::with(survey);
-    // The own addresses are at both ends, in case the service filters the batch in parts.
-    let (front, back) = batch.items.split_at(batch.items.len() / 2);
-    let others = addresses::unused(search.distinct_items.saturating_sub(batch.items.len()));
-    let items = front.iter().cloned().chain(others).chain(back.iter().cloned());
-    let items: Vec<String> = items.take(search.distinct_items).collect();
-    let candidates = survey.candidates(kind);
-    if candidates.is_empty() {
-        return Err(probe.skip(NO_VALUE));
-    }
-    for (filter, repeats) in candidates.into_iter().zip([false, true]) {
-        let mut items = items.clone();
-        if repeats {
-            items.extend(batch.items.iter().cloned());
-        }
-        let what = format!("{} among {} addresses", filter.describe(), items.len());
-        let mut request = filter.on(search, probe.search(items.clone()));
-        if repeats {
+    let largest = [("addresses in a batch of the maximum size", 2, kind)];
+    let largest = rows(Relation::Survey, largest, |account, kind| {
+        // The own addresses are at both ends, in case the service filters the batch in parts.
+        let batch = account.batch(BATCHES[0])?;
+        let (front, back) = batch.items.split_at(batch.items.len() / 2);
+        let others = addresses::unused(account.search.distinct_items.saturating_sub(batch.items.len()));
+        let items: Vec<String> = front.iter().cloned().chain(others).chain(back.iter().cloned()).collect();
+        let queries = account.candidates(kind)?.into_iter().zip([false, true]).map(|(filter, repeats)| {
+            let again = batch.items.iter().filter(|_| repeats);
             // Sends `ips` after the filter, since members may have any order.
-            request = request.without_field(&search.ips.name).field(&search.ips.name, items);
-        }
-        let expected = batch.admitted(survey, &[filter]);
-        comparison.finds(probe, kind.clause(), &what, &request, &expected).await?;
-    }
-    comparison.conclude(probe).await
+            let writing = if repeats { Writing::ItemsLast } else { Writing::Plain };
+            let query = Query::new(items.iter().chain(again).cloned()).filtered([filter]);
+            Query { writing, ..query }
+        });
+        Ok(queries.collect())
+    });
+    let small = [("one IPv4 address", 1, (kind, false)), ("one IPv6 address", 1, (kind, true))];
+    // A search for a single address finds nothing with a filter that its instances do not pass.
+    let small = rows(Relation::Survey, small, |account, (kind, v6)| {
+        let candidates = account.survey.candidates(kind);
+        let queries = account
+            .held(v6)?
+            .into_iter()
+            .flat_map(|ip| candidates.iter().map(move |filter| account.at([ip]).filtered([filter.clone()])));
+        let mut excluding = queries.filter(|query| query.expected(account.survey).is_empty());
+        let lacks = "no searched address of this family is left out by such a filter";
+        let query = excluding.next();
+        Ok(vec![query.ok_or_else(|| account.lacks(lacks, "addresses whose instances differ in it"))?])
+    });
+    [largest, small].concat()
 }
 
 /// Numbers that are equal to a group only if their upper bits or their precision are lost.
-async fn wrapped_groups(probe: &Probe<'_>) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let survey = survey(probe).await?;
-    let held = survey.values(|instance| instance.group);
+fn wrapped_groups(account: Account<'_>, (): ()) -> Result<Vec<Query>, Stop> {
+    let held = account.survey.values(|instance| instance.group);
     // Above 2^53, a 64-bit float stands for several integers.
-    let neighbours = held.iter().filter(|group| **group > 1 << 53).take(1);
-    let neighbours = neighbours
-        .flat_map(|group| [group.saturating_sub(1), group.saturating_add(1)])
-        .filter(|other| !held.contains(other));
+    let large = held.iter().filter(|group| **group > 1 << 53).take(1);
+    let neighbours = large.flat_map(|group| [group.saturating_sub(1), group.saturating_add(1)]);
+    let neighbours = neighbours.filter(|other| !held.contains(other));
     let wrapped = held.iter().take(2).filter_map(|group| group.checked_add(1 << 32));
-    for wrapped in wrapped.chain(neighbours) {
-        let filter = Filter::Group(Some(wrapped));
-        let what = filter.describe();
-        let request = filter.on(search, survey.request.clone());
-        let Some(found) = read_unless_rejected(probe, Clause::SearchGroup, &what, &request).await? else {
-            continue;
-        };
-        let wrong = found.instances.values().filter(|instance| instance.group != Some(wrapped)).count();
-        finds_no_others(probe, Clause::SearchGroup, &what, "group", wrong, &found);
-    }
-    Ok(())
-}
-
-/// Reports instances with another value than that of the filter.
-fn finds_no_others(
-    probe: &Probe<'_>,
-    clause: Clause,
-    what: &str,
-    field: &str,
-    wrong: usize,
-    found: &ResultSet,
-) {
-    if wrong > 0 {
-        let expected = format!("{what} finds no instance with another {field}");
-        probe.finding(
-            clause,
-            &expected,
-            &format!("{} with another {field}", quantity(wrong, "instance")),
-            &found.evidence(),
-        );
-    }
+    Ok(wrapped.chain(neighbours).map(|group| account.unknown(Filter::Group(Some(group)))).collect())
 }
 
 /// Each value must find the surveyed instances that it admits.
 async fn exact(probe: &Probe<'_>, (kind, name): (FilterKind, &str)) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let survey = survey(probe).await?;
-    let batch = batch(probe, survey, name)?;
-    let mut comparison = Comparison::with(survey);
-    let filters = values(probe, survey, kind).await?;
-    if filters.is_empty() {
-        return Err(probe.skip(NO_VALUE));
+    let account = Account::read(probe).await?;
+    let batch = account.batch(name)?;
+    let mut filters = match kind {
+        FilterKind::Status => account.search.statuses.iter().cloned().map(Filter::Status).collect(),
+        FilterKind::Country | FilterKind::City => account.survey.filters(kind),
+        FilterKind::Group => groups(account).await?,
+        FilterKind::Order | FilterKind::ActivatedFrom | FilterKind::ActivatedTo => {
+            account.candidates(kind)?
+        }
+    };
+    if matches!(kind, FilterKind::Country | FilterKind::City) {
+        filters.truncate(MAX_VALUES);
     }
-    for filter in filters {
-        let what = format!("{} among {name}", filter.describe());
-        let request = filter.on(search, probe.search(batch.items.clone()));
-        let expected = batch.admitted(survey, &[filter]);
-        comparison.finds(probe, kind.clause(), &what, &request, &expected).await?;
-    }
-    comparison.conclude(probe).await
+    let queries: Vec<_> = filters.into_iter().map(|filter| batch.clone().filtered([filter])).collect();
+    relate(probe, account.survey, Relation::Survey, &account.some(queries)?).await
 }
 
-/// The values of the document, the groups of the account, or the values of the surveyed instances.
-async fn values(probe: &Probe<'_>, survey: &Survey, kind: FilterKind) -> Result<Vec<Filter>, Stop> {
-    Ok(match kind {
-        FilterKind::Status => {
-            probe.contract().search.statuses.iter().map(|status| Filter::Status(status.clone())).collect()
-        }
-        FilterKind::Country => survey.countries().into_iter().take(MAX_VALUES).map(Filter::Country).collect(),
-        FilterKind::City => {
-            let codes = survey.values(|instance| Some(instance.city.clone()));
-            codes.into_iter().take(MAX_VALUES).map(Filter::City).collect()
-        }
-        FilterKind::Group => {
-            let listed = probe.control(&probe.groups()).await?;
-            let listed =
-                listed.response.at("/data/items").and_then(Value::as_array).cloned().unwrap_or_default();
-            let listed = listed.iter().filter_map(|group| group.get("groupId")?.as_i64()).take(MAX_VALUES);
-            let seen = survey.values(|instance| Some(instance.group));
-            let groups: BTreeSet<_> = seen.into_iter().chain(listed.map(Some)).chain([None]).collect();
-            groups.into_iter().map(Filter::Group).collect()
-        }
-        FilterKind::Order | FilterKind::ActivatedFrom | FilterKind::ActivatedTo => survey.candidates(kind),
-    })
+/// The groups of the instances and of the listing, and no group.
+async fn groups(Account { probe, survey, .. }: Account<'_>) -> Result<Vec<Filter>, Stop> {
+    let listed = probe.control(&probe.groups()).await?;
+    let listed = listed.response.at("/data/items").and_then(Value::as_array).cloned().unwrap_or_default();
+    let listed = listed.iter().filter_map(|group| group.get("groupId")?.as_i64()).take(MAX_VALUES);
+    let seen = survey.values(|instance| Some(instance.group));
+    let groups: BTreeSet<_> = seen.into_iter().chain(listed.map(Some)).chain([None]).collect();
+    Ok(groups.into_iter().map(Filter::Group).collect())
 }
 
 /// Derives a text that resembles a value and is not equal to it.
@@ -302,77 +213,34 @@ const LOWER_CASE: (&str, NearMiss) = ("in lower case", |value| value.to_lowercas
 fn near_cases(kind: FilterKind) -> Vec<Case> {
     let lower = (kind != FilterKind::Country).then_some(LOWER_CASE);
     let max = u32::try_from(MAX_KNOWN).unwrap_or(u32::MAX);
-    let cases = NEAR_MISSES.into_iter().chain(lower);
-    let cases = cases.map(|(label, resembling)| (label, max, (kind, resembling)));
-    let mut cases = surveyed(cases, near);
+    let misses = NEAR_MISSES.into_iter().chain(lower);
+    let misses = misses.map(|(label, resembling)| (label, max, (kind, resembling)));
+    let mut cases = rows(Relation::Matching, misses, |account, (kind, resembling)| {
+        let mut sent = BTreeSet::new();
+        let known = account.candidates(kind)?.into_iter().take(MAX_KNOWN);
+        let near = known.filter_map(|value| {
+            let text = resembling(value.text()?);
+            // An empty filter is unspecified, and the resembling text may be another order of the account.
+            let is_another = account.probe.facts().orders.iter().any(|order| order.number == text);
+            let near = kind.of_text(text.clone()).filter(|near| *near != value)?;
+            (!text.is_empty() && !is_another && sent.insert(text)).then(|| account.unknown(near))
+        });
+        Ok(near.collect())
+    });
     if kind != FilterKind::Order {
-        cases.extend(surveyed([("a code of the other directory", max, kind)], other_directory));
+        let label = "a code of the other directory";
+        // City codes are not country codes, and the other way round, unless both directories have the same code.
+        cases.extend(rows(Relation::Matching, [(label, max, kind)], |account, kind| {
+            let is_country = kind == FilterKind::Country;
+            let other = if is_country { FilterKind::City } else { FilterKind::Country };
+            let codes = |kind| account.survey.values(|instance| FilterKind::shown(kind, instance));
+            let own = codes(kind);
+            let others = codes(other).into_iter().filter_map(|code| kind.of_text(code.text()?.to_owned()));
+            let others = others.filter(|code| !own.contains(code)).take(MAX_KNOWN);
+            Ok(others.map(|code| account.unknown(code)).collect())
+        }));
     }
     cases
-}
-
-/// City codes are not country codes, and the other way round, unless both directories have the same code.
-async fn other_directory(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let survey = survey(probe).await?;
-    let countries = survey.values(|instance| Some(instance.country.clone()));
-    let cities = survey.values(|instance| Some(instance.city.clone()));
-    let (own, other) = if kind == FilterKind::Country { (countries, cities) } else { (cities, countries) };
-    for code in other.iter().filter(|code| !own.contains(code)).take(MAX_KNOWN) {
-        let filter = match kind {
-            FilterKind::Country => Filter::Country(code.clone()),
-            _ => Filter::City(code.clone()),
-        };
-        let what = format!("{}, which no instance at the searched addresses has,", filter.describe());
-        let request = filter.on(search, survey.request.clone());
-        let Some(found) = read_unless_rejected(probe, kind.clause(), &what, &request).await? else {
-            continue;
-        };
-        let wrong =
-            found.instances.values().filter(|instance| !filter.admits(instance, &survey.orders)).count();
-        finds_no_others(probe, kind.clause(), &what, "value", wrong, &found);
-    }
-    Ok(())
-}
-
-async fn near(probe: &Probe<'_>, (kind, resembling): (FilterKind, NearMiss)) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let survey = survey(probe).await?;
-    let known = survey.candidates(kind);
-    if known.is_empty() {
-        return Err(lacks_addresses(
-            probe,
-            "no instance at the searched addresses has such a value",
-            "more addresses",
-        ));
-    }
-    let mut sent = BTreeSet::new();
-    for value in known.iter().take(MAX_KNOWN) {
-        let near = match value {
-            Filter::Order(text) => Filter::Order(resembling(text)),
-            Filter::Country(text) => Filter::Country(resembling(text)),
-            Filter::City(text) => Filter::City(resembling(text)),
-            other => other.clone(),
-        };
-        let (Filter::Order(text) | Filter::Country(text) | Filter::City(text)) = &near else { continue };
-        // An empty filter is unspecified, and the resembling text may be another order of the account.
-        let is_another = probe.facts().orders.iter().any(|order| order.number == *text);
-        if text.is_empty() || near == *value || is_another || !sent.insert(text.clone()) {
-            continue;
-        }
-        let what = format!("{} (where {} is known)", near.describe(), value.describe());
-        let request = near.on(search, survey.request.clone());
-        // A service may reject an unknown value.
-        let found = read_unless_rejected(probe, kind.clause(), &what, &request).await?;
-        let Some(found) = found else { continue };
-        let wrong = found.instances.values().filter(|instance| match &near {
-            Filter::Country(code) => !instance.country.eq_ignore_ascii_case(code),
-            Filter::City(code) => instance.city != *code,
-            _ => value.admits(instance, &survey.orders),
-        });
-        finds_no_others(probe, kind.clause(), &what, "value", wrong.count(), &found);
-    }
-    Ok(())
 }
 
 async fn order_held(probe: &Probe<'_>, index: usize) -> Result<(), Stop> {

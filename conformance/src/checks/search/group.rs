@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 use super::SEARCH;
-use super::cases::{boundary_cases, invalid_members, surveyed};
+use super::cases::{boundary_cases, invalid_members};
 use super::filters::exact_cases;
+use super::rows::{SURVEYED, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
-use crate::checks::relation::{Comparison, FilterKind, accepts_search, apply, survey};
+use crate::checks::relation::{FilterKind, Query, Relation, Writing, accepts_search};
 use crate::contract::Clause;
 use crate::grammar::{by_reason, json_integers};
-use crate::target::Fact;
 
 pub(super) static GROUP_BOUNDARIES: Check = Check {
     id: "search.group.boundaries",
@@ -26,17 +26,20 @@ pub(super) static GROUP_NULL: Check = Check {
     title: "`groupId` null finds what a search without `groupId` finds",
     why: "Clients that write absent values as null see only ungrouped instances, or none.",
     clauses: &[Clause::SearchGroup],
-    needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
-        let kinds: [(&str, &[FilterKind]); 4] = [
-            ("alone", &[]),
-            ("beside a status", &[FilterKind::Status]),
-            ("beside a country", &[FilterKind::Country]),
-            ("beside an order", &[FilterKind::Order]),
+        let kinds = [
+            ("alone", 1, None),
+            ("beside a status", 1, Some(FilterKind::Status)),
+            ("beside a country", 1, Some(FilterKind::Country)),
+            ("beside an order", 1, Some(FilterKind::Order)),
         ];
-        surveyed(kinds.map(|(label, kinds)| (label, 1, kinds)), group_null)
+        rows(Relation::Survey, kinds, |account, kind| {
+            let filter = kind.and_then(|kind| account.survey.candidates(kind).into_iter().next());
+            let query = Query { writing: Writing::NullGroup, ..account.survey.query() }.filtered(filter);
+            Ok(vec![query.citing(Clause::SearchGroup)])
+        })
     }),
-    ..SEARCH
+    ..SURVEYED
 };
 
 pub(super) static GROUP_SUM: Check = Check {
@@ -44,9 +47,8 @@ pub(super) static GROUP_SUM: Check = Check {
     title: "each `groupId` finds its own instances, and the minimum finds the ungrouped ones",
     why: "Groups decide who works with an instance: a wrong one shows a team another team's instances, or hides its own.",
     clauses: &[Clause::SearchGroup],
-    needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| exact_cases(FilterKind::Group)),
-    ..SEARCH
+    ..SURVEYED
 };
 
 fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {
@@ -70,17 +72,4 @@ async fn null_is_accepted(probe: &Probe<'_>) -> Result<(), Stop> {
     let null = probe.any_search().field(&probe.contract().search.group_id.name, Value::Null);
     let why = "groupId is null, which means all groups";
     accepts_search(probe, Clause::SearchGroup, why, &null).await.map(drop)
-}
-
-async fn group_null(probe: &Probe<'_>, kinds: &[FilterKind]) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let survey = survey(probe).await?;
-    let mut comparison = Comparison::with(survey);
-    let filters: Vec<_> =
-        kinds.iter().filter_map(|kind| survey.candidates(*kind).into_iter().next()).collect();
-    let request = apply(search, survey.request.clone(), &filters).field(&search.group_id.name, Value::Null);
-    let what =
-        filters.iter().fold("groupId null".to_owned(), |text, filter| text + " & " + &filter.describe());
-    comparison.finds(probe, Clause::SearchGroup, &what, &request, &survey.admitted(&filters)).await?;
-    comparison.conclude(probe).await
 }

@@ -3,37 +3,47 @@
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::SEARCH;
 use super::addresses;
-use super::cases::{BATCHES, batch, surveyed, surveyed_case};
+use super::cases::BATCHES;
+use super::rows::{Account, Choose, SURVEYED, judge, row, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
-use crate::checks::relation::{
-    CHANGED_MEANWHILE, Comparison, Instance, Survey, lacks_addresses, read, read_accepted, survey,
-};
-use crate::contract::{Clause, Search};
-use crate::quantity::quantity;
-use crate::target::Fact;
+use crate::checks::relation::{Query, Relation, lacks_addresses, relate_alone};
+use crate::contract::Clause;
 
 pub(super) static ANY_PORT_BATCH: Check = Check {
     id: "search.match-any-port.batch",
     title: "a large batch finds what its two halves find",
     why: "Callers search for their whole inventory. Instances that are missing from large batches look cancelled.",
     clauses: &[Clause::SearchMatchAnyPort],
-    needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
-        let halves = Case::new("halves", Cost::requests(4), halves);
         let places = [
-            ("first of the largest batch", 0),
-            ("250th of the largest batch", 249),
-            ("last of the largest batch", usize::MAX),
+            ("first of the largest batch", 1, 0),
+            ("250th of the largest batch", 1, 249),
+            ("last of the largest batch", 1, usize::MAX),
         ];
-        let placed = surveyed(places.map(|(label, at)| (label, 1, at)), among_many);
-        let raw = surveyed_case("last of the maximum number of raw items", 1, last_of_raw);
-        let alike = Case::new("batches of one size with one beginning", Cost::requests(6), alike_batches);
-        [halves, alike].into_iter().chain(placed).chain([raw]).collect()
+        let alike = (Relation::Survey, same_beginning as Choose<()>, ());
+        let alone = [
+            Case::new("halves", Cost::requests(4), halves),
+            Case::for_data("batches of one size with one beginning", Cost::requests(6), alike, judge),
+        ];
+        let placed = rows(Relation::Contains, places, |account, place| {
+            let own = account.survey.spelt(account.held(None)?[0]);
+            let mut items = account.fill(&[own.clone()]);
+            items.insert(place.min(items.len()), own);
+            Ok(vec![Query::new(items)])
+        });
+        // The limit counts raw items before duplicates are removed, so the last of them must be searched like the first.
+        let last = row(Relation::Survey, "last of the maximum number of raw items", 1, |account, ()| {
+            let own = account.held(None)?[0];
+            let other = addresses::unknown(account.probe.facts(), own).to_string();
+            let mut items = vec![other; account.search.raw_items.end() - 1];
+            items.push(account.survey.spelt(own));
+            Ok(vec![Query::new(items)])
+        });
+        [alone.into(), placed, last].concat()
     }),
-    ..SEARCH
+    ..SURVEYED
 };
 
 pub(super) static ANY_PORT_PORTS: Check = Check {
@@ -41,9 +51,11 @@ pub(super) static ANY_PORT_PORTS: Check = Check {
     title: "an address without a port finds everything that its single ports find",
     why: "A caller who knows only the address never finds the instances on its other ports.",
     clauses: &[Clause::SearchMatchAnyPort],
-    needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| Case::single(Cost::requests(8), hidden_ports)),
-    ..SEARCH
+    run: Run::Cases(|_| {
+        let cost = Cost::requests(8);
+        vec![Case::for_data("", cost, (Relation::Known, guessed_ports as Choose<()>, ()), judge)]
+    }),
+    ..SURVEYED
 };
 
 pub(super) static ANY_PORT_SUBSET: Check = Check {
@@ -51,13 +63,19 @@ pub(super) static ANY_PORT_SUBSET: Check = Check {
     title: "an address without a port finds every instance of that address and no other",
     why: "A lookup by address decides which instance is renewed or moved. Prefix matching or a missed port affects a wrong one.",
     clauses: &[Clause::SearchMatchAnyPort],
-    needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
-        let mut cases = surveyed(FAMILIES.map(|(label, v6)| (label, 5, v6)), any_port);
-        cases.push(surveyed_case("addresses with a part in common", 1, halves_of_addresses));
-        cases
+        let each = rows(Relation::Survey, FAMILIES.map(|(label, v6)| (label, 5, v6)), |account, v6| {
+            Ok(account.held(v6)?.into_iter().take(5).map(|ip| account.at([ip])).collect())
+        });
+        let alike = row(Relation::Matching, "addresses with a part in common", 1, |account, ()| {
+            const MAX_ADDRESSES: usize = 20;
+            let alike: BTreeSet<IpAddr> =
+                account.survey.addresses.iter().take(MAX_ADDRESSES).flat_map(with_same_half).collect();
+            Ok(vec![Query::new(alike.iter().map(ToString::to_string))])
+        });
+        [each, alike].concat()
     }),
-    ..SEARCH
+    ..SURVEYED
 };
 
 pub(super) static PORT_BATCHES: Check = Check {
@@ -65,9 +83,14 @@ pub(super) static PORT_BATCHES: Check = Check {
     title: "a batch of items with ports finds exactly those addresses and ports",
     why: "If addresses and ports are matched independently, the result has instances of other combinations.",
     clauses: &[Clause::SearchMatchPort, Clause::SearchMatchAnyPort],
-    needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| surveyed(BATCHES.map(|name| (name, 1, name)), reversed)),
-    ..SEARCH
+    run: Run::Cases(|_| {
+        rows(Relation::Survey, BATCHES.map(|name| (name, 1, name)), |account, name| {
+            let mut batch = account.batch(name)?.citing(Clause::SearchMatchPort);
+            batch.items.reverse();
+            Ok(vec![batch])
+        })
+    }),
+    ..SURVEYED
 };
 
 pub(super) static PORT_OTHER: Check = Check {
@@ -75,9 +98,21 @@ pub(super) static PORT_OTHER: Check = Check {
     title: "an item with a port that the address does not have finds nothing",
     why: "A caller that checks whether its port still exists finds another port of the address.",
     clauses: &[Clause::SearchMatchPort],
-    needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| surveyed(FAMILIES.map(|(label, v6)| (label, 10, v6)), other_port)),
-    ..SEARCH
+    run: Run::Cases(|_| {
+        rows(Relation::Survey, FAMILIES.map(|(label, v6)| (label, 10, v6)), |account, v6| {
+            const MAX_ADDRESSES: usize = 3;
+            let (mut each, mut all) = (Vec::new(), Vec::new());
+            for address in account.held(v6)?.into_iter().take(MAX_ADDRESSES) {
+                let [absent, wrapped] = absent_ports(account, address);
+                each.extend(absent.iter().cloned());
+                all.extend(absent.into_iter().chain(wrapped));
+            }
+            let together = Some(all).filter(|all| all.len() > 1).map(Query::new);
+            // Each absent port alone, and all of them in one batch.
+            Ok(each.into_iter().map(|item| Query::new([item])).chain(together).collect())
+        })
+    }),
+    ..SURVEYED
 };
 
 pub(super) static PORT_SUBSET: Check = Check {
@@ -85,9 +120,20 @@ pub(super) static PORT_SUBSET: Check = Check {
     title: "an item with a port finds exactly that address and port",
     why: "Several instances share an address and differ by port. Taking one for another changes the wrong one.",
     clauses: &[Clause::SearchMatchPort],
-    needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| surveyed(FAMILIES.map(|(label, v6)| (label, 8, v6)), own_port)),
-    ..SEARCH
+    run: Run::Cases(|_| {
+        rows(Relation::Survey, FAMILIES.map(|(label, v6)| (label, 8, v6)), |account, v6| {
+            const MAX: usize = 8;
+            let ported = account.survey.values(|instance| {
+                let item = account.survey.item(account.search, instance);
+                Some((instance.ip, item.filter(|_| instance.ip.is_ipv6() == v6)?))
+            });
+            let ported = account.some(ported)?;
+            // From the most frequent to the rarest.
+            let step = ported.len().div_ceil(MAX);
+            Ok(ported.into_iter().step_by(step).map(|(_, item)| Query::new([item])).collect())
+        })
+    }),
+    ..SURVEYED
 };
 
 pub(super) static PORT_UNION: Check = Check {
@@ -95,353 +141,115 @@ pub(super) static PORT_UNION: Check = Check {
     title: "items with and without ports of one address find everything that each of them finds",
     why: "Lists mix both forms. If one form hides the other, instances are missing depending on the order of the list.",
     clauses: &[Clause::SearchMatchPort, Clause::SearchMatchAnyPort],
-    needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
-        let cases = FAMILIES.into_iter().flat_map(|(family, v6)| {
+        let unions = FAMILIES.into_iter().flat_map(|(family, v6)| {
             UNIONS.map(|(label, union)| (format!("{family}, {label}"), 1, (v6, union)))
         });
-        surveyed(cases, union)
+        rows(Relation::Survey, unions, |account, (v6, union)| {
+            let (bare, ported) = with_all_ports(account, v6)?;
+            let items = union(bare, &ported);
+            let lacks = || account.lacks("no searched address has several ports", "one with several");
+            if items.is_empty() { Err(lacks()) } else { Ok(vec![Query::new(items)]) }
+        })
     }),
-    ..SEARCH
+    ..SURVEYED
 };
 
 /// The address families: label, and whether it is IPv6.
 const FAMILIES: [(&str, bool); 2] = [("IPv4", false), ("IPv6", true)];
 
-/// The maximum number of items, all unknown but one, which is found at any position.
-async fn among_many(probe: &Probe<'_>, at: usize) -> Result<(), Stop> {
-    let max = probe.contract().search.distinct_items;
-    let survey = survey(probe).await?;
-    let held = survey.values(|instance| Some(instance.ip));
-    let address = some(probe, held)?[0];
-    let own = survey.spelt(address);
-    let mut items: Vec<String> =
-        addresses::distinct(max).into_iter().filter(|item| *item != own).take(max - 1).collect();
-    let at = at.min(items.len());
-    items.insert(at, own.clone());
-    let what = format!("{own}, at place {at} of {max} items");
-    let mut comparison = Comparison::with(survey);
-    let request = probe.search(items);
-    if let Some(found) = read_accepted(probe, Clause::SearchMatchAnyPort, &what, &request).await? {
-        let expected = survey.ids_where(|instance| instance.ip == address);
-        let missing: Vec<_> = expected.iter().filter(|id| !found.instances.contains_key(id)).collect();
-        if !missing.is_empty() {
-            let (expected, actual) =
-                (format!("{what}, is found"), format!("{} missing", quantity(missing.len(), "instance")));
-            comparison.differs(Clause::SearchMatchAnyPort, expected, actual, &found.evidence());
-        }
-    }
-    comparison.conclude(probe).await
-}
+/// Selects items of one address, from the item without a port and those with ports.
+type Union = fn(bare: String, ported: &[String]) -> Vec<String>;
 
-/// The limit counts raw items before duplicates are removed, so the last of them must be searched like the first.
-async fn last_of_raw(probe: &Probe<'_>) -> Result<(), Stop> {
-    let max = *probe.contract().search.raw_items.end();
-    let survey = survey(probe).await?;
-    let held = survey.values(|instance| Some(instance.ip));
-    let address = some(probe, held)?[0];
-    let mut items = vec![addresses::unknown(probe.facts(), address).to_string(); max - 1];
-    items.push(survey.spelt(address));
-    let mut comparison = Comparison::with(survey);
-    let what = format!("{}, the last of {max} raw items", survey.spelt(address));
-    let request = probe.search(items);
-    let expected = survey.ids_where(|instance| instance.ip == address);
-    comparison.finds(probe, Clause::SearchMatchAnyPort, &what, &request, &expected).await?;
-    comparison.conclude(probe).await
-}
-
-/// Batches that differ only in their last item have different results.
-async fn alike_batches(probe: &Probe<'_>) -> Result<(), Stop> {
-    let survey = survey(probe).await?;
-    let held = survey.values(|instance| Some(instance.ip));
-    let [first, second, third] = some(probe, held)?.into_iter().take(3).collect::<Vec<_>>()[..] else {
-        return Err(lacks_addresses(
-            probe,
-            "fewer than three of the searched addresses have instances",
-            "three",
-        ));
-    };
-    let mut comparison = Comparison::with(survey);
-    for last in [second, third, second] {
-        let items = vec![survey.spelt(first), survey.spelt(last)];
-        let expected = survey.ids_where(|instance| [first, last].contains(&instance.ip));
-        finds(probe, &mut comparison, Clause::SearchMatchAnyPort, items, expected).await?;
-    }
-    comparison.conclude(probe).await
-}
+const UNIONS: [(&str, Union); 7] = [
+    ("every port", |_, ported| ported.to_vec()),
+    ("every port but one", |_, ported| ported[1..].to_vec()),
+    ("a port before no port", |bare, ported| vec![ported[0].clone(), bare]),
+    ("a port after no port", |bare, ported| vec![bare, ported[0].clone()]),
+    ("every port after no port", |bare, ported| [&[bare], ported].concat()),
+    ("a port after no port, among others", |bare, ported| {
+        let both = [bare, ported[0].clone()];
+        addresses::unused(180).chain(both.clone()).chain(both).collect()
+    }),
+    ("a port twice", |_, ported| ported.iter().chain(ported.last()).cloned().collect()),
+];
 
 /// S(a ∪ b) = S(a) ∪ S(b), for as many addresses as one search takes.
 async fn halves(probe: &Probe<'_>) -> Result<(), Stop> {
-    let max = probe.contract().search.distinct_items;
+    let mut items = probe.own_addresses(probe.contract().search.distinct_items);
     let mut seen = BTreeSet::new();
-    let items: Vec<_> = probe.own_addresses(max).into_iter().filter(|item| seen.insert(*item)).collect();
-    let everything = probe.search(items.clone());
-    let (first, second) = items.split_at(items.len() / 2);
-    if first.is_empty() {
-        return Err(lacks_addresses(
-            probe,
-            "one address cannot be split into two searches",
-            "more addresses",
-        ));
+    items.retain(|item| seen.insert(*item));
+    if items.len() < 2 {
+        let lacks = "one address cannot be split into two searches";
+        return Err(lacks_addresses(probe, lacks, "more addresses"));
     }
-    let whole = read(probe, &everything).await?;
-    let mut parts = BTreeSet::new();
-    let mut evidence = whole.evidence();
-    let halves = [
-        read(probe, &probe.search(first.to_vec())).await?,
-        read(probe, &probe.search(second.to_vec())).await?,
-    ];
-    for half in &halves {
-        parts.extend(half.ids());
-        evidence.extend(half.evidence());
-    }
-    if parts == whole.ids() {
-        return Ok(());
-    }
-    if read(probe, &everything).await?.instances != whole.instances {
-        return Err(probe.inconclusive(CHANGED_MEANWHILE));
-    }
-    let lost: Vec<_> = parts.difference(&whole.ids()).take(5).copied().collect();
-    let added: Vec<_> = whole.ids().difference(&parts).take(5).copied().collect();
-    let expected = format!(
-        "one search for {} addresses finds what two searches for its halves find: {}",
-        items.len(),
-        quantity(parts.len(), "instance")
-    );
-    let actual =
-        format!("{}; missing {lost:?}…, too many {added:?}…", quantity(whole.instances.len(), "instance"));
-    probe.finding(Clause::SearchMatchAnyPort, &expected, &actual, &evidence);
-    Ok(())
+    let query = Query::new(items.into_iter().map(str::to_owned));
+    relate_alone(probe, Relation::Union, &query.citing(Clause::SearchMatchAnyPort)).await
 }
 
-/// If an item without a port does not find some ports, they can only be guessed: this tries ports of other addresses, the ports
-/// next to them, and the first and the last port.
-async fn hidden_ports(probe: &Probe<'_>) -> Result<(), Stop> {
+/// Batches that differ only in their last item have different results.
+fn same_beginning(account: Account<'_>, (): ()) -> Result<Vec<Query>, Stop> {
+    let held = account.held(None)?;
+    let [first, second, third, ..] = held[..] else {
+        return Err(account.lacks("fewer than three of the searched addresses have instances", "three"));
+    };
+    Ok([second, third, second].map(|last| account.at([first, last])).into())
+}
+
+/// If an item without a port does not find some ports, they can only be guessed: ports of other addresses, the ports next to them,
+/// and the first and the last port.
+fn guessed_ports(account: Account<'_>, (): ()) -> Result<Vec<Query>, Stop> {
     const MAX_KNOWN: usize = 6;
-    let search = &probe.contract().search;
-    let survey = survey(probe).await?;
-    let mut comparison = Comparison::with(survey);
+    let Account { survey, search, .. } = account;
     let known = survey.values(|instance| Some(instance.port)).into_iter().take(MAX_KNOWN);
     // A service may return any number for a port.
     let near = known.flat_map(|port| [port, port.saturating_add(1), port.saturating_add(2)]);
     let ends = [*search.ports.start(), *search.ports.end()];
-    let ports: BTreeSet<u16> = near
-        .chain(ends)
-        .filter(|port| search.ports.contains(port))
-        .filter_map(|port| u16::try_from(port).ok())
-        .collect();
+    let ports = near.chain(ends).filter(|port| search.ports.contains(port));
+    let ports: BTreeSet<u16> = ports.filter_map(|port| u16::try_from(port).ok()).collect();
     let items = survey.addresses.iter().flat_map(|ip| ports.iter().map(|port| survey.spelt_with(*ip, *port)));
     let items: Vec<String> = items.collect();
-    for chunk in items.chunks(search.distinct_items) {
-        let found = read(probe, &probe.search(chunk.to_vec())).await?;
-        let hidden: Vec<_> = found
-            .instances
-            .values()
-            .filter(|instance| !survey.instances.contains_key(&instance.id))
-            .collect();
-        if let Some(instance) = hidden.first() {
-            let expected = format!("{} without a port finds its port {}", instance.ip, instance.port);
-            let actual =
-                format!("not found; {} found only by address with port", quantity(hidden.len(), "instance"));
-            comparison.differs(Clause::SearchMatchAnyPort, expected, actual, &found.evidence());
-        }
-    }
-    comparison.conclude(probe).await
+    let queries = items.chunks(search.distinct_items).map(|chunk| Query::new(chunk.to_vec()));
+    Ok(queries.map(|query| query.citing(Clause::SearchMatchAnyPort)).collect())
 }
 
-/// Addresses that share a half with an own address are other addresses.
-async fn halves_of_addresses(probe: &Probe<'_>) -> Result<(), Stop> {
-    const MAX_ADDRESSES: usize = 20;
-    let survey = survey(probe).await?;
-    let like = |ip: &IpAddr| match ip {
+/// Addresses that share a half with this one are other addresses.
+fn with_same_half(ip: &IpAddr) -> [IpAddr; 2] {
+    match ip {
         IpAddr::V4(ip) => [0x0001_0000_u32, 0x1].map(|bit| Ipv4Addr::from_bits(ip.to_bits() ^ bit).into()),
         IpAddr::V6(ip) => [1_u128 << 96, 1 << 32].map(|bit| Ipv6Addr::from_bits(ip.to_bits() ^ bit).into()),
-    };
-    let alike: BTreeSet<IpAddr> = survey.addresses.iter().take(MAX_ADDRESSES).flat_map(like).collect();
-    let found = read(probe, &probe.search(alike.iter().map(ToString::to_string))).await?;
-    if let Some(other) = found.instances.values().find(|instance| !alike.contains(&instance.ip)) {
-        let expected = "instances of the requested addresses";
-        let actual = format!("an instance of {}, which shares a part with one of them", other.ip);
-        probe.finding(Clause::SearchMatchAnyPort, expected, &actual, &found.evidence());
     }
-    Ok(())
 }
 
-async fn any_port(probe: &Probe<'_>, is_v6: bool) -> Result<(), Stop> {
-    const MAX_ADDRESSES: usize = 5;
-    let survey = survey(probe).await?;
-    let mut comparison = Comparison::with(survey);
-    // Addresses with the most ports come first.
-    let addresses = survey.values(|instance| (instance.ip.is_ipv6() == is_v6).then_some(instance.ip));
-    for address in some(probe, addresses)?.into_iter().take(MAX_ADDRESSES) {
-        let expected = survey.ids_where(|instance| instance.ip == address);
-        finds(probe, &mut comparison, Clause::SearchMatchAnyPort, vec![survey.spelt(address)], expected)
-            .await?;
-    }
-    comparison.conclude(probe).await
-}
-
-async fn reversed(probe: &Probe<'_>, name: &str) -> Result<(), Stop> {
-    let survey = survey(probe).await?;
-    let batch = batch(probe, survey, name)?;
-    let mut comparison = Comparison::with(survey);
-    let what = format!("a batch of {name}");
-    let items = batch.items.iter().rev().map(String::as_str);
-    comparison.finds(probe, Clause::SearchMatchPort, &what, &probe.search(items), &batch.ids).await?;
-    comparison.conclude(probe).await
-}
-
-/// Each absent port alone, and all of them in one batch.
-async fn other_port(probe: &Probe<'_>, is_v6: bool) -> Result<(), Stop> {
-    const MAX_ADDRESSES: usize = 3;
-    let search = &probe.contract().search;
-    let survey = survey(probe).await?;
-    let mut comparison = Comparison::with(survey);
-    let addresses = survey.values(|instance| (instance.ip.is_ipv6() == is_v6).then_some(instance.ip));
-    let mut all = Vec::new();
-    for address in some(probe, addresses)?.into_iter().take(MAX_ADDRESSES) {
-        for port in absent(survey, search, address) {
-            let item = survey.spelt_with(address, port);
-            finds(probe, &mut comparison, Clause::SearchMatchPort, vec![item.clone()], BTreeSet::new())
-                .await?;
-            all.push(item);
-        }
-        all.extend(wrapped(survey, search, address));
-    }
-    if all.len() > 1 {
-        finds(probe, &mut comparison, Clause::SearchMatchPort, all, BTreeSet::new()).await?;
-    }
-    comparison.conclude(probe).await
-}
-
-fn held_ports(survey: &Survey, address: IpAddr) -> BTreeSet<i64> {
+/// Items with ports that the address does not have: one next to its ports, one of another address and one with a prefix of its
+/// digits; and those that differ in one bit from one of its ports.
+fn absent_ports(Account { survey, search, .. }: Account<'_>, address: IpAddr) -> [Vec<String>; 2] {
     let held = survey.instances.values().filter(|instance| instance.ip == address);
-    held.map(|instance| instance.port).collect()
-}
-
-/// Ports that the address does not have: one next to its ports, one of another address, and one with a prefix of its digits.
-fn absent(survey: &Survey, search: &Search, address: IpAddr) -> Vec<u16> {
-    let held = held_ports(survey, address);
+    let held: BTreeSet<i64> = held.map(|instance| instance.port).collect();
+    let is_absent = |port: &i64| search.ports.contains(port) && !held.contains(port);
     let beside = held.iter().flat_map(|port| [port.saturating_add(1), port.saturating_sub(1)]);
     let elsewhere = survey.values(|instance| Some(instance.port));
-    let wanted = |port: &i64| search.ports.contains(port) && !held.contains(port);
-    let first = beside.clone().find(wanted);
-    let other = elsewhere.into_iter().find(wanted);
-    let beginning = held.iter().map(|port| port / 10).find(wanted);
-    let ports: BTreeSet<i64> = first.into_iter().chain(other).chain(beginning).collect();
-    ports.into_iter().filter_map(|port| u16::try_from(port).ok()).collect()
-}
-
-/// Ports that differ in one bit from a port of the address.
-fn wrapped(survey: &Survey, search: &Search, address: IpAddr) -> Vec<String> {
-    let held = held_ports(survey, address);
+    let first = beside.clone().find(is_absent);
+    let other = elsewhere.into_iter().find(is_absent);
+    let prefix = held.iter().map(|port| port / 10).find(is_absent);
+    let absent: BTreeSet<i64> = first.into_iter().chain(other).chain(prefix).collect();
     let port = held.first().copied().unwrap_or_default();
-    let others = [port ^ (1 << 8), port ^ (1 << 15)].into_iter();
-    let absent = others.filter(|port| search.ports.contains(port) && !held.contains(port));
-    absent.filter_map(|port| Some(survey.spelt_with(address, u16::try_from(port).ok()?))).collect()
+    let wrapped = [port ^ (1 << 8), port ^ (1 << 15)].into_iter().filter(is_absent);
+    let item = |port: i64| Some(survey.spelt_with(address, u16::try_from(port).ok()?));
+    [absent.into_iter().filter_map(item).collect(), wrapped.filter_map(item).collect()]
 }
 
-/// S(ip:port) is the part of S(ip) with that port, for a few ports from the most frequent to the rarest.
-async fn own_port(probe: &Probe<'_>, is_v6: bool) -> Result<(), Stop> {
-    const MAX: usize = 8;
-    let search = &probe.contract().search;
-    let survey = survey(probe).await?;
-    let mut comparison = Comparison::with(survey);
-    let usable = survey.values(|instance| {
-        let item = survey.item(search, instance).filter(|_| instance.ip.is_ipv6() == is_v6);
-        item.map(|item| (instance.ip, item, instance.port))
+/// An address of a family, and the items of all of its ports.
+fn with_all_ports(account: Account<'_>, v6: bool) -> Result<(String, Vec<String>), Stop> {
+    let Account { survey, search, .. } = account;
+    let ports = |ip: IpAddr| (ip, survey.with_ports(search, |instance| instance.ip == ip));
+    let held = survey.values(|instance| {
+        let item = survey.item(search, instance).filter(|_| instance.ip.is_ipv6() == v6);
+        item.map(|_| instance.ip)
     });
-    let usable = some(probe, usable)?;
-    let step = usable.len().div_ceil(MAX).max(1);
-    for (ip, item, port) in usable.into_iter().step_by(step) {
-        let expected = survey.ids_where(|instance| (instance.ip, instance.port) == (ip, port));
-        finds(probe, &mut comparison, Clause::SearchMatchPort, vec![item], expected).await?;
-    }
-    comparison.conclude(probe).await
-}
-
-/// Selects items of one address, from the item without a port and those with ports.
-type Union = fn(bare: String, ported: &[String]) -> (Vec<String>, ExpectedMatches);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ExpectedMatches {
-    Everything,
-    AllPorts,
-    AllPortsButTheFirst,
-}
-
-const UNIONS: [(&str, Union); 7] = [
-    ("every port", |_, ported| (ported.to_vec(), ExpectedMatches::AllPorts)),
-    ("every port but one", |_, ported| (ported[1..].to_vec(), ExpectedMatches::AllPortsButTheFirst)),
-    ("a port before no port", |bare, ported| (vec![ported[0].clone(), bare], ExpectedMatches::Everything)),
-    ("a port after no port", |bare, ported| (vec![bare, ported[0].clone()], ExpectedMatches::Everything)),
-    ("every port after no port", |bare, ported| ([&[bare], ported].concat(), ExpectedMatches::Everything)),
-    ("a port after no port, among others", |bare, ported| {
-        let both = [bare.clone(), ported[0].clone()];
-        let again = both.clone();
-        (addresses::unused(180).chain(both).chain(again).collect(), ExpectedMatches::Everything)
-    }),
-    ("a port twice", |_, ported| {
-        let again = ported.iter().chain(ported.last()).cloned();
-        (again.collect(), ExpectedMatches::AllPorts)
-    }),
-];
-
-async fn union(probe: &Probe<'_>, (is_v6, choose): (bool, Union)) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let survey = survey(probe).await?;
-    let mut comparison = Comparison::with(survey);
-    let addresses = survey.values(|instance| {
-        (instance.ip.is_ipv6() == is_v6 && survey.item(search, instance).is_some()).then_some(instance.ip)
-    });
+    let held = account.some(held)?;
     // A search for all of its ports also contains the address itself.
-    let fits = |address: &IpAddr| {
-        survey.with_ports(search, "ports", |instance| instance.ip == *address).items.len()
-            < search.distinct_items
-    };
-    let Some(address) = some(probe, addresses)?.into_iter().find(fits) else {
-        return Err(probe.skip("each searched address has more ports than one search takes items"));
-    };
-    let of_address = |instance: &Instance| instance.ip == address;
-    let ported = survey.with_ports(search, "ports", of_address);
-    let (items, expected) = choose(survey.spelt(address), &ported.items);
-    let clause = match expected {
-        ExpectedMatches::Everything => Clause::SearchMatchAnyPort,
-        ExpectedMatches::AllPorts | ExpectedMatches::AllPortsButTheFirst => Clause::SearchMatchPort,
-    };
-    let expected = match expected {
-        ExpectedMatches::Everything => survey.ids_where(of_address),
-        ExpectedMatches::AllPorts => ported.ids,
-        ExpectedMatches::AllPortsButTheFirst => survey.ids_where(|instance| {
-            of_address(instance) && survey.item(search, instance).is_some_and(|item| item != ported.items[0])
-        }),
-    };
-    if items.is_empty() {
-        return Err(lacks_addresses(probe, "no searched address has several ports", "one with several"));
-    }
-    finds(probe, &mut comparison, clause, items, expected).await?;
-    comparison.conclude(probe).await
-}
-
-async fn finds(
-    probe: &Probe<'_>,
-    comparison: &mut Comparison<'_>,
-    clause: Clause,
-    items: Vec<String>,
-    expected: BTreeSet<i64>,
-) -> Result<(), Stop> {
-    let what = items.join(" and ");
-    comparison.finds(probe, clause, &what, &probe.search(items), &expected).await
-}
-
-/// What was selected from the survey; skips the case when that is nothing.
-fn some<T>(probe: &Probe<'_>, chosen: Vec<T>) -> Result<Vec<T>, Stop> {
-    if chosen.is_empty() {
-        return Err(lacks_addresses(
-            probe,
-            "no suitable one of the searched addresses has an instance",
-            "one",
-        ));
-    }
-    Ok(chosen)
+    let fitting = held.into_iter().map(ports).find(|(_, ported)| ported.len() < search.distinct_items);
+    let skip = || account.probe.skip("each searched address has more ports than one search takes items");
+    fitting.map(|(ip, ported)| (survey.spelt(ip), ported)).ok_or_else(skip)
 }

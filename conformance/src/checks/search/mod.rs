@@ -20,6 +20,7 @@ mod page;
 mod paging;
 mod read_only;
 mod row;
+mod rows;
 mod status;
 mod watched;
 

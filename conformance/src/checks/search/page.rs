@@ -1,15 +1,13 @@
 //! `page` and `pageSize`: their ranges, their defaults and their effect.
 
 use super::SEARCH;
-use super::addresses;
-use super::cases::{boundary_cases, invalid_members, surveyed, surveyed_case};
+use super::cases::{boundary_cases, invalid_members, surveyed};
+use super::rows::{Account, SURVEYED, row, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
-use crate::checks::relation::{Comparison, Page, lacks_addresses, page, survey};
+use crate::checks::relation::{Comparison, Page, Query, Relation, page};
 use crate::contract::Clause;
 use crate::grammar::{by_reason, json_integers};
-use crate::quantity::quantity;
-use crate::target::Fact;
 
 pub(super) static PAGE_BOUNDARIES: Check = Check {
     id: "search.page.boundaries",
@@ -25,9 +23,8 @@ pub(super) static PAGE_DEFAULT: Check = Check {
     title: "a search without `page` returns the default page",
     why: "Most callers never send a page. They miss instances if they do not get the first page.",
     clauses: &[Clause::SearchPage],
-    needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| Case::single(Cost::requests(10), page_default)),
-    ..SEARCH
+    ..SURVEYED
 };
 
 pub(super) static PAGE_SIZE_BOUNDARIES: Check = Check {
@@ -44,7 +41,6 @@ pub(super) static PAGE_SIZE_DEFAULT: Check = Check {
     title: "a search without `pageSize` returns the default number of instances per page",
     why: "A caller that computes pages from the documented default misses or repeats instances when the default is another one.",
     clauses: &[Clause::SearchPageSize, Clause::SearchPage],
-    needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
         let cases = [
             ("the first page", 0, false),
@@ -54,7 +50,7 @@ pub(super) static PAGE_SIZE_DEFAULT: Check = Check {
         ];
         surveyed(cases.map(|(label, index, full)| (label, 2, (index, full))), page_size_default)
     }),
-    ..SEARCH
+    ..SURVEYED
 };
 
 pub(super) static PAGE_SIZE_MAX: Check = Check {
@@ -62,24 +58,31 @@ pub(super) static PAGE_SIZE_MAX: Check = Check {
     title: "a page has as many instances as `pageSize` requests, up to the maximum size",
     why: "Large exports read pages of the maximum size. A lower limit truncates them.",
     clauses: &[Clause::SearchPageSize, Clause::SearchPaging, Clause::SearchTotal],
-    needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
-        let cases: [(&str, Size); 5] = [
-            ("the smallest size", |_| 0),
-            ("one below the number of instances", |count| count.saturating_sub(1)),
-            ("the number of instances", |count| count),
-            ("one above the number of instances", |count| count + 1),
-            ("the largest size", |_| usize::MAX),
+        let sizes: [(&str, u32, Size); 5] = [
+            ("the smallest size", 1, |_| 0),
+            ("one below the number of instances", 1, |count| count.saturating_sub(1)),
+            ("the number of instances", 1, |count| count),
+            ("one above the number of instances", 1, |count| count + 1),
+            ("the largest size", 1, |_| i64::MAX),
         ];
-        let sizes = surveyed(cases.map(|(label, size)| (label, 1, size)), page_size_max);
-        let last = surveyed_case("the largest page of the largest size", 1, last_page);
-        sizes.into_iter().chain([last]).collect()
+        let sizes = rows(Relation::Page, sizes, |Account { survey, search, .. }, size| {
+            let size = size(survey.page_size(1)).clamp(*search.page_sizes.start(), *search.page_sizes.end());
+            let query = survey.query().on_page(*search.pages.start(), size);
+            Ok(vec![query.citing(Clause::SearchPageSize)])
+        });
+        // It is past every instance, so it must be empty or rejected.
+        let label = "the largest page of the largest size";
+        let last = row(Relation::Page, label, 1, |Account { survey, search, .. }, ()| {
+            Ok(vec![survey.query().on_page(*search.pages.end(), *search.page_sizes.end())])
+        });
+        [sizes, last].concat()
     }),
-    ..SEARCH
+    ..SURVEYED
 };
 
 /// A page size for a number of instances, before it is clamped to its range.
-type Size = fn(usize) -> usize;
+type Size = fn(i64) -> i64;
 
 /// Large page numbers are not tested as valid, since a service may reject a page past the last one.
 fn page_boundaries(scope: &Scope<'_>) -> Vec<Case> {
@@ -109,98 +112,47 @@ async fn page_default(probe: &Probe<'_>) -> Result<(), Stop> {
     if probe.accepts(Clause::SearchPage, "a pageSize without page", &sized).await?.is_none() {
         return Ok(());
     }
-    let survey = survey(probe).await?;
-    let mut comparison = Comparison::with(survey);
-    let size = survey.page_size(3);
-    let explicit = page(probe, &survey.request, search.default_page, size).await?;
-    let without = survey.request.clone().without_field(&search.page.name);
-    let without = without.field(&search.page_size.name, size);
-    if let Some(accepted) = probe.accepts(Clause::SearchPage, "a search without page", &without).await? {
-        let default = Page::read(probe, accepted)?;
-        let expected = format!("the instances of page {} when `page` is absent", search.default_page);
-        same_page(&mut comparison, Clause::SearchPage, &expected, &explicit, &default);
-    }
-    comparison.conclude(probe).await
-}
-
-/// The page with the default must have the same instances, in the same order, as the page with the explicit value.
-fn same_page(
-    comparison: &mut Comparison<'_>,
-    clause: Clause,
-    expected: &str,
-    explicit: &Page,
-    default: &Page,
-) {
-    if default.ids() != explicit.ids() {
-        let (expected, actual) =
-            (format!("{expected}: {:?}", explicit.ids()), format!("{:?}", default.ids()));
-        comparison.differs(clause, expected, actual, &[&explicit.exchange, &default.exchange]);
-    }
+    let account = Account::read(probe).await?;
+    let query = account.survey.query().on_page(search.default_page, account.survey.page_size(3));
+    let without = Query { page: None, ..query.clone() };
+    same_page(account, Clause::SearchPage, "a search without page", &query, &without).await
 }
 
 async fn page_size_default(probe: &Probe<'_>, (index, is_full): (usize, bool)) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let survey = survey(probe).await?;
-    let mut comparison = Comparison::with(survey);
+    let account = Account::read(probe).await?;
+    let Account { survey, search, .. } = account;
     let size = search.default_page_size;
     let Some(number) = survey.pages(search, size).nth(index) else {
-        return Err(lacks_addresses(
-            probe,
-            "the searched addresses have too few instances",
-            "more addresses",
-        ));
+        return Err(account.lacks("the searched addresses have too few instances", "more addresses"));
     };
-    let mut request = survey.request.clone();
+    let mut query = survey.query().on_page(number, size);
     if is_full {
-        // Fills the batch with unknown addresses.
-        let own: Vec<String> = survey.addresses.iter().map(|ip| survey.spelt(*ip)).collect();
-        let others =
-            addresses::distinct(search.distinct_items).into_iter().filter(|item| !own.contains(item));
-        let items: Vec<String> = own.iter().cloned().chain(others).take(search.distinct_items).collect();
-        request = request.field(&search.ips.name, items);
+        query.items.extend(account.fill(&query.items));
     }
-    let explicit = page(probe, &request, number, size).await?;
-    let without = request.field(&search.page.name, number);
     let batch = if is_full { ", of a full batch" } else { "" };
+    let without = Query { size: None, ..query.clone() };
     let what = format!("page {number} without pageSize{batch}");
-    if let Some(accepted) = probe.accepts(Clause::SearchPageSize, &what, &without).await? {
-        let default = Page::read(probe, accepted)?;
-        let expected = format!("{what} has the same instances as with pageSize={size}");
-        same_page(&mut comparison, Clause::SearchPageSize, &expected, &explicit, &default);
-    }
-    comparison.conclude(probe).await
+    same_page(account, Clause::SearchPageSize, &what, &query, &without).await
 }
 
-/// The largest page of the largest size is past every instance, so it must be empty or rejected.
-async fn last_page(probe: &Probe<'_>) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let survey = survey(probe).await?;
-    let request = survey.request.clone().field(&search.page.name, *search.pages.end());
-    let request = request.field(&search.page_size.name, *search.page_sizes.end());
-    let (exchange, is_accepted) = probe.is_accepted(&request).await?;
-    let items = exchange.result.as_ref().ok().and_then(|response| response.at("/data/items")?.as_array());
-    let count = items.map_or(0, Vec::len);
-    if is_accepted && count > 0 {
-        let expected = format!("rejected, or no instance on page {}", search.pages.end());
-        probe.finding(Clause::SearchPaging, &expected, &quantity(count, "instance"), &[&exchange]);
-    }
-    Ok(())
-}
-
-async fn page_size_max(probe: &Probe<'_>, size: Size) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let survey = survey(probe).await?;
+/// The page with the default must have the same instances, in the same order, as the page with the explicit value.
+async fn same_page(
+    Account { probe, survey, search }: Account<'_>,
+    clause: Clause,
+    what: &str,
+    explicit: &Query,
+    without: &Query,
+) -> Result<(), Stop> {
+    let (number, size) = (search.default_page, search.default_page_size);
+    let (number, size) = (explicit.page.unwrap_or(number), explicit.size.unwrap_or(size));
+    let explicit = page(probe, &explicit.request(probe), number, size).await?;
+    let Some(accepted) = probe.accepts(clause, what, &without.request(probe)).await? else { return Ok(()) };
+    let default = Page::read(probe, accepted)?;
     let mut comparison = Comparison::with(survey);
-    let max = usize::try_from(*search.page_sizes.end()).unwrap_or(usize::MAX);
-    let min = usize::try_from(*search.page_sizes.start()).unwrap_or(1);
-    let count = survey.instances.len();
-    let size = size(count).clamp(min, max);
-    let number = i64::try_from(size).unwrap_or(i64::MAX);
-    let first = page(probe, &survey.request, *search.pages.start(), number).await?;
-    if first.items.len() != size.min(count) {
-        let expected = format!("{} of {} on a page of {size}", size.min(count), quantity(count, "instance"));
-        let actual = first.items.len().to_string();
-        comparison.differs(Clause::SearchPageSize, expected, actual, &[&first.exchange]);
+    if default.ids() != explicit.ids() {
+        let expected = format!("{what} has the instances of page {number} of {size}: {:?}", explicit.ids());
+        let actual = format!("{:?}", default.ids());
+        comparison.differs(clause, expected, actual, &[&explicit.exchange, &default.exchange]);
     }
     comparison.conclude(probe).await
 }

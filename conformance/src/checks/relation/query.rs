@@ -1,0 +1,180 @@
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use serde_json::{Map, Value};
+
+use super::{Batch, Filter, FilterKind, Instance, Survey, address_of};
+use crate::check::Probe;
+use crate::checks::requests;
+use crate::contract::{Clause, Search};
+use crate::wire::Request;
+
+/// A search as a value: what it asks for, and how that is written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Query {
+    /// Items of `ips`, in the spelling in which they are sent.
+    pub(crate) items: Vec<String>,
+    pub(crate) filters: Vec<Filter>,
+    pub(crate) page: Option<i64>,
+    pub(crate) size: Option<i64>,
+    pub(crate) writing: Writing,
+    /// Offset of the bounds on times, in minutes east of UTC; none for `Z`.
+    pub(crate) offset: Option<i32>,
+    /// The token of another account.
+    pub(crate) token: Option<String>,
+    /// Names the items in messages, where they are many.
+    pub(crate) name: Option<&'static str>,
+    /// The clause that a wrong result violates, if it is not the one that the items and filters show.
+    pub(crate) cites: Option<Clause>,
+    /// Whether the contract lets a service reject it, since no instance is known to have one of its values.
+    pub(crate) is_open: bool,
+}
+
+/// The order in which items and members are sent, and what is sent beside them. None of it changes the meaning.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Writing {
+    #[default]
+    Plain,
+    /// `ips` after all other members.
+    ItemsLast,
+    /// Items and members in the opposite order.
+    Reversed,
+    /// The filter by group is null, which means all groups.
+    NullGroup,
+}
+
+impl Query {
+    pub(crate) fn new(items: impl IntoIterator<Item = String>) -> Self {
+        Self { items: items.into_iter().collect(), ..Self::default() }
+    }
+
+    pub(crate) fn filtered(mut self, filters: impl IntoIterator<Item = Filter>) -> Self {
+        self.filters.extend(filters);
+        self
+    }
+
+    /// The query for one page.
+    pub(crate) fn on_page(self, page: i64, size: i64) -> Self {
+        Self { page: Some(page), size: Some(size), ..self }
+    }
+
+    pub(crate) fn citing(self, clause: Clause) -> Self {
+        Self { cites: Some(clause), ..self }
+    }
+
+    /// The query whose filter by another value is replaced, or removed.
+    pub(crate) fn with_status(&self, status: Option<&String>) -> Self {
+        let mut with = self.clone();
+        with.filters.retain(|filter| filter.kind() != FilterKind::Status);
+        with.filtered(status.cloned().map(Filter::Status))
+    }
+
+    /// What the body of a request asks for, as far as the contract defines it; none when it has an item that is no address.
+    pub(crate) fn read(search: &Search, sent: &Map<String, Value>) -> Self {
+        let items = sent.get(&search.ips.name).and_then(Value::as_array).into_iter().flatten();
+        let filters = FilterKind::ALL.into_iter();
+        let number = |name: &str| sent.get(name).and_then(Value::as_i64);
+        Self {
+            items: items.filter_map(Value::as_str).map(str::to_owned).collect(),
+            filters: filters.filter_map(|kind| Filter::read(kind, search, sent)).collect(),
+            page: number(&search.page.name),
+            size: number(&search.page_size.name),
+            ..Self::default()
+        }
+    }
+
+    /// The request of the account under test.
+    pub(crate) fn request(&self, probe: &Probe<'_>) -> Request {
+        let token = self.token.as_deref().unwrap_or_else(|| probe.token().expose());
+        self.request_with(&probe.contract().search, token)
+    }
+
+    /// The request with a token.
+    pub(crate) fn request_with(&self, search: &Search, token: &str) -> Request {
+        let (mut items, mut filters) = (self.items.clone(), self.filters.iter().collect::<Vec<_>>());
+        if self.writing == Writing::Reversed {
+            items.reverse();
+            filters.reverse();
+        }
+        let ips = items.iter().cloned().map(Value::from).collect();
+        let mut request = requests::search(search, token, ips);
+        for filter in filters {
+            request = request.field(filter.kind().field(search), filter.value(self.offset));
+        }
+        match self.writing {
+            Writing::Plain => {}
+            Writing::NullGroup => request = request.field(&search.group_id.name, Value::Null),
+            Writing::ItemsLast | Writing::Reversed => {
+                request = request.without_field(&search.ips.name).field(&search.ips.name, items);
+            }
+        }
+        for (property, value) in [(&search.page, self.page), (&search.page_size, self.size)] {
+            if let Some(value) = value {
+                request = request.field(&property.name, value);
+            }
+        }
+        request
+    }
+
+    /// The surveyed instances that it should find on all of its pages.
+    pub(crate) fn expected(&self, survey: &Survey) -> BTreeSet<i64> {
+        survey.found_by(&self.items).intersection(&survey.admitted(&self.filters)).copied().collect()
+    }
+
+    /// The clause that is violated if it finds something else.
+    pub(crate) fn clause(&self) -> Clause {
+        match (self.cites, self.filters.as_slice()) {
+            (Some(clause), _) => clause,
+            (None, []) => self.match_clause(),
+            (None, [only]) => only.kind().clause(),
+            (None, _) => Clause::SearchIntersection,
+        }
+    }
+
+    /// The clause that defines what its items match.
+    pub(crate) fn match_clause(&self) -> Clause {
+        let has_port = |item: &String| item.parse::<IpAddr>().is_err();
+        if self.items.iter().all(has_port) { Clause::SearchMatchPort } else { Clause::SearchMatchAnyPort }
+    }
+
+    pub(crate) fn describe(&self, search: &Search) -> String {
+        const MAX: usize = 4;
+        let listed = || match self.items.len().saturating_sub(MAX) {
+            0 => self.items.join(" and "),
+            more => format!("{} and {more} more", self.items[..MAX].join(", ")),
+        };
+        let items = self.name.map_or_else(listed, str::to_owned);
+        let mut filters: Vec<_> = self.filters.iter().map(|filter| filter.describe(search)).collect();
+        if self.writing == Writing::NullGroup {
+            filters.push(format!("{}=null", search.group_id.name));
+        }
+        let found = if filters.is_empty() { items } else { format!("{} among {items}", filters.join(" & ")) };
+        let paging = [(&search.page, self.page), (&search.page_size, self.size)].into_iter();
+        let paging = paging.filter_map(|(property, value)| Some(format!(", {}={}", property.name, value?)));
+        found + &paging.collect::<String>()
+    }
+}
+
+impl From<&Batch> for Query {
+    fn from(batch: &Batch) -> Self {
+        Self { items: batch.items.clone(), name: Some(batch.name), ..Self::default() }
+    }
+}
+
+/// The addresses and ports of items; none when one of them is no address.
+#[derive(Debug)]
+pub(crate) struct Items(BTreeSet<(IpAddr, Option<i64>)>);
+
+impl Items {
+    pub(crate) fn read(items: &[String]) -> Option<Self> {
+        items.iter().map(|item| address_of(item)).collect::<Option<_>>().map(Self)
+    }
+
+    pub(crate) fn have_address(&self, ip: IpAddr) -> bool {
+        self.0.range((ip, None)..).next().is_some_and(|(known, _)| *known == ip)
+    }
+
+    pub(crate) fn find(&self, instance: &Instance) -> bool {
+        self.0.contains(&(instance.ip, None)) || self.0.contains(&(instance.ip, Some(instance.port)))
+    }
+}

@@ -1,0 +1,368 @@
+use std::collections::BTreeSet;
+
+use super::comparison::{Difference, same};
+use super::response::{echo, misfits};
+use super::result::{read_accepted_in, read_unless_rejected};
+use super::{Filter, Page, Query, ResultSet, Survey, Writing, page, read, respell};
+use crate::check::{Probe, ResponseClass, Stop, accepted};
+use crate::contract::{Clause, Search, Unspecified};
+use crate::quantity::quantity;
+use crate::wire::Exchange;
+
+/// What holds between the results of searches, or between a result and the survey, for any data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Relation {
+    /// A search finds exactly the surveyed instances that its items and filters match, each once.
+    Survey,
+    /// It finds these, and may find others: some of its items were not surveyed.
+    Contains,
+    /// It finds no instance that the survey lacks.
+    Known,
+    /// Everything that it finds matches its items and filters.
+    Matching,
+    /// A batch finds the union of what its halves find.
+    Union,
+    /// Filters find the intersection of what both parts of them find.
+    Intersection,
+    /// The results for each status partition a result.
+    Partition,
+    /// The order of items and members does not matter.
+    Order,
+    /// A second spelling of an address changes nothing.
+    FirstText,
+    /// Pages of its size are full but the last, have no instance in common, and together are the expected ones.
+    Pages,
+    /// Its page has the number of instances that the survey says, the total, and the page and size that were asked for.
+    Page,
+    /// Its page has the same instances in the same order each time.
+    Still,
+}
+
+/// None when a search was not accepted, and so nothing is judged.
+type Read<T> = Result<Option<T>, Stop>;
+
+/// Reads what relations compare.
+#[derive(Debug)]
+pub(crate) struct Reader<'a, 'p> {
+    pub(crate) probe: &'a Probe<'p>,
+    /// An exploration judges nothing by a rejection, and reads each result in the largest pages.
+    pub(crate) explores: bool,
+    /// Pages read.
+    pub(crate) pages: u64,
+}
+
+impl<'a, 'p> Reader<'a, 'p> {
+    pub(crate) fn new(probe: &'a Probe<'p>, explores: bool) -> Self {
+        Self { probe, explores, pages: 0 }
+    }
+
+    /// The result of a query. If a rejection of it violates its clause, that is a finding; else the case is inconclusive.
+    async fn read(&mut self, query: &Query, by_rule: bool) -> Read<ResultSet> {
+        let (probe, clause) = (self.probe, query.clause());
+        let search = &probe.contract().search;
+        let (request, what) = (query.request(probe), query.describe(search));
+        let found = match (self.explores, query.is_open, by_rule) {
+            (true, ..) => unless_undecided(read(probe, &request).await)?,
+            (_, true, _) => read_unless_rejected(probe, clause, &what, &request).await?,
+            (_, _, true) => {
+                let size = query.size.unwrap_or(*search.page_sizes.end());
+                read_accepted_in(probe, clause, &what, &request, size).await?
+            }
+            _ => Some(read(probe, &request).await?),
+        };
+        self.count(found.as_ref().map_or(1, |found| found.exchanges.len()));
+        Ok(found)
+    }
+
+    async fn page(&mut self, query: &Query, number: i64, size: i64) -> Read<Page> {
+        self.count(1);
+        let request = query.clone().on_page(number, size).request(self.probe);
+        let read = page(self.probe, &request, number, size).await;
+        if self.explores { unless_undecided(read) } else { read.map(Some) }
+    }
+
+    fn count(&mut self, pages: usize) {
+        self.pages = self.pages.saturating_add(u64::try_from(pages).unwrap_or(u64::MAX));
+    }
+}
+
+/// None for a rejection, throttling and an invalid response, which violate no relation.
+fn unless_undecided<T>(read: Result<T, Stop>) -> Read<T> {
+    match read {
+        Err(Stop::Inconclusive(_) | Stop::Skip(_)) => Ok(None),
+        read => read.map(Some),
+    }
+}
+
+impl Relation {
+    /// Those that an exploration tests.
+    pub(crate) const EXPLORED: [Self; 7] = [
+        Self::Survey,
+        Self::Union,
+        Self::Intersection,
+        Self::Partition,
+        Self::Order,
+        Self::Pages,
+        Self::FirstText,
+    ];
+
+    /// How the results of a query violate the relation. Empty when it holds, does not apply, or can't be judged.
+    pub(crate) async fn judge(
+        self,
+        reader: &mut Reader<'_, '_>,
+        survey: &Survey,
+        query: &Query,
+    ) -> Result<Vec<Difference>, Stop> {
+        let differences = match self {
+            Self::Survey => finds(reader, survey, query).await?,
+            Self::Contains | Self::Known | Self::Matching => self.one_sided(reader, survey, query).await?,
+            Self::Union | Self::Intersection | Self::Partition | Self::Order | Self::FirstText => {
+                self.combined(reader, query).await?
+            }
+            Self::Pages => pages(reader, survey, query).await?,
+            Self::Page => one_page(reader, survey, query).await?,
+            Self::Still => still(reader, query).await?,
+        };
+        Ok(differences.unwrap_or_default())
+    }
+
+    async fn one_sided(
+        self,
+        reader: &mut Reader<'_, '_>,
+        survey: &Survey,
+        query: &Query,
+    ) -> Read<Vec<Difference>> {
+        let Some(found) = reader.read(query, self == Self::Contains).await? else { return Ok(None) };
+        let search = &reader.probe.contract().search;
+        let what = query.describe(search);
+        let instances = || found.instances.values();
+        let (wrong, expected, example) = match self {
+            Self::Contains => {
+                let missing: Vec<_> = query.expected(survey).difference(&found.ids()).copied().collect();
+                let example = missing.first().map(|id| format!("{id} is missing"));
+                (missing.len(), format!("{what} finds the instances of known addresses"), example)
+            }
+            Self::Known => {
+                let hidden: Vec<_> = instances().filter(|i| !survey.instances.contains_key(&i.id)).collect();
+                let example = hidden.first().map(|i| format!("{} port {} is found only here", i.ip, i.port));
+                (hidden.len(), format!("{what} finds nothing that its addresses do not find"), example)
+            }
+            _ => {
+                let clause = query.clause();
+                let mut misfits = misfits(search, query, &survey.orders, instances());
+                misfits.retain(|misfit| misfit.clause == clause);
+                let example = misfits.first().map(|misfit| misfit.actual.clone());
+                (misfits.len(), format!("{what} finds only what matches"), example)
+            }
+        };
+        Ok(Some(example.map_or_else(Vec::new, |example| {
+            let actual = format!("{}, such as: {example}", quantity(wrong, "wrong instance"));
+            vec![Difference { clause: query.clause(), expected, actual, exchanges: found.exchanges }]
+        })))
+    }
+
+    /// Other queries whose results together are the result of this one.
+    fn parts(self, search: &Search, query: &Query) -> Option<Parts> {
+        let halves = |count: usize| (count > 1).then_some(count / 2);
+        let with_items = |items: &[String]| Query { items: items.to_vec(), ..query.clone() };
+        let with_filters = |filters: &[Filter]| Query { filters: filters.to_vec(), ..query.clone() };
+        let (whole, parts, clause, what) = match self {
+            Self::Union => {
+                let (first, second) = query.items.split_at(halves(query.items.len())?);
+                let what = "what the two halves of the batch find";
+                (query.clone(), vec![with_items(first), with_items(second)], query.match_clause(), what)
+            }
+            Self::Intersection => {
+                let (first, second) = query.filters.split_at(halves(query.filters.len())?);
+                let parts = vec![with_filters(first), with_filters(second)];
+                (query.clone(), parts, Clause::SearchIntersection, "what both parts of the filters find")
+            }
+            Self::Partition => {
+                let all = query.with_status(None);
+                let single = all.filters.is_empty();
+                let clause = if single { Clause::SearchStatus } else { Clause::SearchIntersection };
+                let parts = search.statuses.iter().map(|status| query.with_status(Some(status))).collect();
+                (all, parts, clause, "what is found under each status")
+            }
+            Self::FirstText => {
+                let again = query.items.iter().find_map(|item| respell(item))?;
+                let mut whole = query.clone();
+                whole.items.push(again);
+                let what = "what is found without a second spelling of an address";
+                (whole, vec![query.clone()], Clause::SearchIpsFirstText, what)
+            }
+            _ => {
+                let whole = Query { writing: Writing::Reversed, ..query.clone() };
+                let what = "what is found with items and members in another order";
+                (whole, vec![query.clone()], query.clause(), what)
+            }
+        };
+        Some(Parts { whole, parts, clause, what })
+    }
+
+    pub(crate) async fn combined(self, reader: &mut Reader<'_, '_>, query: &Query) -> Read<Vec<Difference>> {
+        let search = &reader.probe.contract().search;
+        let Some(Parts { whole, parts, clause, what }) = self.parts(search, query) else { return Ok(None) };
+        let (mut found, mut exchanges) = (Vec::new(), Vec::new());
+        for part in &parts {
+            let Some(part) = reader.read(part, false).await? else { return Ok(None) };
+            found.push(part.ids());
+            exchanges.extend(part.exchanges);
+        }
+        let Some(result) = reader.read(&whole, false).await? else { return Ok(None) };
+        let counted: usize = found.iter().map(BTreeSet::len).sum();
+        let is_intersection = self == Self::Intersection;
+        let combine = |one: BTreeSet<i64>, other| if is_intersection { &one & &other } else { &one | &other };
+        let expected = found.into_iter().reduce(combine).unwrap_or_default();
+        if self == Self::Partition && counted != expected.len() {
+            let actual = format!("{}, {counted} counted by status", quantity(expected.len(), "instance"));
+            let expected = "each instance under one status".to_owned();
+            return Ok(Some(vec![Difference { clause, expected, actual, exchanges }]));
+        }
+        let what = format!("{}: {what}", whole.describe(search));
+        let difference = same(clause, &what, &expected, &result).map(|mut difference| {
+            difference.exchanges.extend(exchanges);
+            difference
+        });
+        Ok(Some(difference.into_iter().collect()))
+    }
+}
+
+struct Parts {
+    whole: Query,
+    parts: Vec<Query>,
+    clause: Clause,
+    what: &'static str,
+}
+
+async fn finds(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Read<Vec<Difference>> {
+    let Some(found) = reader.read(query, true).await? else { return Ok(None) };
+    let (what, expected) = (query.describe(&reader.probe.contract().search), query.expected(survey));
+    let difference = same(query.clause(), &what, &expected, &found);
+    let count = u64::try_from(expected.len()).unwrap_or(u64::MAX);
+    let total = (difference.is_none() && found.totals.iter().any(|total| *total != count)).then(|| {
+        let actual = format!("{:?} on its pages", found.totals);
+        let exchanges = found.exchanges.clone();
+        Difference {
+            clause: Clause::SearchTotal,
+            expected: format!("total {count}: {what}"),
+            actual,
+            exchanges,
+        }
+    });
+    Ok(Some(difference.into_iter().chain(total).collect()))
+}
+
+async fn pages(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Read<Vec<Difference>> {
+    let search = &reader.probe.contract().search;
+    let expected = query.expected(survey);
+    let size = usize::try_from(query.size.unwrap_or(*search.page_sizes.end())).unwrap_or(usize::MAX).max(1);
+    let count = expected.len().div_ceil(size).max(1);
+    let mut pages = Vec::new();
+    for number in (*search.pages.start()..).take(count) {
+        let page = reader.page(query, number, i64::try_from(size).unwrap_or(i64::MAX)).await?;
+        let Some(page) = page else { return Ok(None) };
+        pages.push(page);
+    }
+    let ids: Vec<i64> = pages.iter().flat_map(Page::ids).collect();
+    let found: BTreeSet<i64> = ids.iter().copied().collect();
+    let lengths: Vec<_> = pages.iter().map(|page| page.items.len()).collect();
+    let wanted: Vec<_> =
+        (0..count).map(|page| size.min(expected.len() - (page * size).min(expected.len()))).collect();
+    let totals: Vec<_> = pages.iter().map(|page| page.total).collect();
+    let exchanges: Vec<Exchange> = pages.into_iter().map(|page| page.exchange).collect();
+    let what = query.describe(search);
+    let mut differences = Vec::new();
+    let mut differs = |clause, expected, actual| {
+        differences.push(Difference { clause, expected, actual, exchanges: exchanges.clone() });
+    };
+    if found != expected {
+        let (missing, added) = (expected.difference(&found).count(), found.difference(&expected).count());
+        let wanted = format!("pages of {what} have {}", quantity(expected.len(), "instance"));
+        let actual = format!("{}: {missing} missing, {added} too many", quantity(found.len(), "instance"));
+        differs(query.cites.unwrap_or(Clause::SearchPaging), wanted, actual);
+    }
+    if lengths != wanted || found.len() != ids.len() {
+        let wanted = format!("pages of {what} have {wanted:?} instances, each of them once");
+        let actual = format!("{lengths:?}, {} of them repeated", ids.len() - found.len());
+        differs(Clause::SearchPaging, wanted, actual);
+    }
+    if totals.iter().any(|total| usize::try_from(*total) != Ok(expected.len())) {
+        let wanted = format!("total {} on each page of {what}", expected.len());
+        differs(Clause::SearchTotal, wanted, format!("{totals:?}"));
+    }
+    Ok(Some(differences))
+}
+
+async fn one_page(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Read<Vec<Difference>> {
+    let probe = reader.probe;
+    let search = &probe.contract().search;
+    let total = i64::try_from(query.expected(survey).len()).unwrap_or(i64::MAX);
+    let (number, size) =
+        (query.page.unwrap_or(search.default_page), query.size.unwrap_or(search.default_page_size));
+    let before = number.saturating_sub(*search.pages.start()).saturating_mul(size);
+    let wanted = total.saturating_sub(before).clamp(0, size);
+    let is_past = before > 0 && wanted == 0;
+    let what = query.describe(search);
+    let accepted = if is_past {
+        let (exchange, class) = probe.send(&query.request(probe)).await?;
+        match (accepted(&exchange, &class), class) {
+            (Some(accepted), _) => accepted,
+            (None, ResponseClass::ServerError(actual)) => {
+                let expected = format!("{what}: past the last page, so empty or rejected");
+                let clause = Clause::SearchPaging;
+                return Ok(Some(vec![Difference { clause, expected, actual, exchanges: vec![exchange] }]));
+            }
+            (None, class) => {
+                let text = format!("rejected: {}", class.description());
+                probe.observe(Unspecified::SearchPagePastEnd, &text);
+                return Ok(None);
+            }
+        }
+    } else {
+        probe.control(&query.request(probe)).await?
+    };
+    let echoed = echo(search, query, &accepted.response).into_iter().map(|wrong| {
+        let shown = wrong.shown.map_or_else(|| "nothing".to_owned(), ToString::to_string);
+        (wrong.clause, format!("{} for {what}", wrong.expected), shown)
+    });
+    let mut differing: Vec<_> = echoed.collect();
+    let page = Page::read(probe, accepted)?;
+    if i64::try_from(page.items.len()) != Ok(wanted) {
+        let clause = query.cites.unwrap_or(Clause::SearchPaging);
+        differing.push((
+            clause,
+            format!("{} for {what}", quantity(wanted, "instance")),
+            page.items.len().to_string(),
+        ));
+    }
+    if i64::try_from(page.total) != Ok(total) {
+        differing.push((Clause::SearchTotal, format!("total {total} for {what}"), page.total.to_string()));
+    }
+    let differences = differing.into_iter().map(|(clause, expected, actual)| Difference {
+        clause,
+        expected,
+        actual,
+        exchanges: vec![page.exchange.clone()],
+    });
+    Ok(Some(differences.collect()))
+}
+
+async fn still(reader: &mut Reader<'_, '_>, query: &Query) -> Read<Vec<Difference>> {
+    const REPEATS: usize = 2;
+    let (Some(number), Some(size)) = (query.page, query.size) else { return Ok(None) };
+    let Some(before) = reader.page(query, number, size).await? else { return Ok(None) };
+    let mut differences = Vec::new();
+    for _ in 0..REPEATS {
+        let Some(again) = reader.page(query, number, size).await? else { return Ok(None) };
+        if again.ids() != before.ids() {
+            differences.push(Difference {
+                clause: Clause::SearchPaging,
+                expected: format!("page {number} of {size} each time in the same order: {:?}", before.ids()),
+                actual: format!("{:?}", again.ids()),
+                exchanges: vec![before.exchange.clone(), again.exchange],
+            });
+        }
+    }
+    Ok(Some(differences))
+}

@@ -1,0 +1,118 @@
+//! What holds between a query and one response, without the survey.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::query::Items;
+use super::{Instance, Query};
+use crate::contract::{Clause, Search};
+use crate::quantity::quantity;
+use crate::wire::Response;
+
+/// A page or a page size that is not the one that was asked for, or its default.
+#[derive(Debug)]
+pub(crate) struct WrongEcho<'a> {
+    pub(crate) clause: Clause,
+    pub(crate) expected: String,
+    pub(crate) shown: Option<&'a Value>,
+}
+
+/// The response has the page and the page size of the query. A wrong default cites the clause of that default.
+pub(crate) fn echo<'a>(search: &Search, query: &Query, response: &'a Response) -> Vec<WrongEcho<'a>> {
+    let pages = (Clause::SearchPage, &search.page.name, query.page, search.default_page);
+    let sizes = (Clause::SearchPageSize, &search.page_size.name, query.size, search.default_page_size);
+    let wrong = |(clause, name, asked, default): (_, &String, Option<i64>, _)| {
+        let (clause, asked, why) = match asked {
+            Some(asked) => (Clause::SearchPaging, asked, "as requested"),
+            None => (clause, default, "the default"),
+        };
+        let shown = response.at("/data").and_then(|data| data.get(name));
+        let expected = format!("data.{name} is {asked}, {why}");
+        (shown.and_then(Value::as_i64) != Some(asked)).then_some(WrongEcho { clause, expected, shown })
+    };
+    [pages, sizes].into_iter().filter_map(wrong).collect()
+}
+
+/// A part of a query that an instance of its result does not match.
+#[derive(Debug)]
+pub(crate) struct Misfit {
+    pub(crate) clause: Clause,
+    pub(crate) is_of_filter: bool,
+    pub(crate) expected: String,
+    pub(crate) actual: String,
+}
+
+/// Every instance of a result matches all filters and one of the items. Items of which one is no address say nothing.
+pub(crate) fn misfits<'a>(
+    search: &Search,
+    query: &Query,
+    orders: &BTreeMap<String, BTreeSet<i64>>,
+    instances: impl Iterator<Item = &'a Instance> + Clone,
+) -> Vec<Misfit> {
+    let of_filter = |filter| {
+        let filter: &super::Filter = filter;
+        let expected = format!("only instances that fit {}", filter.describe(search));
+        let unfit = instances.clone().filter(|instance| !filter.may_admit(instance, orders));
+        unfit.map(move |instance| Misfit {
+            clause: filter.kind().clause(),
+            is_of_filter: true,
+            expected: expected.clone(),
+            actual: format!("instance {} with {}", instance.id, filter.kind().shown_by(instance)),
+        })
+    };
+    let mut misfits: Vec<Misfit> = query.filters.iter().flat_map(of_filter).collect();
+    let Some(items) = Items::read(&query.items) else { return misfits };
+    misfits.extend(instances.filter(|instance| !items.find(instance)).map(|instance| {
+        let (clause, expected) = match items.have_address(instance.ip) {
+            true => (Clause::SearchMatchPort, format!("only the requested ports of {}", instance.ip)),
+            false => (Clause::SearchMatchAnyPort, "only instances at the requested addresses".to_owned()),
+        };
+        let actual = format!("instance {} at {} port {}", instance.id, instance.ip, instance.port);
+        Misfit { clause, is_of_filter: false, expected, actual }
+    }));
+    misfits
+}
+
+/// A page has at most its size of instances, only the last one has fewer, the first one is not empty when `total` is above 0,
+/// and `total` counts at least what was seen so far.
+pub(crate) fn counts(
+    search: &Search,
+    query: &Query,
+    count: u64,
+    total: u64,
+) -> Vec<(Clause, String, String)> {
+    let number = |asked: Option<i64>, default: i64| u64::try_from(asked.unwrap_or(default)).ok();
+    let page = number(query.page, search.default_page);
+    let size = number(query.size, search.default_page_size);
+    let (Some(page), Some(size)) = (page, size) else { return Vec::new() };
+    let first = u64::try_from(*search.pages.start()).unwrap_or(1);
+    let so_far = page.saturating_sub(first).saturating_mul(size).saturating_add(count);
+    let fits = if count == 0 { page != first || total == 0 } else { total >= so_far };
+    let ends = count == 0 || count >= size || total == so_far;
+    let rows = [
+        (
+            count > size,
+            Clause::SearchPageSize,
+            format!("at most {} on a page", quantity(size, "instance")),
+            count.to_string(),
+        ),
+        (
+            !fits || !ends,
+            Clause::SearchTotal,
+            format!("a total that fits {} on page {page} of {size}", quantity(count, "instance")),
+            format!("total {total}"),
+        ),
+        (
+            // Either the total or the number of instances is wrong.
+            count > 0 && count < size && total > so_far,
+            Clause::SearchPageSize,
+            format!("{} on page {page} of {total} in all", quantity(size, "instance")),
+            count.to_string(),
+        ),
+    ];
+    rows.into_iter()
+        .filter(|row| row.0)
+        .map(|(_, clause, expected, actual)| (clause, expected, actual))
+        .collect()
+}
