@@ -3,7 +3,7 @@
 pub(crate) mod client;
 mod conformance;
 mod docs;
-mod json_schema;
+pub(crate) mod json_schema;
 mod reference;
 pub(crate) mod server;
 
@@ -67,7 +67,6 @@ pub(crate) fn pages(document: &Document, checks: &[Check]) -> Result<Vec<Artifac
     let contract = Contract::read(document)?;
     Ok(vec![
         reference::clauses(&contract, checks),
-        reference::rules(),
         reference::changes(),
         ledger::emit(document, &contract, checks, [server::enforces, client::enforces])?,
     ])
