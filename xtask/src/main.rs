@@ -15,8 +15,6 @@ mod library;
 mod lint;
 mod lower;
 mod model;
-#[cfg(test)]
-mod mutation;
 mod names;
 mod problem;
 mod project;
