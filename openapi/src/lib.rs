@@ -1,5 +1,7 @@
 //! The contract, for programs that read it when they run: the server prints it, and the suite judges by it.
 
+pub mod json_schema;
+
 /// `openapi.yaml` as JSON, and what JSON cannot say of that file.
 ///
 /// ```text

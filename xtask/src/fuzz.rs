@@ -1,13 +1,14 @@
-//! Mutates the document, as text and as a tree: a generator must neither panic nor emit code that does not compile,
-//! unless the lint or a generator rejects the mutant.
+//! Fuzzes the document, as text and as a tree: a generator must neither panic nor emit code that does not compile, unless the
+//! lint or a generator rejects the document.
 //!
-//! `XTASK_FUZZ=10000 cargo test -p xtask fuzz` tries 10,000 mutants; `XTASK_FUZZ_SEED` is the seed of the first one.
+//! `XTASK_FUZZ=10000 cargo test -p xtask fuzz` tries 10,000 documents; `XTASK_FUZZ_SEED` is the seed of the first one.
 
 use std::{collections::BTreeSet, panic::AssertUnwindSafe};
 
 use fastrand::Rng;
 use jiff::civil::date;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use syn::Item;
 
 use crate::{
     diff,
@@ -15,273 +16,176 @@ use crate::{
     emit,
     fixture::{CONTRACT, contract, pointers},
     lint,
-    problem::Problem,
 };
 
-/// Number of mutants by default.
-const MUTANTS: u64 = 60;
+/// Number of documents by default.
+const DOCUMENTS: u64 = 120;
 
-/// Of so many lines of the document, one is removed in a mutant.
-const LINES: usize = 23;
-
-/// Words that have broken a generator, and values of every kind.
-const WORDS: [&[&str]; 2] = [
-    &[
-        "", " ", "1", "6", "-1", "|", "\r\n", "`", "*/", "\\", "\"", "{", "}", "//", "/", "?", "a-b", "a_b",
-        "aB", "größe", "type", "self", "Self", "gen", "Option", "Vec", "String", "Api", "Within", "Result",
-        "string", "array", "object", "http",
-    ],
-    &[
-        "integer",
-        "X-Request-Id",
-        "search.page",
-        "{num.maximum}",
-        "```rust\nfn f() {}\n```",
-        "#/components/schemas/TermRule",
-    ],
-];
-
-/// What makes a mutant.
-#[derive(Clone, Copy, Debug)]
-enum Mutation {
-    /// Random changes, the same for the same seed.
-    Seed(u64),
-    /// The removal of one line.
-    Line(usize),
-}
-
-/// One mutant, as a document or as a text that is none.
-fn mutant(mutation: Mutation, original: &Document, pointers: &[String]) -> Result<Document, Vec<Problem>> {
-    let mut random = match mutation {
-        Mutation::Seed(seed) => Rng::with_seed(seed),
-        Mutation::Line(removed) => {
-            let lines = CONTRACT.lines().enumerate().filter(|(index, _)| *index != removed);
-            return Document::parse(&lines.map(|(_, line)| line).collect::<Vec<_>>().join("\n"));
-        }
-    };
-    if random.usize(..3) == 0 {
-        let text = mutated_text(&mut random);
-        return Document::parse(&text);
-    }
-    let mut root = original.root().clone();
-    for _ in 0..=random.usize(..2) {
-        mutate_tree(&mut random, original, pointers, &mut root);
-    }
-    Ok(original.with_root(root))
-}
+/// Words that have broken a generator, and values of every kind; separated by `¦`.
+const WORDS: &str = "¦ ¦1¦6¦-1¦|¦\r\n¦`¦*/¦\\¦\"¦{¦}¦//¦/¦?¦a-b¦a_b¦aB¦größe¦type¦self¦Self¦gen¦Option¦Vec¦String¦Api¦Within¦Result¦string¦\
+    array¦object¦http¦integer¦X-Request-Id¦search.page¦{num.maximum}¦```rust\nfn f() {}\n```¦#/components/schemas/TermRule";
 
 fn word(random: &mut Rng) -> &'static str {
-    random.choice(WORDS.concat()).unwrap()
+    random.choice(WORDS.split('¦').collect::<Vec<_>>()).unwrap()
 }
 
-fn mutated_text(random: &mut Rng) -> String {
+/// The document with a line removed, repeated, moved, cut or extended; `None` where it is no YAML any more.
+fn edited_line(random: &mut Rng) -> Option<Document> {
     let mut lines: Vec<String> = CONTRACT.lines().map(str::to_owned).collect();
-    for _ in 0..=random.usize(..2) {
-        let at = random.usize(..lines.len());
-        let other = random.usize(..lines.len());
-        match random.usize(..8) {
-            0 => drop(lines.remove(at)),
-            1 => lines.insert(other, lines[at].clone()),
-            2 => lines.swap(at, other),
-            3 => lines[at] = format!("  {}", lines[at]),
-            4 => lines[at] = lines[at].trim_start().to_owned(),
-            5 => {
-                let cut: String = lines[at].chars().take(random.usize(..40)).collect();
-                lines[at] = cut;
-            }
-            6 => lines[at] = format!("{} {}", lines[at], word(random)),
-            _ => lines.truncate(at.max(1)),
-        }
+    let (at, other) = (random.usize(..lines.len()), random.usize(..lines.len()));
+    match random.usize(..6) {
+        0 | 1 => drop(lines.remove(at)),
+        2 => lines.insert(other, lines[at].clone()),
+        3 => lines[at] = lines[at].chars().take(random.usize(..40)).collect(),
+        4 => lines[at] = format!("  {} {}", lines[at], word(random)),
+        _ => lines.truncate(at.max(1)),
     }
-    lines.join("\n")
+    Document::parse(&lines.join("\n")).ok()
 }
 
-/// A value of any kind, or another part of the document.
-fn value(random: &mut Rng, original: &Document, pointers: &[String]) -> Value {
-    match random.usize(..9) {
-        0 => Value::Null,
-        1 => json!(random.bool()),
-        2 => json!(random.choice([0, 1, -1, 2, 100, 65_536, i64::MAX, i64::MIN])),
-        3 => json!(1.5),
-        4 => json!([]),
-        5 => json!({}),
-        6 => original.get(random.choice(pointers).unwrap()).cloned().unwrap_or_default(),
-        _ => json!(word(random)),
-    }
-}
-
-fn mutate_tree(random: &mut Rng, original: &Document, pointers: &[String], root: &mut Value) {
+/// Replaces, removes, renames or extends one value of the tree.
+fn edit_tree(random: &mut Rng, original: &Document, pointers: &[String], root: &mut Value) {
     let at = random.choice(pointers).unwrap();
     let (parent, step) = at.rsplit_once('/').unwrap();
     let step = unescaped(step);
-    let action = random.usize(..6);
-    let new = value(random, original, pointers);
-    // An earlier mutation may have removed it.
-    let Some(parent) = root.pointer_mut(parent) else { return };
-    match parent {
-        Value::Object(members) => match action {
+    let new = match random.usize(..9) {
+        0 => Value::Null,
+        1 => json!(random.bool()),
+        2 | 3 => json!(random.choice([0, 1, -1, 2, 100, 65_536, i64::MAX, i64::MIN]).unwrap()),
+        4 => random.choice([json!(1.5), json!([]), json!({})]).unwrap(),
+        5 => original.get(random.choice(pointers).unwrap()).cloned().unwrap(),
+        6 => {
+            json!(format!("{}{}", original.get(at).and_then(Value::as_str).unwrap_or_default(), word(random)))
+        }
+        _ => json!(word(random)),
+    };
+    let action = random.usize(..5);
+    // An earlier edit may have removed it.
+    match root.pointer_mut(parent) {
+        Some(Value::Object(members)) => match action {
             0 => drop(members.shift_remove(&step)),
             1 => drop(members.insert(word(random).to_owned(), new)),
             2 => {
-                let name = word(random).to_owned();
-                let renamed = members.iter().map(|(key, value)| {
-                    let key = if *key == step { name.clone() } else { key.clone() };
-                    (key, value.clone())
-                });
-                *members = renamed.collect::<Map<_, _>>();
+                let value = members.shift_remove(&step).unwrap_or(new);
+                members.insert(word(random).to_owned(), value);
             }
-            3 => nudge(random, members.get_mut(&step)),
             _ => drop(members.insert(step, new)),
         },
-        Value::Array(items) => {
-            let Some(index) = step.parse::<usize>().ok().filter(|index| *index < items.len()) else { return };
-            match action {
+        Some(Value::Array(items)) => match step.parse::<usize>() {
+            Ok(index) if index < items.len() => match action {
                 0 => drop(items.remove(index)),
                 1 => items.insert(index, items[index].clone()),
                 2 => items.insert(index, new),
-                3 => nudge(random, items.get_mut(index)),
                 _ => items[index] = new,
-            }
-        }
+            },
+            _ => {}
+        },
         _ => {}
     }
 }
 
-/// A small change of a value, such as a typing error.
-fn nudge(random: &mut Rng, value: Option<&mut Value>) {
-    match value {
-        Some(Value::Number(number)) => {
-            let by = random.choice([-1, 1, 50]).unwrap();
-            *number = number.as_i64().unwrap_or(0).saturating_add(by).into();
-        }
-        Some(Value::Bool(flag)) => *flag = !*flag,
-        Some(Value::String(text)) => {
-            let word = word(random);
-            if random.bool() { text.push_str(word) } else { text.insert_str(0, word) }
-        }
-        _ => {}
+/// The names that items declare, each with its scope and namespace.
+fn declared(items: &[Item], scope: &str, found: &mut Vec<String>) {
+    for item in items {
+        let (namespace, name, members): (_, _, Vec<&syn::Ident>) = match item {
+            Item::Struct(one) => {
+                ("type", &one.ident, one.fields.iter().filter_map(|field| field.ident.as_ref()).collect())
+            }
+            Item::Enum(one) => {
+                ("type", &one.ident, one.variants.iter().map(|variant| &variant.ident).collect())
+            }
+            Item::Type(one) => ("type", &one.ident, Vec::new()),
+            Item::Trait(one) => {
+                let functions = one.items.iter().filter_map(|member| match member {
+                    syn::TraitItem::Fn(function) => Some(&function.sig.ident),
+                    _ => None,
+                });
+                ("type", &one.ident, functions.collect())
+            }
+            Item::Mod(one) => {
+                let inner = one.content.as_ref().map_or(&[][..], |(_, items)| items);
+                declared(inner, &format!("{scope}{}::", one.ident), found);
+                ("type", &one.ident, Vec::new())
+            }
+            Item::Fn(one) => ("value", &one.sig.ident, Vec::new()),
+            Item::Const(one) if one.ident != "_" => ("value", &one.ident, Vec::new()),
+            Item::Static(one) => ("value", &one.ident, Vec::new()),
+            _ => continue,
+        };
+        found.push(format!("{namespace} {scope}{name}"));
+        found.extend(members.iter().map(|member| format!("member {scope}{name}::{member}")));
     }
 }
 
 /// What is wrong with generated code, as far as can be detected without a compiler.
-fn fault(path: &str, source: &str) -> Option<String> {
-    if !path.ends_with(".rs") {
-        return None;
-    }
-    match syn::parse_file(source) {
-        Err(error) => Some(format!("{path} is not Rust: {error}")),
-        Ok(file) => repeated(&file.items).map(|name| format!("{path} declares `{name}` twice")),
-    }
+fn fault(source: &str) -> Option<String> {
+    let file = match syn::parse_file(source) {
+        Ok(file) => file,
+        Err(error) => return Some(format!("not Rust: {error}")),
+    };
+    let (mut names, mut seen) = (Vec::new(), BTreeSet::new());
+    declared(&file.items, "", &mut names);
+    names.into_iter().find(|name| !seen.insert(name.clone())).map(|name| format!("declares twice: {name}"))
 }
 
-/// A name that stands twice in one scope: of types and modules, of functions and constants, of fields or of variants.
-fn repeated(items: &[syn::Item]) -> Option<String> {
-    let (mut types, mut values) = (Vec::new(), Vec::new());
-    for item in items {
-        let (name, members) = match item {
-            syn::Item::Struct(item) => {
-                (&item.ident, item.fields.iter().filter_map(|field| field.ident.as_ref()).collect())
-            }
-            syn::Item::Enum(item) => {
-                (&item.ident, item.variants.iter().map(|variant| &variant.ident).collect())
-            }
-            syn::Item::Trait(item) => {
-                let functions = item.items.iter().filter_map(|member| match member {
-                    syn::TraitItem::Fn(function) => Some(&function.sig.ident),
-                    _ => None,
-                });
-                (&item.ident, functions.collect())
-            }
-            syn::Item::Mod(item) => {
-                if let Some(inner) = item.content.as_ref().and_then(|(_, items)| repeated(items)) {
-                    return Some(inner);
-                }
-                (&item.ident, Vec::new())
-            }
-            syn::Item::Type(item) => (&item.ident, Vec::new()),
-            syn::Item::Fn(syn::ItemFn { sig: syn::Signature { ident, .. }, .. })
-            | syn::Item::Const(syn::ItemConst { ident, .. })
-            | syn::Item::Static(syn::ItemStatic { ident, .. }) => {
-                values.extend(Some(ident).filter(|name| *name != "_"));
-                continue;
-            }
-            _ => continue,
-        };
-        if let Some(member) = twice(&members) {
-            return Some(format!("{name}::{member}"));
-        }
-        types.push(name);
-    }
-    twice(&types).or(twice(&values)).map(ToString::to_string)
-}
-
-fn twice<'n>(names: &[&'n syn::Ident]) -> Option<&'n syn::Ident> {
-    let mut seen = BTreeSet::new();
-    names.iter().copied().find(|name| !seen.insert(name.to_string()))
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum MutantOutcome {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
     Unreadable,
     Rejected,
     Generated,
 }
 
-fn run_mutant(mutation: Mutation, original: &Document, pointers: &[String]) -> Result<MutantOutcome, String> {
-    let Ok(document) = mutant(mutation, original, pointers) else { return Ok(MutantOutcome::Unreadable) };
+fn outcome(seed: u64, original: &Document, pointers: &[String]) -> Result<Outcome, String> {
+    let mut random = Rng::with_seed(seed);
+    let document = if random.usize(..3) == 0 {
+        let Some(document) = edited_line(&mut random) else { return Ok(Outcome::Unreadable) };
+        document
+    } else {
+        let mut root = original.root().clone();
+        (0..=random.usize(..2)).for_each(|_| edit_tree(&mut random, original, pointers, &mut root));
+        original.with_root(root)
+    };
     let problems = lint::run(&document);
     // The comparison must not panic on any document.
     let _ = diff::compare(original, &document, date(2026, 6, 1));
-    if let Some(problem) = problems.first() {
-        return match problem {
-            Problem { help, place: Some(_), .. } if !help.is_empty() => Ok(MutantOutcome::Rejected),
-            _ => Err(format!("no help: {problem}")),
-        };
+    if let Some(problem) = problems.iter().find(|problem| problem.place.is_none() || problem.help.is_empty())
+    {
+        return Err(format!("no help: {problem}"));
     }
-    let Ok(artifacts) = emit::code(&document) else { return Ok(MutantOutcome::Rejected) };
-    match artifacts.iter().find_map(|artifact| fault(artifact.path, &artifact.contents)) {
-        Some(fault) => Err(fault),
-        None => Ok(MutantOutcome::Generated),
+    if !problems.is_empty() {
+        return Ok(Outcome::Rejected);
     }
+    let Ok(artifacts) = emit::code(&document) else { return Ok(Outcome::Rejected) };
+    let mut code = artifacts.iter().filter(|artifact| artifact.path.ends_with(".rs"));
+    if let Some(fault) = code.find_map(|one| Some(format!("{}: {}", one.path, fault(&one.contents)?))) {
+        return Err(fault);
+    }
+    Ok(Outcome::Generated)
 }
 
 #[test]
 fn fuzzed_documents_never_panic_and_never_give_code_that_does_not_compile() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let (count, first) = (number("XTASK_FUZZ").unwrap_or(MUTANTS), number("XTASK_FUZZ_SEED").unwrap_or(1));
+    let (count, first) = (number("XTASK_FUZZ").unwrap_or(DOCUMENTS), number("XTASK_FUZZ_SEED").unwrap_or(1));
     let original = contract();
     let mut all = pointers(original.root(), "");
     // Clauses are half of the document, and one is like another.
     all.retain(|at| !at.starts_with("/x-clauses/") || at.len() < "/x-clauses/12/section".len());
-    let (mut outcomes, mut faults) = ([0u64; 3], Vec::new());
-    let seeds = (first..first + count).map(Mutation::Seed);
-    let lines = (0..CONTRACT.lines().count()).step_by(LINES).map(Mutation::Line);
-    for mutation in seeds.chain(lines) {
-        let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| run_mutant(mutation, &original, &all)));
-        match outcome {
-            Ok(Ok(outcome)) => outcomes[outcome as usize] += 1,
-            Ok(Err(fault)) => faults.push(format!("{mutation:?}: {fault}")),
-            Err(panic) => {
-                let said = panic.downcast_ref::<String>().cloned();
-                let said = said.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-                faults.push(format!("{mutation:?}: panic: {}", said.unwrap_or_default()));
-            }
+    let (mut outcomes, mut faults) = (BTreeSet::new(), Vec::new());
+    for seed in first..first + count {
+        match std::panic::catch_unwind(AssertUnwindSafe(|| outcome(seed, &original, &all))) {
+            Ok(Ok(outcome)) => drop(outcomes.insert(outcome)),
+            Ok(Err(fault)) => faults.push(format!("seed {seed}: {fault}")),
+            Err(_) => faults.push(format!("seed {seed}: panic, see above")),
         }
     }
-    println!(
-        "{} documents: {} unreadable, {} rejected, {} generated",
-        outcomes.iter().sum::<u64>(),
-        outcomes[0],
-        outcomes[1],
-        outcomes[2]
-    );
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
-    assert!(outcomes.iter().all(|count| *count > 0), "the mutants are too similar: {outcomes:?}");
+    assert_eq!(outcomes.len(), 3, "the documents are too similar: {outcomes:?}");
 }
 
 #[test]
 fn code_that_declares_a_name_twice_is_a_fault() {
-    assert_eq!(fault("a.rs", "struct A; fn a() {}"), None);
+    assert_eq!(fault("struct A; fn a() {} mod b { struct A; }"), None);
     for source in [
         "struct A; enum A {}",
         "struct A { b: u8, b: u8 }",
@@ -289,6 +193,6 @@ fn code_that_declares_a_name_twice_is_a_fault() {
         "mod a { fn b() {} fn b() {} }",
         "fn",
     ] {
-        assert!(fault("a.rs", source).is_some(), "{source}");
+        assert!(fault(source).is_some(), "{source}");
     }
 }

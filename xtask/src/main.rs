@@ -14,8 +14,6 @@ mod ledger;
 mod lint;
 mod lower;
 mod model;
-#[cfg(test)]
-mod mutation;
 mod names;
 mod problem;
 mod scaffold;

@@ -7,7 +7,6 @@ mod catalogue;
 mod clause;
 mod extract;
 mod ids;
-mod json_schema;
 mod operation;
 mod parameter;
 pub(crate) mod part;

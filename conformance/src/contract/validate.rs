@@ -4,7 +4,6 @@ use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
 use super::Clause;
-use super::json_schema;
 use super::source::{ContractError, Node};
 
 /// A violation of the document's schema by a response.
@@ -71,7 +70,7 @@ impl ResponseSchema {
         let root = json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "$ref": format!("#/$defs/{name}"),
-            "$defs": json_schema::definitions(response.document()?.get("components")?.get("schemas")?.value),
+            "$defs": sallyport_contract::json_schema::definitions(Some(response.document()?.get("components")?.get("schemas")?.value)),
         });
         let validator = jsonschema::options()
             .should_validate_formats(true)

@@ -32,7 +32,7 @@ pub(crate) fn code(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
 
 /// The pages for those who change the document.
 pub(crate) fn pages() -> Vec<Artifact> {
-    vec![reference::rules(), reference::changes()]
+    vec![reference::changes()]
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Names, from which identifiers are made.
+//! Names, from which identifiers are made: none may be reserved, and no two of a scope may become the same.
 
 use std::collections::BTreeMap;
 
@@ -29,194 +29,126 @@ pub(crate) fn is_reserved_type(name: &str) -> bool {
     RUST_TYPES.split(' ').chain(GENERATED_TYPES.split(' ')).any(|reserved| reserved == name)
 }
 
-/// Fields and functions that generated code has beside those of the document.
-const FIELDS: [&str; 8] = ["body", "call", "client", "credential", "new", "read", "send", "validate"];
+fn is_reserved_field(name: &str) -> bool {
+    is_keyword(name)
+        || matches!(name, "body" | "call" | "client" | "credential" | "new" | "read" | "send" | "validate")
+}
 
-/// Variants that generated enums have beside those of the document.
-const VARIANTS: [&str; 3] = ["Custom", "Other", "Self"];
+fn is_reserved_variant(name: &str) -> bool {
+    matches!(name, "Custom" | "Other" | "Self")
+}
 
 pub(super) fn run(lint: &mut Lint<'_>) {
-    schemas(lint);
-    operations(lint);
-    properties(lint);
-    values(lint);
-    headers(lint);
-}
-
-/// Names of schemas and all types that are named after operations, parameters and properties.
-fn schemas(lint: &mut Lint<'_>) {
-    let mut taken: BTreeMap<String, String> = BTreeMap::new();
+    let schemas = lint.document.members("/components/schemas").into_iter();
+    let schemas: Vec<_> = schemas.map(|(name, at, _)| (at, name.to_owned())).collect();
+    for (at, name) in &schemas {
+        if pascal(name) != *name || !name.starts_with(|first: char| first.is_ascii_uppercase()) {
+            let help = format!("write it in PascalCase and ASCII, such as `{}`", example(name));
+            lint.report(at, format!("invalid name `{name}` of a schema"), help);
+        }
+    }
+    scope(lint, schemas, pascal, is_reserved_type);
+    let operations = lint.parts(Part::Operation);
+    let ids = || {
+        operations
+            .iter()
+            .filter_map(|node| Some((node.at("operationId"), node.text("operationId")?.to_owned())))
+    };
+    scope(lint, ids().collect(), snake, is_reserved_field);
+    scope(lint, ids().collect(), pascal, is_reserved_type);
+    for operation in &operations {
+        let parameters = lint.parameters(operation).into_iter();
+        let names =
+            parameters.filter_map(|(at, one)| Some((join(&at, "name"), one["name"].as_str()?.to_owned())));
+        scope(lint, names.collect(), snake, is_reserved_field);
+    }
+    for (part, keyword) in [(Part::Schema, "properties"), (Part::Response, "headers")] {
+        for node in lint.parts(part) {
+            let names =
+                node.entries(keyword).map(|(name, _)| (join(&node.at(keyword), name), name.to_owned()));
+            scope(lint, names.collect(), snake, is_reserved_field);
+        }
+    }
     for node in lint.parts(Part::Schema) {
-        let Some(name) = node.pointer.strip_prefix("/components/schemas/").filter(|name| !name.contains('/'))
-        else {
-            continue;
-        };
-        let suggested = pascal(name);
-        if suggested != name || !name.starts_with(|first: char| first.is_ascii_uppercase()) {
-            let help = format!("write it in PascalCase and ASCII, such as `{}`", example(&suggested));
-            lint.report(&node, node.pointer.clone(), format!("invalid name `{name}` of a schema"), help);
-        } else if is_reserved_type(name) {
-            let message = format!("generated code has a type `{name}` already");
-            let help = "choose another name, such as one with a word before it";
-            lint.report(&node, node.pointer.clone(), message, help);
-        }
-        taken.insert(suggested, format!("the schema `{name}`"));
+        let values = node.items("enum").iter().enumerate();
+        let values = values.filter_map(|(index, value)| {
+            Some((join(&node.at("enum"), &index.to_string()), value.as_str()?.to_owned()))
+        });
+        scope(lint, values.collect(), pascal, is_reserved_variant);
     }
-    for node in lint.parts(Part::Operation) {
-        let Some(id) = node.text("operationId") else { continue };
-        let name = pascal(id);
-        let mut types = vec![name.clone()];
-        types.extend(
-            ["Request", "Headers", "Query", "HeaderParameters", "PathParameters", "Text"]
-                .map(|end| format!("{name}{end}")),
-        );
-        let parameters = lint.parameters(&node);
-        let names = parameters.iter().filter_map(|(_, parameter)| parameter["name"].as_str());
-        types.extend(names.map(|parameter| format!("{name}{}", pascal(parameter))));
-        for made in types {
-            let what = format!("the operation `{id}`");
-            if let Some(other) = taken.get(&made).filter(|other| **other != what) {
-                let message = format!("`{made}`, a type made for {what}, is also that of {other}");
-                lint.report(&node, node.at("operationId"), message, "rename one of the two");
-            }
-            taken.entry(made).or_insert(what);
-        }
-        if is_reserved_type(&name) {
-            let message = format!("generated code has a type `{name}` already");
-            let help = "choose another id, such as one with a noun after it";
-            lint.report(&node, node.at("operationId"), message, help);
-        }
-    }
-    // Types of properties are named after the schema and the property.
-    for (schema, at, _) in lint.document.members("/components/schemas") {
-        for (property, at, _) in lint.document.members(&join(&at, "properties")) {
-            let made = format!("{}{}", pascal(schema), pascal(property));
-            let Some(other) = taken.get(&made) else { continue };
-            let Some(node) = lint.nodes.iter().find(|node| node.pointer == at).cloned() else { continue };
-            let message =
-                format!("`{made}`, the type of `{}` of `{schema}`, is also that of {other}", property);
-            lint.report(&node, at, message, "rename one of the two");
-        }
-    }
+    types(lint, &operations);
 }
 
-fn operations(lint: &mut Lint<'_>) {
-    let mut seen: Vec<(String, String)> = Vec::new();
-    for node in lint.parts(Part::Operation) {
-        let Some(id) = node.text("operationId") else { continue };
-        let name = snake(id);
-        // Another rule reports an id that stands twice.
-        if let Some((_, other)) = seen.iter().find(|(one, other)| *one == name && other != id) {
-            let message = format!("`{id}` and `{other}` have the same name in Rust, `{name}`");
-            lint.report(&node, node.at("operationId"), message, "rename one of the two");
-        }
-        if is_keyword(&name) || FIELDS.contains(&name.as_str()) {
-            let help = "choose another id, such as one with a noun after it";
-            lint.report(&node, node.at("operationId"), reserved(id, &name), help);
-        }
-        seen.push((name, id.to_owned()));
-        let mut fields: Vec<(String, String)> = Vec::new();
-        for (pointer, parameter) in lint.parameters(&node) {
-            let Some(name) = parameter["name"].as_str() else { continue };
-            let own = lint.nodes.iter().find(|node| node.pointer == pointer).cloned();
-            member(lint, own.as_ref().unwrap_or(&node), &join(&pointer, "name"), name, &mut fields);
-        }
-    }
-}
-
-fn properties(lint: &mut Lint<'_>) {
-    for node in lint.parts(Part::Schema) {
-        let mut fields = Vec::new();
-        for (name, _) in node.entries("properties") {
-            let at = join(&node.at("properties"), name);
-            member(lint, &node, &at, name, &mut fields);
-        }
-    }
-}
-
-/// The name of a parameter or of a property, which becomes a field. `fields` are those before it.
-fn member(lint: &mut Lint<'_>, node: &Node<'_>, at: &str, name: &str, fields: &mut Vec<(String, String)>) {
-    let made = snake(name);
-    if !is_plain(name) {
-        let help = "start with an ASCII letter, and use letters, digits, and single `_` or `-` between them";
-        lint.report(node, at, format!("`{name}` cannot be converted to a Rust identifier"), help);
-    } else if is_keyword(&made) || FIELDS.contains(&made.as_str()) {
-        let help = "choose another name, such as one with a noun before it";
-        lint.report(node, at, reserved(name, &made), help);
-    } else if let Some((_, other)) = fields.iter().find(|(one, other)| *one == made && other != name) {
-        let message = format!("`{name}` and `{other}` have the same name in Rust, `{made}`");
-        lint.report(node, at, message, "rename one of the two");
-    }
-    fields.push((made, name.to_owned()));
-}
-
-fn values(lint: &mut Lint<'_>) {
-    for node in lint.parts(Part::Schema).into_iter().filter(|node| node.text("type") == Some("string")) {
-        let values = node.items("enum");
-        let mut seen: Vec<(String, &str)> = Vec::new();
-        for (index, value) in values.iter().enumerate() {
-            let Some(text) = value.as_str() else { continue };
-            let at = join(&node.at("enum"), &index.to_string());
-            let made = pascal(text);
-            if made.is_empty() || !text.chars().all(|letter| letter.is_ascii_graphic()) {
-                let help = "use printable ASCII characters, at least one letter or digit among them";
-                lint.report(
-                    &node,
-                    at,
-                    format!("the value {text:?} cannot be converted to a Rust identifier"),
-                    help,
-                );
-            } else if VARIANTS.contains(&made.as_str()) {
-                lint.report(&node, at, reserved(text, &made), "choose another value");
-            } else if let Some((_, other)) = seen.iter().find(|(one, other)| *one == made && *other != text) {
-                let message =
-                    format!("the values `{text}` and `{other}` have the same name in Rust, `{made}`");
-                lint.report(&node, at, message, "rename one of the two");
-            }
-            seen.push((made, text));
-        }
-    }
-}
-
-/// Names of headers, of parameters, responses and security schemes.
-fn headers(lint: &mut Lint<'_>) {
-    for node in lint.parts(Part::Response) {
-        let mut fields = Vec::new();
-        for (name, _) in node.entries("headers") {
-            let at = join(&node.at("headers"), name);
-            if name.contains('_') {
-                let help = "write `-` between words: proxies drop headers with `_`";
-                lint.report(&node, at, format!("invalid header name `{name}`"), help);
+/// The names of one scope, with their pointers.
+fn scope(
+    lint: &mut Lint<'_>,
+    names: Vec<(String, String)>,
+    identifier: fn(&str) -> String,
+    is_reserved: fn(&str) -> bool,
+) {
+    let mut seen: BTreeMap<String, String> = BTreeMap::new();
+    for (at, name) in names {
+        let made = identifier(&name);
+        if made.is_empty() || !name.chars().all(|letter| letter.is_ascii_graphic()) {
+            // The schema of the subset is stricter with most names.
+            if lint.has_problem_at(&at) {
                 continue;
             }
-            member(lint, &node, &at, name, &mut fields);
+            let message = format!("{name:?} cannot be converted to a Rust identifier");
+            let help = "use printable ASCII characters, at least one letter or digit among them";
+            lint.report(at, message, help);
+        } else if is_reserved(&made) {
+            let why = if is_keyword(&made) {
+                "is a keyword of Rust"
+            } else {
+                "is a name that generated code uses itself"
+            };
+            let help = "choose another name, such as one with a noun before it";
+            lint.report(at, format!("`{name}` {why}"), help);
+        } else if let Some(other) = seen.get(&made).filter(|other| **other != name) {
+            let message = format!("`{name}` and `{other}` have the same name in Rust, `{made}`");
+            lint.report(at, message, "rename one of the two");
+        }
+        seen.entry(made).or_insert(name);
+    }
+}
+
+/// The types that are named after operations, their parameters, and properties, beside those of the schemas.
+fn types(lint: &mut Lint<'_>, operations: &[Node<'_>]) {
+    let schemas = lint.document.members("/components/schemas");
+    let mut taken: BTreeMap<String, String> =
+        schemas.iter().map(|(name, ..)| (pascal(name), format!("the schema `{name}`"))).collect();
+    let clash = |lint: &mut Lint<'_>, at: String, made: &str, what: &str, other: &str| {
+        let message = format!("`{made}`, a type made for {what}, is also that of {other}");
+        lint.report(at, message, "rename one of the two");
+    };
+    for node in operations {
+        let Some(id) = node.text("operationId") else { continue };
+        let what = format!("the operation `{id}`");
+        let parameters = lint.parameters(node);
+        let parameters =
+            parameters.iter().filter_map(|(_, parameter)| parameter["name"].as_str()).map(pascal);
+        let fixed = ["", "Request", "Headers", "Query", "HeaderParameters", "PathParameters", "Text"];
+        for end in fixed.map(str::to_owned).into_iter().chain(parameters) {
+            let made = format!("{}{end}", pascal(id));
+            let other = taken.entry(made.clone()).or_insert_with(|| what.clone());
+            if *other != what {
+                clash(lint, node.at("operationId"), &made, &what, other);
+            }
         }
     }
-    for node in lint.parts(Part::SecurityScheme) {
-        let Some(name) = node.text("name").filter(|name| !is_plain(name)) else { continue };
-        let help = "start with an ASCII letter, and use letters, digits, and single `_` or `-` between them";
-        lint.report(&node, node.at("name"), format!("invalid name `{name}` of a parameter or header"), help);
+    for (schema, at, _) in schemas {
+        for (property, at, _) in lint.document.members(&join(&at, "properties")) {
+            let made = format!("{}{}", pascal(schema), pascal(property));
+            if let Some(other) = taken.get(&made) {
+                clash(lint, at, &made, &format!("`{property}` of `{schema}`"), other);
+            }
+        }
     }
 }
 
-fn reserved(name: &str, made: &str) -> String {
-    if is_keyword(made) {
-        format!("`{name}` is a keyword of Rust")
-    } else {
-        format!("`{name}` is a name that generated code uses itself")
-    }
-}
-
-/// ASCII letters and digits, with single `_` or `-` between them.
-fn is_plain(name: &str) -> bool {
-    let words: Vec<&str> = name.split(['_', '-']).collect();
-    name.starts_with(|first: char| first.is_ascii_alphabetic())
-        && words
-            .iter()
-            .all(|word| !word.is_empty() && word.chars().all(|letter| letter.is_ascii_alphanumeric()))
-}
-
-fn example(suggested: &str) -> &str {
+fn example(name: &str) -> String {
+    let suggested = pascal(name);
     let is_usable = suggested.starts_with(|first: char| first.is_ascii_uppercase());
-    if is_usable { suggested } else { "TermRule" }
+    if is_usable { suggested } else { "TermRule".to_owned() }
 }

@@ -1,195 +1,338 @@
-//! Rules about operations: ids, retries, security and responses.
+//! Rules about operations: paths, parameters, responses, and extensions that name one of these.
+
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Lint, Node, Part, keywords::suggestion};
+use super::{Lint, Node, Part};
 use crate::{
-    document::join,
-    model::{Method, Retry},
+    document::{join, unescaped},
+    model::{Citation, Contract, Kind, Schema},
 };
 
-/// Names in generated code are made from `operationId`.
-pub(super) fn ids(lint: &mut Lint<'_>) {
-    let nodes = lint.parts(Part::Operation);
-    for (index, node) in nodes.iter().enumerate() {
-        let Some(id) = node.text("operationId") else {
-            let help = "add `operationId: …` in camelCase; generated code is named after it";
-            lint.report(node, node.pointer.clone(), "missing `operationId`", help);
-            continue;
-        };
-        if let Some(first) = nodes[..index].iter().find(|other| other.text("operationId") == Some(id)) {
-            let line = lint.line(&first.at("operationId"));
-            let message = format!("duplicate operationId `{id}`, used first in line {line}");
-            lint.report(node, node.at("operationId"), message, "give each operation a unique id");
-        }
-        let plain =
-            id.starts_with(|c: char| c.is_ascii_lowercase()) && id.chars().all(|c| c.is_ascii_alphanumeric());
-        if !plain {
-            let help = "start with a lower-case letter and use ASCII letters and digits only";
-            lint.report(node, node.at("operationId"), format!("invalid operationId `{id}`"), help);
-        }
-    }
-}
-
-pub(super) fn retries(lint: &mut Lint<'_>) {
-    for operation in lint.parts(Part::Operation) {
-        let help = "write `x-retry: safe` if repeating it changes nothing, `idempotency-key` if a parameter with \
-                    `x-falls-back-to` makes the repetition the same call, `never` otherwise";
-        let Some(class) = operation.text("x-retry") else {
-            if !operation.has("x-retry") {
-                lint.report(&operation, operation.pointer.clone(), "missing `x-retry`", help);
-            }
-            continue;
-        };
-        if !Retry::CLASSES.contains(&class) {
-            let message =
-                format!("`x-retry`: expected one of {}, found `{class}`", Retry::CLASSES.join(", "));
-            lint.report(&operation, operation.at("x-retry"), message, help);
-        }
-        let parameters = lint.parameters(&operation);
-        let has_key = parameters.iter().any(|(_, parameter)| parameter.get("x-falls-back-to").is_some());
-        if class == "idempotency-key" && !has_key {
-            let message = "`x-retry: idempotency-key` without a parameter that carries the key";
-            lint.report(&operation, operation.at("x-retry"), message, help);
-        }
-    }
-}
-
-pub(super) fn security(lint: &mut Lint<'_>) {
-    for operation in lint.parts(Part::Operation) {
-        let at = operation.at("security");
-        let list = operation.items("security");
-        if list.is_empty() {
-            let help = "add `security:` with one scheme per item";
-            lint.report(&operation, operation.pointer.clone(), "missing `security`", help);
-        }
-        for (index, requirement) in list.iter().enumerate() {
-            let here = join(&at, &index.to_string());
-            let names: Vec<_> = requirement.as_object().into_iter().flatten().map(|(name, _)| name).collect();
-            let [name] = names.as_slice() else {
-                let help = "write one scheme per item, such as `- apiKeyQuery: []`";
-                lint.report(&operation, here, "an item of `security` must name exactly one scheme", help);
-                continue;
-            };
-            if lint.document.get(&join("/components/securitySchemes", name)).is_none() {
-                let schemes = lint.document.members("/components/securitySchemes");
-                let help = suggestion(
-                    name,
-                    schemes.iter().map(|(scheme, ..)| *scheme),
-                    "define it under components/securitySchemes",
+/// Two paths that the server cannot route, or of which OpenAPI leaves open which one a request means; and one without the prefix
+/// that a cited clause promises.
+pub(super) fn paths(lint: &mut Lint<'_>) {
+    let items: Vec<_> =
+        lint.parts(Part::PathItem).iter().map(|node| (node.pointer.clone(), path_of(node))).collect();
+    for (index, (at, path)) in items.iter().enumerate() {
+        for (_, other) in &items[..index] {
+            let mut pairs = path.split('/').zip(other.split('/')).skip_while(|(one, other)| one == other);
+            let Some((one, two)) = pairs.next() else { continue };
+            if one.starts_with('{') || two.starts_with('{') {
+                let message = format!("`{path}` has `{one}` where `{other}` has `{two}`");
+                lint.report(
+                    at,
+                    message,
+                    "give the parameter one name in both, or put it behind another text",
                 );
-                lint.report(&operation, here, format!("unknown security scheme `{name}`"), help);
             }
         }
     }
-    for scheme in lint.parts(Part::SecurityScheme) {
-        let sendable = match (scheme.text("type"), scheme.text("in"), scheme.text("scheme")) {
-            (Some("apiKey"), Some("query" | "header"), None) => scheme.text("name").is_some(),
-            (Some("http"), None, Some("bearer")) => scheme.text("name").is_none(),
-            _ => false,
-        };
-        if !sendable {
-            let help = "write an apiKey with `in: query` or `in: header` and a name, or `type: http, scheme: bearer`";
-            lint.report(&scheme, scheme.pointer.clone(), "unsupported security scheme", help);
+    let clauses = lint.parts(Part::Clause);
+    for operation in lint.parts(Part::Operation) {
+        let path = path_of(&operation);
+        let citation = Citation::read(operation.value).unwrap_or_default();
+        let cited = clauses.iter().filter(|clause| citation.all().any(|id| clause.text("id") == Some(id)));
+        for (id, text) in cited.filter_map(|clause| Some((clause.text("id")?, clause.text("text")?))) {
+            for prefix in prefixes(text).filter(|prefix| !has_prefix(&path, prefix)) {
+                let message = format!("the path `{path}` does not start with `{prefix}`, which `{id}` names");
+                let at = operation.pointer.rsplit_once('/').unwrap_or_default().0;
+                lint.report(at, message, "change the path, or the text of the clause");
+            }
         }
     }
 }
 
-const JSON: &str = "application/json";
+/// The path of a path item or of an operation.
+fn path_of(node: &Node<'_>) -> String {
+    unescaped(node.pointer.trim_start_matches("/paths/").split('/').next().unwrap_or_default())
+}
 
-/// The statuses of a success; the last one has no body.
-const SUCCESSES: [&str; 4] = ["200", "201", "202", EMPTY];
-const EMPTY: &str = "204";
+/// The paths that a text names: two segments at least, so that `/br` is none.
+fn prefixes(text: &str) -> impl Iterator<Item = &str> {
+    let trimmed =
+        text.split_whitespace().map(|word| word.trim_matches(['`', '.', ',', ';', ':', '(', ')', '"']));
+    trimmed.filter(|word| word.starts_with('/') && word.matches('/').count() >= 2)
+}
+
+fn has_prefix(path: &str, prefix: &str) -> bool {
+    path.strip_prefix(prefix.trim_end_matches('/'))
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The types that are sent as plain text.
+const SCALARS: [&str; 3] = ["string", "integer", "boolean"];
+
+pub(super) fn parameters(lint: &mut Lint<'_>) {
+    for node in lint.parts(Part::Parameter) {
+        let schema = lint.schema(node.value).cloned().unwrap_or_default();
+        let kind = |schema: &Value| schema.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let item = schema.get("items").map(|items| kind(lint.document.resolve(items)));
+        let is_sendable = match (kind(&schema).as_str(), node.text("in")) {
+            ("array", Some("query")) => item.is_none_or(|item| SCALARS.contains(&item.as_str())),
+            ("array" | "object", _) => false,
+            _ => true,
+        };
+        if !is_sendable {
+            let help = "send it as text, as an array of texts in the query, or in the body";
+            lint.report(node.at("schema"), format!("unsupported parameter type {}", kind(&schema)), help);
+        }
+        let falls_back = |other: &Node<'_>| {
+            other.part == Part::Parameter
+                && other.has("x-falls-back-to")
+                && other.text("x-falls-back-to") == node.text("name")
+        };
+        let is_fallback = node.text("in") == Some("header") && lint.nodes.iter().any(falls_back);
+        for (is_replaceable, why) in [
+            (is_fallback, "it replaces a parameter that is absent"),
+            (schema.get("default").is_some(), "it has a default"),
+        ] {
+            if is_replaceable && node.is_true("required") {
+                let message = format!("`required: true` contradicts the rest: {why}");
+                lint.report(node.at("required"), message, "leave one of the two out");
+            }
+        }
+    }
+    for operation in lint.parts(Part::Operation) {
+        let mut seen = Vec::new();
+        for (index, (_, parameter)) in lint.parameters(&operation).into_iter().enumerate() {
+            let key = (parameter.get("in"), parameter.get("name"));
+            if seen.contains(&key) {
+                let at = join(&operation.at("parameters"), &index.to_string());
+                lint.report(at, format!("duplicate parameter {}", parameter["name"]), "remove one of them");
+            }
+            seen.push(key);
+        }
+        template(lint, &operation);
+    }
+}
+
+/// Ids that occur twice.
+pub(super) fn ids(lint: &mut Lint<'_>) {
+    let mut ids: Vec<(&str, String)> = Vec::new();
+    for operation in lint.parts(Part::Operation) {
+        let Some(id) = operation.text("operationId") else { continue };
+        if let Some((_, first)) = ids.iter().find(|(other, _)| *other == id) {
+            let message = format!("duplicate operationId `{id}`, used first in line {}", lint.line(first));
+            lint.report(operation.at("operationId"), message, "give each operation a unique id");
+        }
+        ids.push((id, operation.at("operationId")));
+    }
+}
+
+/// The parameters of a path and those that it declares are the same.
+fn template(lint: &mut Lint<'_>, operation: &Node<'_>) {
+    let path = path_of(operation);
+    let parameters = lint.parameters(operation);
+    let in_path = parameters.iter().filter(|(_, parameter)| parameter["in"] == "path");
+    let declared: Vec<&str> = in_path.filter_map(|(_, parameter)| parameter["name"].as_str()).collect();
+    let named = path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
+    let named: Vec<&str> = named.collect();
+    for name in named.iter().filter(|name| !declared.contains(name)) {
+        let message = format!("the path has `{{{name}}}`, and the operation no path parameter of that name");
+        let help = format!("add `{{ name: {name}, in: path, required: true, schema: … }}` to its parameters");
+        lint.report(&operation.pointer, message, help);
+    }
+    for name in declared.iter().filter(|name| !named.contains(name)) {
+        let message = format!("the path `{path}` has no parameter `{name}`");
+        let help = format!("write `{{{name}}}` as a segment of the path, or remove the parameter");
+        lint.report(operation.at("parameters"), message, help);
+    }
+}
 
 /// progenitor supports one success type and one error type per operation, and panics on more.
 pub(super) fn responses(lint: &mut Lint<'_>) {
     for operation in lint.parts(Part::Operation) {
         let at = operation.at("responses");
-        let mut successes = Vec::new();
-        let mut errors: Vec<(String, &Value)> = Vec::new();
-        for (status, response) in operation.entries("responses") {
+        let responses = operation.entries("responses");
+        let responses = responses.map(|(status, response)| (status, lint.document.resolve(response)));
+        let (successes, errors): (Vec<_>, Vec<_>) =
+            responses.partition(|(status, _)| status.starts_with('2'));
+        if successes.is_empty() {
+            lint.report(&at, "missing success response", "add the response `200`");
+        }
+        for (second, _) in successes.iter().skip(1) {
+            let help = "progenitor panics on two success types: keep one, or split the operation";
+            lint.report(join(&at, second), "second success response", help);
+        }
+        for (status, response) in successes.iter().chain(&errors) {
             let here = join(&at, status);
-            if status == "default" || status.starts_with(['4', '5']) && is_status(status) {
-                errors.push((here, lint.document.resolve(response)));
-            } else if SUCCESSES.contains(&status) {
-                successes.push((here, lint.document.resolve(response)));
-            } else {
-                let message = format!("unsupported status `{status}`");
-                let help = format!("write {}, a status of 4xx or 5xx, or `default`", SUCCESSES.join(", "));
-                lint.report(&operation, here, message, help);
+            let media =
+                |name: &str| response.get("content").is_some_and(|content| content.get(name).is_some());
+            if *status == "204" && response.get("content").is_some() {
+                let help = "remove `content`, or use status 200";
+                lint.report(join(&here, "content"), "a response with status 204 has no body", help);
+            } else if *status != "204" && response.get("content").is_none() {
+                let help = "add `application/json` with a schema; progenitor panics on a bodyless response beside a typed one";
+                lint.report(&here, "missing `application/json` in the response", help);
+            }
+            if *status != "200" && media("text/plain") {
+                lint.report(
+                    &here,
+                    "text/plain under another status than 200",
+                    "send text with status 200 only",
+                );
             }
         }
-        match successes.as_slice() {
-            [] => lint.report(&operation, at, "missing success response", "add the response `200`"),
-            [(here, success)] if here.ends_with(EMPTY) => {
-                if success.get("content").is_some() {
-                    let help = "remove `content`, or use status 200";
-                    let message = "a response with status 204 has no body";
-                    lint.report(&operation, join(here, "content"), message, help);
-                }
-            }
-            [(here, success)] => {
-                needs_json(lint, &operation, here, success);
-                let is_text = success.get("content").and_then(|content| content.get("text/plain")).is_some();
-                if is_text && !here.ends_with("200") {
-                    let help = "send text with status 200 only";
-                    lint.report(&operation, here.clone(), "text/plain under another status than 200", help);
-                }
-            }
-            [_, (second, _), ..] => {
-                let help = "progenitor panics on two success types: keep one, or split the operation";
-                lint.report(&operation, second.clone(), "second success response", help);
-            }
-        }
-        for (here, error) in &errors {
-            needs_json(lint, &operation, here, error);
-        }
-        let mut schemas = errors.iter().filter_map(|(here, error)| Some((here, json(error)?.get("schema")?)));
+        let schema = |response: &Value| response.pointer("/content/application~1json/schema").cloned();
+        let mut schemas = errors.iter().filter_map(|(status, error)| Some((status, schema(error)?)));
         let Some((_, first)) = schemas.next() else { continue };
-        let others: Vec<_> =
-            schemas.filter(|(_, schema)| *schema != first).map(|(here, _)| here.clone()).collect();
-        for here in others {
+        for (status, _) in schemas.filter(|(_, other)| *other != first) {
+            let message = "the schema of this error differs from that of the first";
             let help =
                 "progenitor panics on two error types: give every error of the operation the same schema";
-            lint.report(&operation, here, "the schema of this error differs from that of the first", help);
+            lint.report(join(&at, status), message, help);
         }
     }
+}
+
+/// The server has a type for each object of a request, which holds only valid values and is read by its name. The suite allows
+/// further properties in objects of a response.
+pub(super) fn objects(lint: &mut Lint<'_>) {
+    // Other rules report a document that cannot be read as a contract.
+    let Ok(contract) = Contract::read(lint.document) else { return };
+    let is_object = |schema: &&Schema| matches!(schema.kind, Kind::Object { .. });
+    let mut answered: BTreeMap<&str, &str> = BTreeMap::new();
+    for operation in &contract.operations {
+        let contents = operation.responses().flat_map(|response| &response.content);
+        for object in contents.flat_map(|media| media.schema.all()).filter(is_object) {
+            answered.entry(&object.pointer).or_insert(&operation.id);
+            if object.source.get("additionalProperties").is_some() {
+                let message = "`additionalProperties` is not supported in a response";
+                let help = "remove it: a response may have further properties";
+                lint.report(join(&object.pointer, "additionalProperties"), message, help);
+            }
+        }
+    }
+    for body in contract.operations.iter().filter_map(|operation| operation.body.as_ref()) {
+        for Schema { pointer, name, .. } in body.schema.all().into_iter().filter(is_object) {
+            match (name, answered.get(pointer.as_str())) {
+                (None, _) => {
+                    let help = "move it to components/schemas and reference it";
+                    lint.report(pointer, "an object of a request has no name", help);
+                }
+                (Some(name), Some(other)) => {
+                    let message = format!("`{name}` is in a request, and in a response of `{other}`");
+                    lint.report(pointer, message, "write one schema for requests and one for responses");
+                }
+                (Some(_), None) => {}
+            }
+        }
+    }
+}
+
+/// Extensions that name a parameter, a property or a value.
+pub(super) fn extensions(lint: &mut Lint<'_>) {
     for operation in lint.parts(Part::Operation) {
-        let method = operation.pointer.rsplit('/').next().unwrap_or_default();
-        let takes_body = Method::ALL.iter().any(|one| one.key() == method && one.takes_body());
-        if operation.has("requestBody") && !takes_body {
-            let message = format!("a request body of {} has no meaning in HTTP", method.to_uppercase());
-            let help = "send it in the query, or with post, put or patch";
-            lint.report(&operation, operation.at("requestBody"), message, help);
+        let parameters: Vec<&Value> = lint.parameters(&operation).into_iter().map(|(_, one)| one).collect();
+        rules(lint, &operation, &parameters);
+        let has_key = parameters.iter().any(|parameter| parameter.get("x-falls-back-to").is_some());
+        if operation.text("x-retry") == Some("idempotency-key") && !has_key {
+            let message = "`x-retry: idempotency-key` without a parameter that carries the key";
+            lint.report(operation.at("x-retry"), message, "add `x-falls-back-to` to it, or write `never`");
+        }
+        for parameter in &parameters {
+            parameter_extensions(lint, &operation, parameter, &parameters);
         }
     }
-    for body in lint.parts(Part::RequestBody) {
-        if !matches!(body.entries("content").collect::<Vec<_>>().as_slice(), [(JSON, _)]) {
-            let help = "keep only `application/json`";
-            let message = "expected a request body with `application/json` only";
-            lint.report(&body, body.pointer.clone(), message, help);
+    for schema in lint.parts(Part::Schema) {
+        let items = schema.value.get("items").map(|items| lint.document.resolve(items));
+        if schema.has("x-max-distinct") && items.is_none_or(|items| items.get("x-format").is_none()) {
+            let message = "`x-max-distinct` needs items with an `x-format`";
+            lint.report(schema.at("x-max-distinct"), message, "add `x-format` to the items");
         }
-    }
-}
-
-fn needs_json(lint: &mut Lint<'_>, operation: &Node<'_>, at: &str, response: &Value) {
-    if json(response).is_none() {
-        let help = "add `application/json` with a schema; progenitor panics on a bodyless response beside a typed one";
-        lint.report(operation, at, "missing `application/json` in the response", help);
-    }
-    for name in response.get("content").and_then(Value::as_object).into_iter().flatten().map(|(name, _)| name)
-    {
-        if !matches!(name.as_str(), JSON | "text/plain") {
-            let message = format!("unsupported media type {name}");
-            lint.report(operation, at, message, "use application/json, or text/plain beside it");
+        if schema.has("x-separators") {
+            separators(lint, &schema);
         }
     }
 }
 
-fn json(response: &Value) -> Option<&Value> {
-    response.get("content")?.get(JSON)
+fn parameter<'a>(parameters: &[&'a Value], location: &str, name: &str) -> Option<&'a Value> {
+    parameters.iter().find(|one| one["in"] == location && one["name"] == name).copied()
 }
 
-fn is_status(status: &str) -> bool {
-    status.len() == 3 && status.chars().all(|c| c.is_ascii_digit())
+/// What the `x-rules` of an operation name.
+fn rules(lint: &mut Lint<'_>, operation: &Node<'_>, parameters: &[&Value]) {
+    let body = operation.value.get("requestBody").map(|body| lint.document.resolve(body));
+    let schema = body.and_then(|body| body.pointer("/content/application~1json/schema"));
+    let properties = schema.and_then(|schema| lint.document.resolve(schema).get("properties")).cloned();
+    for (index, rule) in operation.items("x-rules").iter().enumerate() {
+        let at = join(&operation.at("x-rules"), &index.to_string());
+        let text = |pointer: &str| rule.pointer(pointer).and_then(Value::as_str);
+        for name in ["/parameter", "/when/parameter"].into_iter().filter_map(text) {
+            if parameter(parameters, "query", name).is_none() {
+                let message = format!("unknown query parameter `{name}` in the rule");
+                lint.report(&at, message, "name a query parameter of this operation");
+            }
+        }
+        let condition = text("/when/parameter").and_then(|name| parameter(parameters, "query", name));
+        let values = condition.and_then(|one| lint.schema(one)).and_then(|schema| schema["enum"].as_array());
+        if let (Some(values), Some(equals)) = (values, rule.pointer("/when/equals"))
+            && !values.contains(equals)
+        {
+            let message =
+                format!("the condition compares with {equals}, which is not a value of its parameter");
+            lint.report(join(&at, "when"), message, "name a value of the parameter's enum");
+        }
+        for name in ["/property", "/bound"].into_iter().filter_map(text) {
+            let property = properties.as_ref().and_then(|properties| properties.get(name));
+            let format = property.map(|property| &lint.document.resolve(property)["format"]);
+            if format.is_none_or(|format| format != "date-time") {
+                let message = format!("unknown date-time property `{name}` in the rule");
+                lint.report(&at, message, "name a property with `format: date-time`");
+            }
+        }
+    }
+}
+
+fn parameter_extensions(lint: &mut Lint<'_>, operation: &Node<'_>, own: &Value, parameters: &[&Value]) {
+    let name = own["name"].as_str().unwrap_or_default();
+    let at = operation.at("parameters");
+    for (keyword, location) in [("x-alias-of", "query"), ("x-falls-back-to", "header")] {
+        let Some(other) = own.get(keyword).and_then(Value::as_str) else { continue };
+        if other == name || parameter(parameters, location, other).is_none() {
+            let message = format!("unknown {location} parameter `{other}` in `{keyword}` of `{name}`");
+            lint.report(&at, message, format!("name another {location} parameter of this operation"));
+        }
+    }
+    let schemes = operation.items("security").iter().filter_map(Value::as_object).flatten();
+    let mut schemes =
+        schemes.filter_map(|(scheme, _)| lint.document.get(&join("/components/securitySchemes", scheme)));
+    let carries_token = schemes.any(|scheme| scheme.get("in") == own.get("in") && scheme["name"] == name);
+    if carries_token != (own.get("x-credential") == Some(&Value::Bool(true))) {
+        let message = format!("`x-credential` of `{name}` does not match `security`");
+        let help = "set `x-credential: true` exactly on the parameters in which `security` sends the token";
+        lint.report(at, message, help);
+    }
+}
+
+/// Each value of the enum has a text, or a `required-when` rule for the parameter that has it.
+fn separators(lint: &mut Lint<'_>, schema: &Node<'_>) {
+    let texts: Vec<&str> = schema.entries("x-separators").map(|(value, _)| value).collect();
+    let values: Vec<&str> = schema.items("enum").iter().filter_map(Value::as_str).collect();
+    let conditions = lint.parts(Part::Condition);
+    let has_rule = |value: &str| conditions.iter().any(|condition| condition.text("equals") == Some(value));
+    for value in texts.iter().filter(|value| !values.contains(value)) {
+        let message = format!("unknown value {value:?} in `x-separators`");
+        lint.report(schema.at("x-separators"), message, "remove it, or add the value to the enum");
+    }
+    for value in values.iter().filter(|value| !texts.contains(value) && !has_rule(value)) {
+        let message =
+            format!("missing text of {value:?} in `x-separators`, without a `required-when` rule for it");
+        lint.report(schema.at("x-separators"), message, "add its text, or a rule");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_ends_at_a_segment() {
+        let text = "The path of every operation starts with /openapi/v1. The text /br is none.";
+        assert_eq!(prefixes(text).collect::<Vec<_>>(), ["/openapi/v1"]);
+        assert!(has_prefix("/openapi/v1/x", "/openapi/v1") && has_prefix("/openapi/v1", "/openapi/v1/"));
+        assert!(!has_prefix("/openapi/v10/x", "/openapi/v1") && !has_prefix("/openapi/v2/x", "/openapi/v1"));
+    }
 }

@@ -1,14 +1,9 @@
-//! Rules about single schemas: limits, defaults, examples, enums and types.
+//! Rules about single schemas: limits that contradict each other, null, and patterns.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-
+use regex::Regex;
 use serde_json::Value;
 
-use super::{Lint, Node, Part, keywords::suggestion};
-use crate::document::Document;
-
-/// The types that the generators support.
-const TYPES: [&str; 5] = ["string", "integer", "boolean", "array", "object"];
+use super::{Lint, Node, Part, subset::suggestion};
 
 const PAIRS: [(&str, &str); 4] = [
     ("minimum", "maximum"),
@@ -25,275 +20,106 @@ pub(super) fn bounds(lint: &mut Lint<'_>) {
             let (Some(lower), Some(upper)) = (number(low), number(high)) else { continue };
             if lower > upper {
                 let message = format!("`{low}: {lower}` is above `{high}: {upper}`");
-                lint.report(&node, node.at(low), message, format!("lower `{low}` or raise `{high}`"));
+                lint.report(node.at(low), message, format!("lower `{low}` or raise `{high}`"));
             }
         }
     }
-}
-
-pub(super) fn defaults(lint: &mut Lint<'_>) {
-    for node in lint.parts(Part::Schema) {
-        let Some(default) = node.value.get("default") else { continue };
-        if let Some(reason) = misfit(lint.document, node.value, default) {
-            let message = format!("the default does not match its schema: {reason}");
-            lint.report(&node, node.at("default"), message, "change the default or the schema");
-        }
-    }
-}
-
-pub(super) fn enums(lint: &mut Lint<'_>) {
-    for node in lint.parts(Part::Schema) {
-        let Some(list) = node.value.get("enum") else { continue };
-        let at = node.at("enum");
-        let Some(values) = list.as_array().filter(|values| !values.is_empty()) else {
-            lint.report(&node, at, "`enum` must be a list of at least one value", "add its values");
-            continue;
-        };
-        for (index, value) in values.iter().enumerate() {
-            let at = format!("{at}/{index}");
-            if values[..index].contains(value) {
-                lint.report(&node, at, format!("duplicate value `{value}` in `enum`"), "remove one of them");
-            } else if !of_type(node.text("type"), value) {
-                let message = format!(
-                    "`enum`: expected a value of type {}, found `{value}`",
-                    node.text("type").unwrap_or("?")
-                );
-                let help = "quote strings that look like numbers; use `nullable` for null";
-                lint.report(&node, at, message, help);
-            }
-        }
-    }
-}
-
-/// Whether the value has a type that the generators support in an enum; another rule rejects an absent type.
-fn of_type(kind: Option<&str>, value: &Value) -> bool {
-    match kind {
-        Some("string") => value.is_string(),
-        Some("integer") => value.is_i64(),
-        Some("boolean") => value.is_boolean(),
-        Some(_) => false,
-        None => true,
-    }
-}
-
-/// Readers copy examples, so that they must be valid.
-pub(super) fn examples(lint: &mut Lint<'_>) {
-    for node in lint.nodes.clone() {
-        let schema = match node.part {
-            Part::Schema => Some(node.value),
-            Part::Parameter | Part::Header | Part::Media => node.value.get("schema"),
-            _ => None,
-        };
-        let (Some(schema), Some(example)) = (schema, node.value.get("example")) else { continue };
-        if let Some(reason) = misfit(lint.document, schema, example) {
-            let message = format!("the example does not match its schema: {reason}");
-            lint.report(&node, node.at("example"), message, "change the example or the schema");
-        }
-    }
-}
-
-const EXACT: u64 = 1 << 53;
-
-/// Dropshot emits integers through floating point.
-pub(super) fn large_integers(lint: &mut Lint<'_>) {
-    for node in lint.parts(Part::Schema) {
-        for (keyword, value) in node.members().filter(|(keyword, _)| *keyword != "example") {
-            let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-            for number in values.iter().filter(|value| value.is_number()) {
-                if number.as_i64().is_none_or(|whole| whole.unsigned_abs() > EXACT) && !number.is_f64() {
-                    let message = format!("`{keyword}`: {number} would be rounded in the server's document");
-                    let help = format!("stay within ±{EXACT}; int64 needs no bound of its own");
-                    lint.report(&node, node.at(keyword), message, help);
-                }
-            }
-        }
-    }
-}
-
-const BELONGS: [(&str, &[&str]); 16] = [
-    ("enum", &["string", "integer", "boolean"]),
-    ("format", &["string", "integer"]),
-    ("items", &["array"]),
-    ("maxItems", &["array"]),
-    ("maxLength", &["string"]),
-    ("maximum", &["integer"]),
-    ("minItems", &["array"]),
-    ("minLength", &["string"]),
-    ("minimum", &["integer"]),
-    ("properties", &["object"]),
-    ("required", &["object"]),
-    ("x-deprecated-values", &["string"]),
-    ("x-format", &["string"]),
-    ("x-max-distinct", &["array"]),
-    ("x-max-utf8-bytes", &["string"]),
-    ("x-separators", &["string"]),
-];
-
-/// Keywords that validators ignore because of the type, such as `minimum` on a string.
-pub(super) fn misplaced_keywords(lint: &mut Lint<'_>) {
-    for node in lint.parts(Part::Schema) {
-        // Another rule rejects other types.
-        let Some(kind) = node.text("type").filter(|kind| TYPES.contains(kind)) else { continue };
-        for (keyword, types) in BELONGS {
-            if node.has(keyword) && !types.contains(&kind) {
-                let message = format!("`{keyword}` has no effect on the type {kind}");
-                let help = format!("remove it, or change the type to {}", types.join(" or "));
-                lint.report(&node, node.at(keyword), message, help);
-            }
-        }
-    }
-}
-
-pub(super) fn nullables(lint: &mut Lint<'_>) {
-    for schema in lint.parts(Part::Schema) {
-        if !schema.is_true("nullable") {
-            continue;
-        }
-        let why = if schema.has("enum") {
-            Some("nullable enums are not supported")
-        } else if schema.text("type") == Some("object") {
-            Some("nullable objects are not supported")
-        } else if !is_property(lint, &schema) {
-            Some("only a property can be nullable")
-        } else {
-            None
-        };
-        if let Some(why) = why {
-            let message = format!("`nullable` is not supported here: {why}");
-            let help = "leave it out, or make the property optional";
-            lint.report(&schema, schema.at("nullable"), message, help);
-        }
-    }
-}
-
-/// Whether the schema stands as a property, or is a component that only properties refer to.
-fn is_property(lint: &Lint<'_>, schema: &Node<'_>) -> bool {
-    let stands =
-        |pointer: &str| pointer.rsplit_once('/').is_some_and(|(around, _)| around.ends_with("/properties"));
-    if !schema.pointer.starts_with("/components/schemas/") || schema.pointer.matches('/').count() > 3 {
-        return stands(&schema.pointer);
-    }
-    let target = format!("#{}", schema.pointer);
-    let refers = |node: &&Node<'_>| node.value.get("$ref").and_then(Value::as_str) == Some(target.as_str());
-    lint.nodes.iter().filter(refers).all(|node| stands(&node.pointer))
 }
 
 pub(super) fn required(lint: &mut Lint<'_>) {
     for node in lint.parts(Part::Schema) {
-        let names = node.items("required");
-        for (index, name) in names.iter().enumerate() {
-            let Some(text) = name.as_str() else { continue };
+        let properties: Vec<&str> = node.entries("properties").map(|(name, _)| name).collect();
+        for (index, name) in node.items("required").iter().enumerate() {
+            let Some(name) = name.as_str().filter(|name| !properties.contains(name)) else { continue };
+            let help = "define it under `properties`, or remove it here";
+            let help = suggestion(name, properties.iter().copied(), help);
             let at = format!("{}/{index}", node.at("required"));
-            if names[..index].contains(name) {
-                lint.report(&node, at, format!("duplicate `{text}` in `required`"), "remove one of them");
-            } else if node.value.get("properties").and_then(|properties| properties.get(text)).is_none() {
-                let message = format!("unknown property `{text}` in `required`");
-                let properties = node.entries("properties").map(|(name, _)| name);
-                let help = suggestion(text, properties, "define it under `properties`, or remove it here");
-                lint.report(&node, at, message, help);
-            }
+            lint.report(at, format!("unknown property `{name}` in `required`"), help);
         }
     }
 }
 
-pub(super) fn untyped(lint: &mut Lint<'_>) {
-    for node in lint.parts(Part::Schema) {
-        let help = "write one of: string, integer, boolean, array, object; `nullable: true` allows null";
-        match node.value.get("type").map(|kind| kind.as_str().filter(|kind| TYPES.contains(kind))) {
-            None => lint.report(&node, node.pointer.clone(), "missing `type`", help),
-            Some(None) => {
-                let message = format!("unsupported type {}", node.value["type"]);
-                lint.report(&node, node.at("type"), message, help);
-            }
-            Some(Some("array")) if !node.has("items") => {
-                lint.report(&node, node.pointer.clone(), "missing `items` of an array", "add `items: …`");
-            }
-            Some(_) => {}
+/// `nullable` on a schema that is neither a property nor a component that only properties refer to.
+pub(super) fn nullables(lint: &mut Lint<'_>) {
+    let is_property =
+        |pointer: &str| pointer.rsplit_once('/').is_some_and(|(around, _)| around.ends_with("/properties"));
+    for schema in lint.parts(Part::Schema).into_iter().filter(|schema| schema.is_true("nullable")) {
+        let target = format!("#{}", schema.pointer);
+        let refers = |node: &&Node<'_>| node.text("$ref") == Some(target.as_str());
+        let is_component =
+            schema.pointer.starts_with("/components/schemas/") && schema.pointer.matches('/').count() == 3;
+        let mut users = lint.nodes.iter().filter(refers);
+        if is_property(&schema.pointer) || is_component && users.all(|node| is_property(&node.pointer)) {
+            continue;
+        }
+        let message = "`nullable` is not supported here: only a property can be nullable";
+        lint.report(schema.at("nullable"), message, "leave it out, or make the property optional");
+    }
+}
+
+/// Addresses of every form that `ip-endpoint` allows, and texts that look like one and that it rejects.
+const ADDRESSES: &str = "0.0.0.0 9.10.99.100 199.200.249.255 :: ::1 1:: 2001:db8::7 2001:DB8:0:0:0:0:0:7 1:2:3:4:5:6:7:: \
+    ::2:3:4:5:6:7:8 1:2:3:4:5::8 1::6:7:8 64:ff9b::203.0.113.7 1:2:3:4:5:6:203.0.113.7 1:2:3::203.0.113.7";
+const OTHERS: &str = "203.0.113 203.0.113.256 203.0.113.7.1 203.0.113.0/24 203.0.113.7#a 203.0.113.7: 203.0.113.7:http 2001:db8 \
+    2001:db8::7::1 2001:db8::12345 2001:db8::g 1:2:3:4:5:6:7:8:9 fe80::1%eth0 2001:db8::/32 [2001:db8::7 2001:db8::7]:80 \
+    [203.0.113.7]:80 example.com";
+
+/// A `pattern` beside an `x-format`, which other people's tools read in place of the format: both must say the same.
+pub(super) fn patterns(lint: &mut Lint<'_>) {
+    for schema in lint.parts(Part::Schema).into_iter().filter(|schema| schema.has("x-format")) {
+        let Some(pattern) = schema.text("pattern") else { continue };
+        let at = schema.at("pattern");
+        let Ok(regex) = Regex::new(pattern) else {
+            lint.report(at, "`pattern` is not a valid regular expression", "correct it, or remove it");
+            continue;
+        };
+        let (accepted, rejected) = samples(schema.value);
+        let wrong = [(accepted, false, ["rejects", "accept"]), (rejected, true, ["accepts", "reject"])];
+        for (texts, is_match, verb) in wrong {
+            let Some(text) = texts.iter().find(|text| regex.is_match(text) == is_match) else { continue };
+            let message =
+                format!("`pattern` {} {text:?}, which `x-format` and `x-port` {}", verb[0], verb[1]);
+            let help = "other people's tools read the pattern alone: change both, or remove the pattern";
+            lint.report(&at, message, help);
         }
     }
 }
 
-/// How deep an example may nest.
-const MAX_DEPTH: usize = 32;
-
-/// Why `value` does not match `schema`; `None` when it does.
-fn misfit(document: &Document, schema: &Value, value: &Value) -> Option<String> {
-    inner(document, schema, value, 0).map(|(path, reason)| {
-        if path.is_empty() { reason } else { format!("`{}`: {reason}", path.trim_start_matches('.')) }
-    })
-}
-
-fn inner(document: &Document, schema: &Value, value: &Value, depth: usize) -> Option<(String, String)> {
-    let schema = document.resolve(schema);
-    if depth > MAX_DEPTH || (value.is_null() && schema.get("nullable") == Some(&Value::Bool(true))) {
-        return None;
-    }
-    let own = type_misfit(schema, value).or_else(|| keyword_misfit(schema, value));
-    if let Some(reason) = own {
-        return Some((String::new(), reason));
-    }
-    match value {
-        Value::Array(items) => items.iter().enumerate().find_map(|(index, item)| {
-            let (path, reason) = inner(document, schema.get("items")?, item, depth + 1)?;
-            Some((format!("[{index}]{path}"), reason))
-        }),
-        Value::Object(members) => members.iter().find_map(|(name, member)| {
-            let Some(property) = schema.get("properties")?.get(name) else {
-                return Some((String::new(), format!("unknown property `{name}`")));
-            };
-            let (path, reason) = inner(document, property, member, depth + 1)?;
-            Some((format!(".{name}{path}"), reason))
-        }),
-        _ => None,
-    }
-}
-
-fn type_misfit(schema: &Value, value: &Value) -> Option<String> {
-    let wanted = schema.get("type").and_then(Value::as_str)?;
-    let fits = match wanted {
-        "string" => value.is_string(),
-        "integer" => value.is_i64() || value.is_u64(),
-        "number" => value.is_number(),
-        "boolean" => value.is_boolean(),
-        "array" => value.is_array(),
-        "object" => value.is_object(),
-        _ => true,
+/// Texts that the format and the ports of `schema` allow, and texts that they reject.
+fn samples(schema: &Value) -> (Vec<String>, Vec<String>) {
+    let bound = |name: &str| schema.pointer(&format!("/x-port/{name}")).and_then(Value::as_u64);
+    let (min, max) = (bound("minimum").unwrap_or(0), bound("maximum").unwrap_or(u64::from(u16::MAX)));
+    let with_port = |port: u64| {
+        ADDRESSES.split(' ').map(move |address| {
+            if address.contains(':') { format!("[{address}]:{port}") } else { format!("{address}:{port}") }
+        })
     };
-    (!fits).then(|| format!("expected a value of type {wanted}, found `{value}`"))
+    let ports = [min, max, 10, 443, 8080, 20_000, 59_999, 64_999, 65_499, 65_529];
+    let within = ports.into_iter().filter(|port| (min..=max).contains(port)).flat_map(with_port);
+    let outside = min.checked_sub(1).into_iter().chain([max + 1, 100_000]).flat_map(with_port);
+    let texts = |list: &str| list.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let odd = ["".to_owned(), " 203.0.113.7".to_owned()];
+    (
+        texts(ADDRESSES).into_iter().chain(within).collect(),
+        texts(OTHERS).into_iter().chain(odd).chain(outside).collect(),
+    )
 }
 
-fn keyword_misfit(schema: &Value, value: &Value) -> Option<String> {
-    for (keyword, bound) in schema.as_object()? {
-        let size = match keyword.as_str() {
-            "minimum" | "maximum" => value.as_f64(),
-            "minLength" | "maxLength" => value.as_str().map(|text| text.chars().count() as f64),
-            "x-max-utf8-bytes" => value.as_str().map(|text| text.len() as f64),
-            "minItems" | "maxItems" | "x-max-distinct" => value.as_array().map(|items| items.len() as f64),
-            _ => None,
-        };
-        let fits = match (size.zip(bound.as_f64()), keyword.as_str()) {
-            (Some((size, bound)), _) if keyword.starts_with("min") => size >= bound,
-            (Some((size, bound)), _) => size <= bound,
-            (None, "enum") => bound.as_array().is_none_or(|values| values.contains(value)),
-            (None, "required") => bound.as_array().is_none_or(|names| {
-                names.iter().filter_map(Value::as_str).all(|name| value.get(name).is_some())
-            }),
-            (None, "format" | "x-format") => has_format(bound.as_str().unwrap_or_default(), value),
-            _ => true,
-        };
-        if !fits {
-            return Some(format!("`{value}` violates `{keyword}: {bound}`"));
-        }
-    }
-    None
-}
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, SocketAddr};
 
-fn has_format(format: &str, value: &Value) -> bool {
-    let Some(text) = value.as_str() else { return true };
-    match format {
-        "date-time" => text.parse::<jiff::Timestamp>().is_ok(),
-        "ipv4" => text.parse::<Ipv4Addr>().is_ok(),
-        "ip-endpoint" => text.parse::<IpAddr>().is_ok() || text.parse::<SocketAddr>().is_ok(),
-        _ => true,
+    use super::*;
+
+    #[test]
+    fn the_samples_are_what_the_format_says() {
+        let (accepted, rejected) =
+            samples(&serde_json::json!({ "x-port": { "minimum": 1, "maximum": 65535 } }));
+        let is_endpoint = |text: &String| {
+            let with_port = || text.parse::<SocketAddr>().is_ok_and(|address| address.port() > 0);
+            text.parse::<IpAddr>().is_ok() || with_port()
+        };
+        assert!(accepted.len() > 100 && accepted.iter().all(is_endpoint));
+        assert!(rejected.len() > 50 && !rejected.iter().any(is_endpoint));
     }
 }

@@ -6,13 +6,13 @@ use serde_json::{Map, Value, json};
 ///
 /// `nullable` becomes a second type (and a value of the enum, where there is one), `format: int64` becomes bounds, and
 /// examples go. `x-` keys stay: validators ignore them, and `x-clause` leads from a broken constraint to its clause.
-pub(super) fn definitions(schemas: &Value) -> Map<String, Value> {
-    let members = schemas.as_object().into_iter().flatten();
+pub fn definitions(schemas: Option<&Value>) -> Map<String, Value> {
+    let members = schemas.and_then(Value::as_object).into_iter().flatten();
     members.map(|(name, schema)| (name.clone(), lower(schema))).collect()
 }
 
 /// One schema, lowered.
-fn lower(schema: &Value) -> Value {
+pub fn lower(schema: &Value) -> Value {
     let Value::Object(members) = schema else { return schema.clone() };
     if let Some(target) = members.get("$ref").and_then(Value::as_str) {
         return json!({ "$ref": target.replace("#/components/schemas/", "#/$defs/") });
