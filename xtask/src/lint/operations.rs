@@ -198,10 +198,11 @@ pub(super) fn objects(lint: &mut Lint<'_>) {
         let contents = operation.responses().flat_map(|response| &response.content);
         for object in contents.flat_map(|media| media.schema.all()).filter(is_object) {
             answered.entry(&object.pointer).or_insert(&operation.id);
-            if object.source.get("additionalProperties").is_some() {
+            let closed = join(&object.pointer, "additionalProperties");
+            if lint.document.get(&closed).is_some() {
                 let message = "`additionalProperties` is not supported in a response";
                 let help = "remove it: a response may have further properties";
-                lint.report(join(&object.pointer, "additionalProperties"), message, help);
+                lint.report(closed, message, help);
             }
         }
     }
