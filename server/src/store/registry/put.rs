@@ -5,9 +5,8 @@ use serde_json::{Map, Value as Json};
 
 use super::{
     Registry, RegistryError, Result, Session, accounts,
-    list::{self, Condition, Entry},
+    list::{self, Condition, Entry, Query},
     rejected, rules,
-    session::Query,
 };
 use crate::store::{
     record::{Record, reason},
