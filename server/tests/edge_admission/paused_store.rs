@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use sallyport_server::{
     data::seed::seed,
     domain::{
-        access::{AccountId, Credential, ProtectedData},
+        access::{AccountId, Credential},
         extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
         instance::Group,
         ports::{Found, Repository, RepositoryError},
