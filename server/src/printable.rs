@@ -75,12 +75,14 @@ impl Formatter for Plain {
 mod tests {
     use super::*;
 
-    const CONTROLS: &str = "\u{1b}[2J\u{9b}31m\u{7f}\0\r\n\t\u{85}\u{2028}\u{202e}\u{2066}\u{200f}\u{61c}";
+    const CONTROLS: &str =
+        "\u{1b}[2J\u{9b}31m\u{7f}\0\r\n\t\u{85}\u{2028}\u{202e}\u{2066}\u{200f}\u{61c}\u{feff}";
     const ORDINARY: &str = "a b\"'\\ Zu\u{308}rich 👩\u{200d}🔧 1\u{a0}000 نمی\u{200c}دانم 北京";
 
     #[test]
     fn only_control_characters_are_escaped() {
-        let shown = r"\u{1b}[2J\u{9b}31m\u{7f}\u{0}\r\n\t\u{85}\u{2028}\u{202e}\u{2066}\u{200f}\u{61c}";
+        let shown =
+            r"\u{1b}[2J\u{9b}31m\u{7f}\u{0}\r\n\t\u{85}\u{2028}\u{202e}\u{2066}\u{200f}\u{61c}\u{feff}";
         assert_eq!(printable(CONTROLS), shown);
         assert_eq!(printable(shown), shown);
         assert_eq!(printable(ORDINARY), ORDINARY);

@@ -113,7 +113,7 @@ fn compile(folder: &Path, crates: &BTreeMap<String, String>) -> Result<(), Strin
     command.arg("--out-dir").arg(folder).arg(folder.join("lib.rs"));
     let used =
         ["dropshot", "http", "jiff", "progenitor_client", "reqwest", "schemars", "serde", "serde_json"];
-    for name in used.into_iter().chain(["bytes", "regress", "sallyport_client", "sallyport_server"]) {
+    for name in used.into_iter().chain(["sallyport_client", "sallyport_server", "thiserror"]) {
         let Some(file) = crates.get(name) else { continue };
         command.arg("--extern").arg(format!("{name}={file}"));
     }

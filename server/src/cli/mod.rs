@@ -1,6 +1,5 @@
 //! The program's commands. Results go to standard output, messages to standard error, all through `terminal`.
 
-mod argument;
 mod config;
 mod confirm;
 mod data;

@@ -7,7 +7,10 @@ use std::{
     path::Path,
 };
 
-use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, error::ErrorKind, value_parser};
+use clap::{
+    Arg, ArgAction, ArgMatches, Args, FromArgMatches, builder::PossibleValuesParser, error::ErrorKind,
+    value_parser,
+};
 use jiff::Timestamp;
 use sallyport_server::{
     edge::types::json::Json,
@@ -118,9 +121,10 @@ impl Verb for List {
         let lines: Vec<_> =
             lines.map(|field| format!("\n  {:<width$}  {}", field.name, field.help)).collect();
         let help = format!("Fields for --where:{}\n\nExample:\n  {}", lines.concat(), Self::example(kind));
-        Self::augment_args(
-            command.about(format!("List each {}, without secrets", kind.noun())).after_help(help),
-        )
+        // The derived arguments have an `about` of their own.
+        Self::augment_args(command)
+            .about(format!("List each {}, without secrets", kind.noun()))
+            .after_help(help)
     }
 
     fn read(_: RecordKind, matches: &ArgMatches) -> Result<Self, clap::Error> {
@@ -164,16 +168,17 @@ struct PutArguments {
 
 impl Verb for Put {
     fn command(kind: RecordKind, command: clap::Command) -> clap::Command {
-        let about = format!(
-            "Create or change a {}: by flags, or JSON records on standard input\n\nA stored record keeps the fields that are not given.",
-            kind.noun()
-        );
+        let about = format!("Create or change one {}, or several as JSON on standard input", kind.noun());
         let flags = kind.fields().iter().filter(|field| field.form.can_be_put()).map(|field| {
             let arg = Arg::new(field.name).long(flag(field)).help(field.help);
             let arg = arg.allow_hyphen_values(true).help_heading("Fields");
-            if field.form == Form::Flag { arg.num_args(0..=1).default_missing_value("true") } else { arg }
+            match field.form {
+                Form::Flag => arg.num_args(0..=1).default_missing_value("true"),
+                Form::Name(names) => arg.value_parser(PossibleValuesParser::new(names)),
+                _ => arg,
+            }
         });
-        PutArguments::augment_args(command.about(about)).args(flags)
+        PutArguments::augment_args(command).about(about).args(flags)
     }
 
     fn read(kind: RecordKind, matches: &ArgMatches) -> Result<Self, clap::Error> {
@@ -329,7 +334,7 @@ impl Verb for Remove {
     fn command(kind: RecordKind, command: clap::Command) -> clap::Command {
         let about =
             format!("Remove each {} that is named or that meets all conditions, all or none", kind.noun());
-        let mut command = RemoveArguments::augment_args(command.about(about));
+        let mut command = RemoveArguments::augment_args(command).about(about);
         if let Some(key) = kind.single_key() {
             let help =
                 format!("Remove the records with this `{key}`, as `server list {}` shows it", kind.name());

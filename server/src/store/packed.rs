@@ -5,45 +5,37 @@ use std::net::{IpAddr, Ipv6Addr};
 use jiff::Timestamp;
 
 /// An address in 16 bytes; IPv4 as IPv4-mapped IPv6, which no [`Address`](crate::domain::address::Address) is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct StoredIp(pub(super) IpAddr);
-
-impl StoredIp {
-    pub(super) fn octets(self) -> [u8; 16] {
-        match self.0 {
-            IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),
-            IpAddr::V6(ip) => ip.octets(),
-        }
-    }
-
-    pub(super) fn from_octets(octets: [u8; 16]) -> Self {
-        Self(Ipv6Addr::from(octets).to_canonical())
+pub(super) fn ip_bytes(ip: IpAddr) -> [u8; 16] {
+    match ip {
+        IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),
+        IpAddr::V6(ip) => ip.octets(),
     }
 }
 
-/// An instant in 12 bytes: whole seconds since 1970, rounded down and shifted to be positive, then nanoseconds, both
-/// big-endian. Bytes sort as instants do, and every `Timestamp` fits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct StoredTime(pub(super) Timestamp);
+/// The address of [`ip_bytes`].
+pub(super) fn ip_from_bytes(bytes: [u8; 16]) -> IpAddr {
+    Ipv6Addr::from(bytes).to_canonical()
+}
 
 const NANOS_PER_SECOND: i128 = 1_000_000_000;
 
-impl StoredTime {
-    pub(super) fn bytes(self) -> [u8; 12] {
-        let nanos = self.0.as_nanosecond();
-        let seconds = nanos.div_euclid(NANOS_PER_SECOND) - i128::from(i64::MIN);
-        // Seconds of a Timestamp fit 40 bits, the remainder fits 30: shifting them together loses nothing.
-        let packed = (seconds << 32) | nanos.rem_euclid(NANOS_PER_SECOND);
-        let [_, _, _, _, bytes @ ..] = packed.to_be_bytes();
-        bytes
-    }
+/// An instant in 12 bytes: whole seconds since 1970, rounded down and shifted to be positive, then nanoseconds, both
+/// big-endian. Bytes sort as instants do, and every `Timestamp` fits.
+pub(super) fn time_bytes(time: Timestamp) -> [u8; 12] {
+    let nanos = time.as_nanosecond();
+    let seconds = nanos.div_euclid(NANOS_PER_SECOND) - i128::from(i64::MIN);
+    // Seconds of a Timestamp fit 40 bits, the remainder fits 30: shifting them together loses nothing.
+    let packed = (seconds << 32) | nanos.rem_euclid(NANOS_PER_SECOND);
+    let [_, _, _, _, bytes @ ..] = packed.to_be_bytes();
+    bytes
+}
 
-    pub(super) fn from_bytes(bytes: [u8; 12]) -> Result<Self, jiff::Error> {
-        let packed = bytes.iter().fold(0_i128, |sum, byte| sum << 8 | i128::from(*byte));
-        let seconds = (packed >> 32) + i128::from(i64::MIN);
-        let nanos = packed & i128::from(u32::MAX);
-        Timestamp::from_nanosecond(seconds * NANOS_PER_SECOND + nanos).map(Self)
-    }
+/// The instant of [`time_bytes`].
+pub(super) fn time_from_bytes(bytes: [u8; 12]) -> Result<Timestamp, jiff::Error> {
+    let packed = bytes.iter().fold(0_i128, |sum, byte| sum << 8 | i128::from(*byte));
+    let seconds = (packed >> 32) + i128::from(i64::MIN);
+    let nanos = packed & i128::from(u32::MAX);
+    Timestamp::from_nanosecond(seconds * NANOS_PER_SECOND + nanos)
 }
 
 /// The position of the gateway with this number in the circular order from which extractions choose. Multiples of the
@@ -68,13 +60,13 @@ mod tests {
             "2262-04-11T23:47:16.854775808Z",
             "9999-12-30T22:00:00.999999999Z",
         ] {
-            let time = StoredTime(text.parse().unwrap());
-            assert_eq!(StoredTime::from_bytes(time.bytes()).unwrap(), time, "{text}");
+            let time = text.parse().unwrap();
+            assert_eq!(time_from_bytes(time_bytes(time)).unwrap(), time, "{text}");
         }
         for time in [Timestamp::MIN, Timestamp::MAX] {
-            assert_eq!(StoredTime::from_bytes(StoredTime(time).bytes()).unwrap().0, time);
+            assert_eq!(time_from_bytes(time_bytes(time)).unwrap(), time);
         }
-        assert!(StoredTime::from_bytes([0xff; 12]).is_err());
+        assert!(time_from_bytes([0xff; 12]).is_err());
     }
 
     fn instant() -> impl Strategy<Value = Timestamp> {
@@ -86,15 +78,14 @@ mod tests {
         #[test]
         fn times_sort_as_their_bytes(one in instant(), step in -2_000_000_000_i64..2_000_000_000) {
             let other = one.saturating_add(jiff::SignedDuration::from_nanos(step)).unwrap();
-            let (left, right) = (StoredTime(one), StoredTime(other));
-            prop_assert_eq!(left.bytes().cmp(&right.bytes()), one.cmp(&other));
-            prop_assert_eq!(StoredTime::from_bytes(left.bytes()).unwrap(), left);
+            prop_assert_eq!(time_bytes(one).cmp(&time_bytes(other)), one.cmp(&other));
+            prop_assert_eq!(time_from_bytes(time_bytes(one)).unwrap(), one);
         }
 
         #[test]
         fn addresses_are_unchanged(ip: IpAddr) {
             prop_assume!(ip.to_canonical() == ip);
-            prop_assert_eq!(StoredIp::from_octets(StoredIp(ip).octets()), StoredIp(ip));
+            prop_assert_eq!(ip_from_bytes(ip_bytes(ip)), ip);
         }
     }
 }

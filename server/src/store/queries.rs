@@ -22,44 +22,29 @@ use crate::domain::{
     token::TokenDigest,
 };
 
-/// The statements that are put together for a database.
+/// The statements that are put together for a database, each without and with a condition more.
 #[derive(Debug)]
 pub(super) struct Statements {
-    search: String,
-    filtered_search: String,
-    everywhere: GatewayStatements,
-    in_region: GatewayStatements,
-}
-
-#[derive(Debug)]
-struct GatewayStatements {
-    extract: String,
-    gateways: String,
+    /// Without and with filters.
+    search: [String; 2],
+    /// For gateways everywhere and in a region.
+    extract: [String; 2],
+    gateways: [String; 2],
 }
 
 impl Statements {
     /// The statements for a database with this dialect.
     pub(super) fn new(dialect: &Dialect) -> Self {
-        Self {
-            search: search_sql(dialect, false),
-            filtered_search: search_sql(dialect, true),
-            everywhere: GatewayStatements {
-                extract: extract_sql(dialect, false),
-                gateways: gateways_sql(dialect, false),
-            },
-            in_region: GatewayStatements {
-                extract: extract_sql(dialect, true),
-                gateways: gateways_sql(dialect, true),
-            },
-        }
+        let both = |sql: fn(&Dialect, bool) -> String| [false, true].map(|more| sql(dialect, more));
+        Self { search: both(search_sql), extract: both(extract_sql), gateways: both(gateways_sql) }
     }
+}
 
-    /// The statements for gateways of `region`, and the region's code if they have a parameter for it.
-    fn gateways<'a>(&self, region: &'a Region) -> (&GatewayStatements, Option<&'a str>) {
-        match region {
-            Region::Everywhere => (&self.everywhere, None),
-            Region::Only(code) => (&self.in_region, Some(code)),
-        }
+/// The code of a region, which is a parameter of the statements for one region.
+fn code(region: &Region) -> Option<&str> {
+    match region {
+        Region::Everywhere => None,
+        Region::Only(code) => Some(code),
     }
 }
 
@@ -180,12 +165,10 @@ pub(super) fn search(
 
     let mut values = vec![digest.into(), account.into(), query.limit.into(), query.offset.into()];
     values.extend((dialect.addresses)(addresses));
-    let sql = if is_filtered {
+    if is_filtered {
         values.extend(filters);
-        &statements.filtered_search
-    } else {
-        &statements.search
-    };
+    }
+    let sql = &statements.search[usize::from(is_filtered)];
     let mut found = None;
     session.each::<StoreError>(sql, &values, &mut |mut row| {
         let (_, page) = match &mut found {
@@ -213,7 +196,7 @@ pub(super) fn extraction(
 ) -> Found<ExtractionData, StoreError> {
     let ExtractionQuery { digest, caller_ip, parameters, request_id, pivot, now: _ } = query;
     let dialect = session.dialect();
-    let (statements, region) = statements.gateways(&parameters.region);
+    let region = code(&parameters.region);
     let values = [
         parameters.protocol.into(),
         parameters.count.into(),
@@ -225,7 +208,7 @@ pub(super) fn extraction(
         region.filter(|code| dialect.can_store(code)).into(),
     ];
     let mut parts = ExtractionParts::default();
-    session.each::<StoreError>(&statements.extract, &values, &mut |row| {
+    session.each::<StoreError>(&statements.extract[usize::from(region.is_some())], &values, &mut |row| {
         parts.add(row, account)?;
         Ok(ControlFlow::Continue(()))
     })?;
@@ -300,9 +283,12 @@ pub(super) fn gateways(
     statements: &Statements,
     parameters: &Parameters,
 ) -> Result<Vec<(i64, Endpoint)>> {
-    let (statements, region) = statements.gateways(&parameters.region);
+    let region = code(&parameters.region);
     let limit = MAX_CACHED_GATEWAYS as u64 + 1;
-    session.all(&statements.gateways, &[parameters.protocol.into(), limit.into(), region.into()])
+    session.all(
+        &statements.gateways[usize::from(region.is_some())],
+        &[parameters.protocol.into(), limit.into(), region.into()],
+    )
 }
 
 /// Stores an extraction, unless one exists under this request id, and returns the stored one. The second of two concurrent calls waits

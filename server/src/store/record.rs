@@ -243,8 +243,12 @@ impl<'de> Deserialize<'de> for ProxyPassword {
 }
 
 /// Why a record cannot be read, without its place.
+#[cfg(feature = "admin")]
 pub(crate) fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
+    if crate::domain::token::Token::resembles(&text) {
+        return "a value looks like a token, and is not repeated here".to_owned();
+    }
     let reason = text.split(" at line ").next().unwrap_or(&text);
     // serde names the type of the field, which says nothing to a person.
     match reason.rsplit_once(", expected ") {

@@ -167,7 +167,7 @@ const WHITELIST: Declaration = Declaration {
         OWNER,
         field("first", "first", Address, "First IPv4 address"),
         field("last", "last", Address, "Last IPv4 address; the first one if left out").or("null"),
-        field("enabled", "enabled", Flag, "Whether it counts").or("true"),
+        field("enabled", "enabled", Flag, "Whether callers from there are let in").or("true"),
         EXPIRY,
         field(
             "range",
@@ -228,7 +228,7 @@ const INSTANCE: Declaration = Declaration {
     fields: &[
         OWNER,
         field("orderNo", "order_no", Text, "Number of the order").or("null"),
-        field("instanceId", "id", Integer, "Form::Number, unique among all instances"),
+        field("instanceId", "id", Integer, "Number, unique among all instances"),
         field("offerId", "offer_id", Integer, "Number of the product").in_json(),
         field("status", "status", STATUS, "Status; active sets activatedAt if there is none"),
         field("ip", "ip", Address, "Address"),

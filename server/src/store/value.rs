@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use super::{
     StoreError,
-    packed::{StoredIp, StoredTime},
+    packed::{ip_bytes, ip_from_bytes, time_bytes, time_from_bytes},
     record::ProxyPassword,
 };
 use crate::domain::{
@@ -260,19 +260,19 @@ stored!(Text(Cow<'static, str>, Cow<'_, str>):
 
 stored!(Bytes(Cow<'static, [u8]>, Cow<'_, [u8]>):
     IpAddr {
-        |ip| StoredIp(ip).octets().to_vec().into(),
-        |bytes| Some(StoredIp::from_octets(bytes.as_ref().try_into().ok()?).0)
+        |ip| ip_bytes(ip).to_vec().into(),
+        |bytes| Some(ip_from_bytes(bytes.as_ref().try_into().ok()?))
     }
     Ipv4Addr {
-        |ip| StoredIp(ip.into()).octets().to_vec().into(),
-        |bytes| match StoredIp::from_octets(bytes.as_ref().try_into().ok()?).0 {
+        |ip| ip_bytes(ip.into()).to_vec().into(),
+        |bytes| match ip_from_bytes(bytes.as_ref().try_into().ok()?) {
             IpAddr::V4(ip) => Some(ip),
             IpAddr::V6(_) => None,
         }
     }
     Timestamp {
-        |time| StoredTime(time).bytes().to_vec().into(),
-        |bytes| StoredTime::from_bytes(bytes.as_ref().try_into().ok()?).ok().map(|time| time.0)
+        |time| time_bytes(time).to_vec().into(),
+        |bytes| time_from_bytes(bytes.as_ref().try_into().ok()?).ok()
     }
     TokenDigest {
         |digest| digest.as_bytes().to_vec().into(),

@@ -122,11 +122,7 @@ fn whitelist_and_entitlements() {
                 "entitlement \"acme\" \"socks5\" changed\n",
             ),
             ("list entitlement", 0, "account  protocol  expiresAt\nacme     socks5    -\n"),
-            (
-                "put entitlement --account acme --protocol https",
-                2,
-                "`protocol`: expected one of: http, socks5",
-            ),
+            ("put entitlement --account acme --protocol https", 2, "[possible values: http, socks5]"),
             (
                 "put entitlement --account acme --protocol http --expires-at 2020-01-01T00:00:00Z",
                 1,

@@ -1,12 +1,12 @@
 -- OFFSET 0 keeps the planner from turning the seeks into a join, for which it might scan the account.
-    SELECT found.id
-    FROM unnest($5::bytea[], $6::integer[], $7::integer[]) AS wanted (ip, lowest, highest)
-    CROSS JOIN LATERAL (
-        SELECT i.id
-        FROM instances AS i
-        WHERE i.account_id = $2
-          AND i.ip = wanted.ip
-          AND i.port BETWEEN wanted.lowest AND wanted.highest
-          FILTERS
-        OFFSET 0
-    ) AS found
+SELECT found.id
+FROM unnest($5::bytea[], $6::integer[], $7::integer[]) AS wanted (ip, lowest, highest)
+CROSS JOIN LATERAL (
+    SELECT i.id
+    FROM instances AS i
+    WHERE i.account_id = $2
+      AND i.ip = wanted.ip
+      AND i.port BETWEEN wanted.lowest AND wanted.highest
+      FILTERS
+    OFFSET 0
+) AS found

@@ -89,13 +89,9 @@ impl Backend for Postgres {
         working.await.unwrap_or_else(|error| Err(StoreError::Internal(error.to_string()).into()))
     }
 
-    /// Windows of time: a steady clock stops while the machine sleeps, and the wall clock can be set.
     fn epoch(&self) -> Option<Epoch> {
         static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-        let steady = i64::try_from(START.elapsed().as_millis()).ok()?;
-        let wall = Timestamp::now().as_millisecond();
-        let lease = i64::try_from(LEASE.as_millis()).ok()?;
-        Some(Epoch([steady.div_euclid(lease), wall.div_euclid(lease)]))
+        epoch_at(START.elapsed(), Timestamp::now())
     }
 
     async fn wait_until_in_force(&self) {
@@ -106,5 +102,30 @@ impl Backend for Postgres {
     fn pool(&self) -> Pool {
         let Status { max_size, size, available, waiting } = self.pool.status();
         Pool { connections: max_size, busy: size.saturating_sub(available), waiting }
+    }
+}
+
+/// An epoch lasts for a lease, by either clock: the steady one stops while the machine sleeps, and the wall clock can be set.
+fn epoch_at(steady: Duration, wall: Timestamp) -> Option<Epoch> {
+    let lease = i64::try_from(LEASE.as_millis()).ok()?;
+    let steady = i64::try_from(steady.as_millis()).ok()?;
+    Some(Epoch([steady / lease, wall.as_millisecond().div_euclid(lease)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_epoch_ends_when_either_clock_says_so() {
+        let at = |steady, wall| {
+            epoch_at(Duration::from_millis(steady), Timestamp::from_millisecond(wall).unwrap()).unwrap()
+        };
+        let start = at(1000, 1000);
+        assert_eq!(at(1249, 1249), start);
+        assert_ne!(at(1250, 1000), start, "the wall clock was stopped");
+        assert_ne!(at(1000, 3_600_000), start, "the machine was asleep");
+        assert_ne!(at(1249, 999), start, "the wall clock was set back");
+        assert_ne!(at(1000, -1), at(1000, 0));
     }
 }

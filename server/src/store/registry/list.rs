@@ -5,7 +5,7 @@ use std::{io, net::IpAddr, ops::ControlFlow};
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 
-use super::{Registry, RegistryError, Result, Session, accounts, rejected, session::Query};
+use super::{Registry, RegistryError, Result, Session, accounts, rejected};
 use crate::{
     names::nearest,
     store::{
@@ -260,7 +260,24 @@ fn read(kind: RecordKind, row: &mut Row<'_>) -> Result<Entry, StoreError> {
     listed.map(|(field, name)| Ok((name.to_owned(), field.read(row)?))).collect()
 }
 
+/// A statement on one table, built condition by condition.
+pub(super) struct Query {
+    pub(super) sql: String,
+    pub(super) values: Vec<Value<'static>>,
+}
+
 impl Query {
+    /// Starts with `sql`, which must have a `WHERE` before conditions are added.
+    pub(super) fn new(sql: &str) -> Self {
+        Self { sql: sql.to_owned(), values: Vec::new() }
+    }
+
+    /// Adds text, whose parameters are among the values.
+    pub(super) fn push(&mut self, sql: &str) {
+        self.sql.push(' ');
+        self.sql.push_str(sql);
+    }
+
     /// Adds conditions on the table `t`.
     pub(super) fn only(mut self, session: &mut dyn Session, conditions: &[Condition]) -> Result<Self> {
         for Condition { field, value } in conditions {

@@ -6,7 +6,6 @@ mod list;
 mod put;
 mod remove;
 mod rules;
-mod session;
 mod tokens;
 
 use std::io;

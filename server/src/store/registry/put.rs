@@ -5,9 +5,8 @@ use serde_json::{Map, Value as Json};
 
 use super::{
     Registry, RegistryError, Result, Session, accounts,
-    list::{self, Condition, Entry},
+    list::{self, Condition, Entry, Query},
     rejected, rules,
-    session::Query,
 };
 use crate::store::{
     record::{Record, reason},
@@ -49,8 +48,8 @@ fn put(session: &mut dyn Session, kind: RecordKind, mut given: Entry, now: Times
     }
     let key = key(kind, &given)?;
     let stored = find(session, kind, &key)?;
-    // Only the number is of use as a key; it is no field of a record.
-    if given.remove("id").is_some() && stored.is_none() {
+    // The number is only a key, and no field of the record.
+    if kind == RecordKind::Whitelist && given.remove("id").is_some() && stored.is_none() {
         return Err(unknown(kind, &key));
     }
     let mut fields = match &stored {

@@ -1,7 +1,10 @@
 //! Removes records, and what depends on them if that is asked for.
 
 use super::{
-    Registry, RegistryError, Result, Session, accounts, list::Condition, put::unknown, rules, session::Query,
+    Registry, RegistryError, Result, Session, accounts,
+    list::{Condition, Query},
+    put::unknown,
+    rules,
 };
 use crate::{printable::counted, store::record_kind::RecordKind};
 

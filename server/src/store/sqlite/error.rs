@@ -16,18 +16,7 @@ impl From<&Error> for StoreError {
                 Self::Unavailable(reason)
             }
             Some(ErrorCode::ConstraintViolation) => Self::Conflict(reason),
-            Some(_) => Self::Internal(reason),
-            // Values that our own code wrote and can no longer read.
-            None if matches!(
-                error,
-                Error::FromSqlConversionFailure(..)
-                    | Error::IntegralValueOutOfRange(..)
-                    | Error::InvalidColumnType(..)
-            ) =>
-            {
-                Self::Corrupt(reason)
-            }
-            None => Self::Internal(reason),
+            _ => Self::Internal(reason),
         }
     }
 }

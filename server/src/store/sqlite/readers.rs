@@ -47,16 +47,14 @@ impl Readers {
     }
 
     /// Waits until a connection is free.
-    async fn permit(&self) -> Result<OwnedSemaphorePermit> {
-        let permits = Arc::clone(&self.permits);
-        if let Ok(permit) = Arc::clone(&permits).try_acquire_owned() {
-            return Ok(permit);
-        }
+    async fn lease(&self) -> Result<Lease> {
         let _waiting = WaitingReader::new(&self.waiting);
-        match tokio::time::timeout(MAX_WAIT, permits.acquire_owned()).await {
-            Ok(permit) => permit.map_err(|_| StoreError::Closed),
-            Err(_) => Err(StoreError::Busy("every connection to the database is in use".to_owned())),
-        }
+        let permit = tokio::time::timeout(MAX_WAIT, Arc::clone(&self.permits).acquire_owned()).await;
+        let permit = permit
+            .map_err(|_| StoreError::Busy("every connection to the database is in use".to_owned()))?
+            .map_err(|_| StoreError::Closed)?;
+        let connection = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        Ok(Lease { connection, idle: Arc::clone(&self.idle), _permit: permit })
     }
 
     /// Runs `work` on a thread that may block, in one snapshot of the database.
@@ -68,24 +66,13 @@ impl Readers {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        let permit = self.permit().await?;
-        let idle = Arc::clone(&self.idle);
-        tokio::task::spawn_blocking(move || {
-            let mut lease = Lease { connection: take(&idle), idle };
-            let response = match &mut lease.connection {
-                Some(connection) => connection
-                    .transaction()
-                    .map_err(|error| StoreError::from(error).into())
-                    .and_then(|it| work(&it)),
-                None => Err(StoreError::Closed.into()),
-            };
-            // The connection is returned before the permit, so that a reader with a permit finds one.
-            drop(lease);
-            drop(permit);
-            response
-        })
-        .await
-        .unwrap_or_else(|error| Err(StoreError::Internal(error.to_string()).into()))
+        let mut lease = self.lease().await?;
+        let reading = tokio::task::spawn_blocking(move || {
+            let connection = lease.connection.as_mut().ok_or(StoreError::Closed)?;
+            let snapshot = connection.transaction().map_err(StoreError::from)?;
+            work(&snapshot)
+        });
+        reading.await.unwrap_or_else(|error| Err(StoreError::Internal(error.to_string()).into()))
     }
 }
 
@@ -105,20 +92,18 @@ impl Drop for WaitingReader<'_> {
     }
 }
 
-/// Returns the connection, also if the work on it panics.
+/// A connection, which is returned when this is dropped, also if the work on it panics.
 struct Lease {
     connection: Option<Connection>,
     idle: Arc<Mutex<Vec<Connection>>>,
+    // Returned after the connection, so that a reader with a permit finds one.
+    _permit: OwnedSemaphorePermit,
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(self.connection.take());
     }
-}
-
-fn take(idle: &Mutex<Vec<Connection>>) -> Option<Connection> {
-    idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
 }
 
 #[cfg(test)]

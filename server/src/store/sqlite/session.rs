@@ -14,7 +14,7 @@ use crate::{
     domain::search::AddressRange,
     store::{
         Result, StoreError,
-        packed::StoredIp,
+        packed::ip_bytes,
         record_kind::RecordKind,
         session::{Dialect, RowError, Session},
         value::{Columns, Row, Value},
@@ -36,7 +36,7 @@ pub static DIALECT: Dialect = Dialect {
 fn addresses(ranges: &[AddressRange]) -> Vec<Value<'static>> {
     let blob = |range: &AddressRange| {
         let mut blob = Vec::with_capacity(26);
-        blob.extend_from_slice(&StoredIp(range.ip).octets());
+        blob.extend_from_slice(&ip_bytes(range.ip));
         // Writing to a Vec cannot fail.
         let _ = write!(blob, "{:05}{:05}", range.first_port, range.last_port);
         Value::Bytes(blob.into())
