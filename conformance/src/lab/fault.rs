@@ -12,7 +12,7 @@ use super::exchange::{ProxiedRequest, Reply};
 use super::faults::row::{Act, Need, When};
 use super::upstream::Handler;
 use crate::contract::{Clause, Contract, OperationId};
-use crate::target::{Fact, Facts};
+use crate::target::Facts;
 
 /// A way to break one clause.
 pub struct Fault {
@@ -42,12 +42,6 @@ impl Fault {
     pub(super) fn whenever(mut self, when: When) -> Self {
         self.when.push(when.holds);
         self.needs.extend(when.needs);
-        self
-    }
-
-    /// Says that the fault changes nothing without a fact.
-    pub(super) fn needing(mut self, fact: Fact) -> Self {
-        self.needs.push(Need::Fact(fact));
         self
     }
 

@@ -7,11 +7,7 @@ use base64::prelude::BASE64_STANDARD;
 use hyper::header::{HeaderValue, RETRY_AFTER};
 use serde_json::{Value, json};
 
-use super::condition::{by_bearer, by_header, in_text, request_id, with_request_id};
-use super::edit::{put, set, visit};
-use super::row::{Act, When, accepted, as_main, compared, empty, error, not, reply, serve, success, that};
-use super::search::total;
-use super::token::{EMPTY, SECOND, act_as_second, as_second, credentials, of_account};
+use super::words::*;
 use crate::contract::OperationId::{self, Extract, Groups, Search};
 use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};
@@ -39,27 +35,27 @@ pub(crate) fn faults() -> Vec<Fault> {
         "all.own-account/" {
             "earlier-extraction-in-text": "In text a request id of another account gives the gateways of that account." of Extract
                 if in_text, with_request_id => accepted(|call, reply| call.memory.repeat_first(&request_id(call).unwrap_or_default(), reply));
-            "groups-of-second-added": "A listing holds the groups of another account too." needs SecondToken
-                if second_is_known, is_for(Groups) => compared(act_as_second, |_, others, body| merge(body, found(others), "groupId"));
-            "one-foreign-group": "A listing holds one group of another account." needs SecondToken
-                if second_is_known, is_for(Groups) => compared(act_as_second, |_, others, body| merge(body, found(others).take(1), "groupId"));
+            "groups-of-second-added": "A listing holds the groups of another account too."
+                if known(Fact::SecondToken), is_for(Groups) => compared(act_as_second, |_, others, body| merge(body, found(others), "groupId"));
+            "one-foreign-group": "A listing holds one group of another account."
+                if known(Fact::SecondToken), is_for(Groups) => compared(act_as_second, |_, others, body| merge(body, found(others).take(1), "groupId"));
             "groups-cached": "The first listing is given to every account."
                 if is_for(Groups) => accepted(|call, reply| call.memory.repeat_first("groups", reply));
-            "search-sees-all": "A search finds the instances of another account too." needs SecondToken
-                if second_is_known, is_for(Search) => compared(act_as_second, add_second);
-            "search-of-shared-address": "A search for an address of two accounts finds the instances of both." needs SecondToken, SharedAddress
-                if second_is_known, is_for(Search), that(|call| {
+            "search-sees-all": "A search finds the instances of another account too."
+                if known(Fact::SecondToken), is_for(Search) => compared(act_as_second, add_second);
+            "search-of-shared-address": "A search for an address of two accounts finds the instances of both."
+                if known(Fact::SecondToken), known(Fact::SharedAddress), is_for(Search), that(|call| {
                     let shared = call.facts.shared_address.as_deref().unwrap_or_default();
                     call.json()["ips"].as_array().is_some_and(|ips| ips.iter().any(|ip| ip == shared))
                 }) => compared(act_as_second, add_second);
             "simultaneous-listings": "Listings at the same time share one response, whatever their tokens."
                 => serve(|call| Box::pin(shared_listing(call)));
             "empty-account-sees-main": "An account without instances finds those of another." if is_for(Search), of_account(EMPTY) => as_main();
-            "foreign-group-lifts-the-account": "Filtering by a group of another account searches that account." needs ForeignGroup
-                if is_for(Search), that(|call| call.facts.foreign_group.is_some_and(|group| call.json()["groupId"] == json!(group)))
+            "foreign-group-lifts-the-account": "Filtering by a group of another account searches that account."
+                if known(Fact::ForeignGroup), is_for(Search), that(|call| call.facts.foreign_group.is_some_and(|group| call.json()["groupId"] == json!(group)))
                 => as_second();
-            "foreign-order-lifts-the-account": "Filtering by an order of another account searches that account." needs ForeignOrder
-                if is_for(Search), that(|call| call.facts.foreign_order.as_ref().is_some_and(|order| call.json()["orderNo"] == **order))
+            "foreign-order-lifts-the-account": "Filtering by an order of another account searches that account."
+                if known(Fact::ForeignOrder), is_for(Search), that(|call| call.facts.foreign_order.as_ref().is_some_and(|order| call.json()["orderNo"] == **order))
                 => as_second();
             "last-account-sticks": "A call with the token of another account gets the data of the previous account."
                 if not(is_for(Extract)), of_account(SECOND) => as_main();
@@ -115,20 +111,21 @@ pub(crate) fn faults() -> Vec<Fault> {
             "static-error": "A rejected search shows a password."
                 if is_for(Search) => error(|call, body| body["debug"] = json!({"row": [1, canary(call)]}));
             "empty-result": "An empty result shows a password." => empty(|call, body| body["debug"] = json!(canary(call)));
-            "unnamed": "An instance has a member proxy_password with a text that nobody named." => set("/data/items/0/proxy_password", "correct horse");
+            "unnamed": "An instance has a member proxy_password with a text that nobody named."
+                => set("/data/items/0/proxy_password", "correct horse");
             "nested": "Credentials of a gateway are shown." => set("/data/0/auth", json!({"user": "u1", "passwd": "hunter2"}));
         }
     };
     macro_rules! in_each_operation {
-        ($($id:literal $breaks:literal $(needs $fact:ident)? if $when:expr;)+) => { faults! {
-            "all.token-required/extract-" { $($id: (concat!("An extraction ", $breaks)) of Extract $(needs $fact)? if $when => as_main();)+ }
-            "all.token-required/groups-" { $($id: (concat!("A listing ", $breaks)) of Groups $(needs $fact)? if $when => as_main();)+ }
-            "all.token-required/search-" { $($id: (concat!("A search ", $breaks)) of Search $(needs $fact)? if $when => as_main();)+ }
+        ($($id:literal $breaks:literal if $($when:expr),+;)+) => { faults! {
+            "all.token-required/extract-" { $($id: (concat!("An extraction ", $breaks)) of Extract if $($when),+ => as_main();)+ }
+            "all.token-required/groups-" { $($id: (concat!("A listing ", $breaks)) of Groups if $($when),+ => as_main();)+ }
+            "all.token-required/search-" { $($id: (concat!("A search ", $breaks)) of Search if $($when),+ => as_main();)+ }
         } };
     }
     faults.extend(in_each_operation! {
-        "expired" "accepts an expired token." needs RejectedTokens
-            if token(|call, sent| call.facts.rejected_tokens.iter().any(|rejected| sent == rejected.token.expose()));
+        "expired" "accepts an expired token."
+            if known(Fact::RejectedTokens), token(|call, sent| call.facts.rejected_tokens.iter().any(|rejected| sent == rejected.token.expose()));
         "absent" "needs no token." if no_token;
         "empty" "accepts an empty token." if token(|_, sent| sent.is_empty());
         "unknown" "accepts any token." if token(|call, sent| {
@@ -140,8 +137,8 @@ pub(crate) fn faults() -> Vec<Fault> {
             if token(|call, sent| sent != call.token.expose() && sent.ends_with(call.token.without_first_character()));
         "lengthened" "accepts a token with characters appended."
             if token(|call, sent| sent != call.token.expose() && sent.starts_with(call.token.expose()));
-        "revoked" "accepts a revoked token." needs RevokedToken
-            if token(|call, sent| call.facts.revoked_token.as_ref().is_some_and(|token| sent == token.expose()));
+        "revoked" "accepts a revoked token."
+            if known(Fact::RevokedToken), token(|call, sent| call.facts.revoked_token.as_ref().is_some_and(|token| sent == token.expose()));
     });
     faults
 }
@@ -171,10 +168,6 @@ fn tokens_are(fits: fn(&str) -> bool) -> When {
 /// The request is for an operation.
 fn is_for(operation: OperationId) -> When {
     that(move |call| call.operation() == Some(operation))
-}
-
-fn second_is_known(call: &Call<'_>) -> bool {
-    call.facts.second_token.is_some()
 }
 
 /// Whoever comes while another listing is under way gets the response of that one.
@@ -235,6 +228,6 @@ fn canary<'a>(call: &Call<'a>) -> &'a str {
 }
 
 /// Shows a password at a path.
-fn leak(path: &'static str) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
-    move |call, body| put(body, path, &json!(canary(call)))
+fn leak(path: &'static str) -> impl OnBody {
+    move |call, body| put_at(body, path, &json!(canary(call)))
 }

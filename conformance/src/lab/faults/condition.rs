@@ -1,78 +1,26 @@
 //! When a fault shows, and what a request asks for.
 
-use super::row::{Need, When, that};
-use crate::contract::{Extract, Parameter};
+use super::part::{LB, NUM, Part, RETURN_TYPE, put, text};
+use super::row::{Need, OnCall, When, that};
 use crate::lab::Call;
 use crate::target::{Fact, Facts};
 
-/// A parameter of the extraction.
-pub(crate) type ParameterGetter = fn(&Extract) -> &Parameter;
-
-pub(crate) const API_KEY: ParameterGetter = |extract| &extract.api_key;
-pub(crate) const COUNTRY: ParameterGetter = |extract| &extract.country;
-pub(crate) const LB: ParameterGetter = |extract| &extract.lb;
-pub(crate) const NUM: ParameterGetter = |extract| &extract.num;
-pub(crate) const PROTOCOL: ParameterGetter = |extract| &extract.protocol;
-pub(crate) const REGIONS: ParameterGetter = |extract| &extract.regions;
-pub(crate) const RETURN_TYPE: ParameterGetter = |extract| &extract.return_type;
-pub(crate) const SB: ParameterGetter = |extract| &extract.sb;
-
-/// The value of a parameter, when it is sent.
-pub(crate) fn sent(call: &Call<'_>, which: ParameterGetter) -> Option<String> {
-    call.param(&which(&call.contract.extract).name)
-}
-
-/// A parameter is sent.
-pub(crate) fn with(which: ParameterGetter) -> impl Fn(&Call<'_>) -> bool + Copy + Send + Sync {
-    move |call| sent(call, which).is_some()
-}
-
-/// A parameter has this value.
-pub(crate) fn is(
-    which: ParameterGetter,
-    value: &'static str,
-) -> impl Fn(&Call<'_>) -> bool + Copy + Send + Sync {
-    move |call| sent(call, which).as_deref() == Some(value)
-}
-
 /// A parameter is the default of `regions`.
-pub(crate) fn is_default(which: ParameterGetter) -> impl Fn(&Call<'_>) -> bool + Copy + Send + Sync {
+pub(crate) fn is_default(part: Part) -> impl OnCall {
     move |call| {
         let default = call.contract.extract.regions.schema.default.as_ref();
-        sent(call, which).as_deref() == default.and_then(|default| default.as_str())
+        text(call, part).as_deref() == default.and_then(|default| default.as_str())
     }
-}
-
-/// Sets a parameter.
-pub(crate) fn put_param(call: &mut Call<'_>, which: ParameterGetter, value: &str) {
-    call.set_param(&which(&call.contract.extract).name, value);
-}
-
-/// Gives a parameter that is sent another value, when there is another one.
-pub(crate) fn respell(
-    which: ParameterGetter,
-    how: impl Fn(&str) -> Option<String> + Send + Sync,
-) -> impl Fn(&mut Call<'_>) + Send + Sync {
-    move |call| {
-        if let Some(other) = sent(call, which).and_then(|sent| how(&sent)) {
-            put_param(call, which, &other);
-        }
-    }
-}
-
-/// Removes a parameter.
-pub(crate) fn without(which: ParameterGetter) -> impl Fn(&mut Call<'_>) + Copy + Send + Sync {
-    move |call| call.drop_param(&which(&call.contract.extract).name)
 }
 
 /// A separator of the caller's own is asked for.
 pub(crate) fn is_custom(call: &Call<'_>) -> bool {
-    sent(call, LB).as_ref() == Some(&call.contract.extract.custom_separator)
+    text(call, LB).as_ref() == Some(&call.contract.extract.custom_separator)
 }
 
 /// `num` as it was sent, when it is a number.
 pub(crate) fn num(call: &Call<'_>) -> Option<i64> {
-    sent(call, NUM)?.parse().ok()
+    text(call, NUM)?.parse().ok()
 }
 
 /// Plain text is asked for.
@@ -82,7 +30,7 @@ pub(crate) fn in_text(call: &Call<'_>) -> bool {
 
 /// JSON is asked for by name.
 pub(crate) fn json_by_name(call: &Call<'_>) -> bool {
-    sent(call, RETURN_TYPE).as_ref() == Some(&call.contract.extract.json)
+    text(call, RETURN_TYPE).as_ref() == Some(&call.contract.extract.json)
 }
 
 /// More than one gateway is asked for.
@@ -110,12 +58,12 @@ pub(crate) fn above_maximum(call: &Call<'_>) -> bool {
 
 /// Asks for as few entries as one call may.
 pub(crate) fn fewest(call: &mut Call<'_>) {
-    put_param(call, NUM, &call.contract.extract.num_range.start().to_string());
+    put(call, NUM, *call.contract.extract.num_range.start());
 }
 
 /// Asks for as many entries as one call may.
 pub(crate) fn most(call: &mut Call<'_>) {
-    put_param(call, NUM, &call.contract.extract.num_range.end().to_string());
+    put(call, NUM, *call.contract.extract.num_range.end());
 }
 
 /// The token is in the header of its own.

@@ -5,20 +5,17 @@ use hyper::StatusCode;
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
-use crate::lab::Call;
+use super::row::{OnBody, OnReply};
 use crate::lab::exchange::Reply;
 
 /// Sets the value at a path whose parent exists.
-pub(crate) fn set(
-    path: &'static str,
-    value: impl Into<Value>,
-) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+pub(crate) fn set(path: &'static str, value: impl Into<Value>) -> impl OnBody {
     let value = value.into();
-    move |_, body| put(body, path, &value)
+    move |_, body| put_at(body, path, &value)
 }
 
 /// Removes the member at a path.
-pub(crate) fn remove(path: &'static str) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+pub(crate) fn remove(path: &'static str) -> impl OnBody {
     let (parent, name) = path.rsplit_once('/').unwrap_or_default();
     move |_, body| {
         visit(body, parent, &mut |value| {
@@ -30,7 +27,7 @@ pub(crate) fn remove(path: &'static str) -> impl Fn(&Call<'_>, &mut Value) + Sen
 }
 
 /// Renames the member at a path.
-pub(crate) fn rename(path: &'static str, name: &'static str) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+pub(crate) fn rename(path: &'static str, name: &'static str) -> impl OnBody {
     let (parent, old) = path.rsplit_once('/').unwrap_or_default();
     move |_, body| {
         visit(body, parent, &mut |value| {
@@ -43,15 +40,12 @@ pub(crate) fn rename(path: &'static str, name: &'static str) -> impl Fn(&Call<'_
 }
 
 /// Changes the value at a path.
-pub(crate) fn change(
-    path: &'static str,
-    how: impl Fn(&mut Value) + Send + Sync,
-) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+pub(crate) fn change(path: &'static str, how: impl Fn(&mut Value) + Send + Sync) -> impl OnBody {
     move |_, body| visit(body, path, &mut |value| how(value))
 }
 
 /// Sets the value at a path whose parent exists.
-pub(crate) fn put(body: &mut Value, path: &str, value: &Value) {
+pub(crate) fn put_at(body: &mut Value, path: &str, value: &Value) {
     let (parent, name) = path.rsplit_once('/').unwrap_or_default();
     visit(body, parent, &mut |found| match found {
         Value::Object(object) => {
@@ -78,36 +72,31 @@ pub(crate) fn visit(body: &mut Value, path: &str, found: &mut dyn FnMut(&mut Val
 }
 
 /// Removes a header of the response.
-pub(crate) fn without_header(name: &'static str) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
+pub(crate) fn without_header(name: &'static str) -> impl OnReply {
     move |_, reply| {
         reply.headers.remove(name);
     }
 }
 
 /// Sets a header of the response.
-pub(crate) fn with_header(
-    name: &'static str,
-    value: &'static str,
-) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
+pub(crate) fn with_header(name: &'static str, value: &'static str) -> impl OnReply {
     move |_, reply| {
         reply.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
 }
 
 /// Changes the JSON body of the response.
-pub(crate) fn body(
-    change: impl Fn(&Call<'_>, &mut Value) + Send + Sync,
-) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
+pub(crate) fn body(change: impl OnBody) -> impl OnReply {
     move |call, reply| reply.edit(|body| change(call, body))
 }
 
 /// Replaces the response by one with a status and a JSON body.
-pub(crate) fn respond(status: u16, body: Value) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
+pub(crate) fn respond(status: u16, body: Value) -> impl OnReply {
     move |_, reply| *reply = Reply::json_with(status, &body)
 }
 
 /// Gives successes another status.
-pub(crate) fn with_status(status: StatusCode) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
+pub(crate) fn with_status(status: StatusCode) -> impl OnReply {
     move |call, reply| {
         if call.accepted(reply) {
             reply.status = status;

@@ -1,12 +1,6 @@
 //! Faults in who may extract and how a token is sent.
 
-use hyper::header::AUTHORIZATION;
-
-use super::condition::{by_bearer, by_header, by_query, in_text, with_other_protocol};
-use super::row::{When, as_main, reject, that};
-use super::token::{
-    LINK, NOT_ENTITLED, NOT_VERIFIED, NOT_WHITELISTED, PARTLY_ENTITLED, SECOND, carries, credentials,
-};
+use super::words::*;
 use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
@@ -17,29 +11,30 @@ pub(crate) fn faults() -> Vec<Fault> {
             "bearer" + [in_text, other_protocol, request_id]: "The token is not taken from Authorization" if tokens(1), by_bearer => reject;
         }
         "extract.token-equal/" {
-            "query-over-header": "The query takes precedence over a differing X-API-Key." if differ, by_query, by_header => drop_header;
-            "header-over-query": "X-API-Key takes precedence over a differing query." if differ, by_query, by_header => drop_query;
-            "query-over-bearer": "The query takes precedence over a differing bearer token." if differ, by_query, by_bearer => drop_bearer;
-            "bearer-over-query": "A bearer token takes precedence over a differing query." if differ, by_query, by_bearer => drop_query;
-            "header-over-bearer": "X-API-Key takes precedence over a differing bearer token." if differ, by_header, by_bearer => drop_bearer;
-            "bearer-over-header": "A bearer token takes precedence over a differing X-API-Key." if differ, by_header, by_bearer => drop_header;
+            "query-over-header": "The query takes precedence over a differing X-API-Key." if differ, by_query, by_header => ignore(API_KEY_HEADER);
+            "header-over-query": "X-API-Key takes precedence over a differing query." if differ, by_query, by_header => ignore(API_KEY);
+            "query-over-bearer": "The query takes precedence over a differing bearer token." if differ, by_query, by_bearer => ignore(BEARER);
+            "bearer-over-query": "A bearer token takes precedence over a differing query." if differ, by_query, by_bearer => ignore(API_KEY);
+            "header-over-bearer": "X-API-Key takes precedence over a differing bearer token." if differ, by_header, by_bearer => ignore(BEARER);
+            "bearer-over-header": "A bearer token takes precedence over a differing X-API-Key."
+                if differ, by_header, by_bearer => ignore(API_KEY_HEADER);
             "query-over-header-in-text": "The query takes precedence over a differing X-API-Key in text."
-                if differ, by_query, by_header, in_text => drop_header;
+                if differ, by_query, by_header, in_text => ignore(API_KEY_HEADER);
             "third-ignored": "With two equal tokens a differing bearer token is ignored."
-                if differ, that(|call| matches!(&credentials(call)[..], [first, second, _] if first == second)) => drop_bearer;
+                if differ, that(|call| matches!(&credentials(call)[..], [first, second, _] if first == second)) => ignore(BEARER);
             "second-ignored": "Between two equal tokens a differing X-API-Key is ignored."
-                if differ, that(|call| matches!(&credentials(call)[..], [first, _, third] if first == third)) => drop_header;
+                if differ, that(|call| matches!(&credentials(call)[..], [first, _, third] if first == third)) => ignore(API_KEY_HEADER);
             "two-accounts-query-header": "Of the tokens of two accounts, the one in the query is used, not the one in X-API-Key."
-                if differ, by_query, by_header, carries(SECOND) => drop_header;
+                if differ, by_query, by_header, carries(SECOND) => ignore(API_KEY_HEADER);
             "two-accounts-query-bearer": "Of the tokens of two accounts, the one in the query is used, not the bearer token."
-                if differ, by_query, by_bearer, carries(SECOND) => drop_bearer;
+                if differ, by_query, by_bearer, carries(SECOND) => ignore(BEARER);
             "two-accounts-header-bearer": "Of the tokens of two accounts, the one in X-API-Key is used, not the bearer token."
-                if differ, by_header, by_bearer, carries(SECOND) => drop_bearer;
+                if differ, by_header, by_bearer, carries(SECOND) => ignore(BEARER);
             "last-character": "The last character of two tokens is not compared." if differ, by_query, by_header, that(|call| {
                 let length = call.token.expose().chars().count() - 1;
                 let stem = |token: &str| token.chars().take(length).collect::<String>();
                 credentials(call).windows(2).all(|pair| stem(&pair[0]) == stem(&pair[1]))
-            }) => drop_header;
+            }) => ignore(API_KEY_HEADER);
             "equal-query-header": "Equal tokens in the query and X-API-Key are rejected." if equal(2), by_query, by_header => reject;
             "equal-query-bearer": "Equal tokens in the query and Authorization are rejected." if equal(2), by_query, by_bearer => reject;
             "equal-header-bearer": "Equal tokens in X-API-Key and Authorization are rejected." if equal(2), by_header, by_bearer => reject;
@@ -91,17 +86,4 @@ fn differ(call: &Call<'_>) -> bool {
 /// Counts the requests that fit the conditions before it.
 fn not_first(call: &Call<'_>) -> bool {
     call.memory.calls() > 0
-}
-
-fn drop_query(call: &mut Call<'_>) {
-    call.drop_param(&call.contract.extract.api_key.name);
-}
-
-fn drop_header(call: &mut Call<'_>) {
-    let name = &call.contract.extract.api_key_header;
-    call.headers.remove(name.as_str());
-}
-
-fn drop_bearer(call: &mut Call<'_>) {
-    call.headers.remove(AUTHORIZATION);
 }

@@ -3,12 +3,7 @@
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use serde_json::json;
 
-use super::condition::{
-    COUNTRY, PROTOCOL, REGIONS, RETURN_TYPE, empty_region, in_text, is, is_default, json_by_name, put_param,
-    scarce_region, sent, with, with_other_protocol, with_request_id, without,
-};
-use super::edit::respond;
-use super::row::{Act, Need, When, accepted, not, reject, request, that};
+use super::words::*;
 use crate::lab::{Call, Fault};
 use crate::target::{Fact, Facts};
 
@@ -35,39 +30,39 @@ pub(crate) fn faults() -> Vec<Fault> {
             "empty-filled" + [text]: "An empty region is served from everywhere" if empty_region() => drop_region;
         }
         "extract.country-alias/" {
-            "ignored" + [text, other_protocol]: "country is ignored" if country_alone => without(COUNTRY);
+            "ignored" + [text, other_protocol]: "country is ignored" if country_alone => ignore(COUNTRY);
             "ignored-when-empty": "A country without gateways is ignored, as if none were sent."
-                if country_alone, empty_region() => without(COUNTRY);
-            "ignored-when-scarce": "A country with few gateways is filled up." if country_alone, scarce_region() => without(COUNTRY);
+                if country_alone, empty_region() => ignore(COUNTRY);
+            "ignored-when-scarce": "A country with few gateways is filled up." if country_alone, scarce_region() => ignore(COUNTRY);
             "rejected" + [text]: "country alone is rejected" if country_alone => reject;
             "rejected-default": "country does not take the default of regions." if is_default(COUNTRY), country_alone => reject;
         }
         "extract.country-equal/" {
-            "regions-wins" + [text, other_protocol]: "Of two regions, regions counts" if differ => without(COUNTRY);
-            "country-wins": "Of two regions, country counts." if differ => without(REGIONS);
-            "default-gives-way": "A country takes precedence over the default of regions." if differ, is_default(REGIONS) => without(REGIONS);
+            "regions-wins" + [text, other_protocol]: "Of two regions, regions counts" if differ => ignore(COUNTRY);
+            "country-wins": "Of two regions, country counts." if differ => ignore(REGIONS);
+            "default-gives-way": "A country takes precedence over the default of regions." if differ, is_default(REGIONS) => ignore(REGIONS);
             "default-country-gives-way": "regions takes precedence over a country that is the default."
-                if differ, is_default(COUNTRY) => without(COUNTRY);
+                if differ, is_default(COUNTRY) => ignore(COUNTRY);
             "lengths-compared": "Two regions of one length count as equal."
-                if differ, that(|call| sent(call, REGIONS).map(|text| text.len()) == sent(call, COUNTRY).map(|text| text.len()))
-                => without(COUNTRY);
+                if differ, that(|call| text(call, REGIONS).map(|text| text.len()) == text(call, COUNTRY).map(|text| text.len()))
+                => ignore(COUNTRY);
             "equal-rejected" + [text]: "Two equal regions are rejected" if with(REGIONS), with(COUNTRY), not(differ) => reject;
         }
         "extract.protocol/" {
-            "https-as-http": "https means http." if is(PROTOCOL, "https") => without(PROTOCOL);
+            "https-as-http": "https means http." if is(PROTOCOL, "https") => ignore(PROTOCOL);
             "https-as-socks5": "https means socks5." if is(PROTOCOL, "https") => last_protocol;
             "socks5h": "socks5h means socks5." if is(PROTOCOL, "socks5h") => last_protocol;
             "socks4": "socks4 is a protocol." if is(PROTOCOL, "socks4") => last_protocol;
             "socks": "socks means socks5." if is(PROTOCOL, "socks") => last_protocol;
-            "unlisted": "An unknown protocol means the default." if unlisted_protocol => without(PROTOCOL);
+            "unlisted": "An unknown protocol means the default." if unlisted_protocol => ignore(PROTOCOL);
             "beginnings-compared": "A value that begins with a protocol's name is accepted, and means the default."
                 if unlisted_protocol, that(|call| {
-                    let sent = sent(call, PROTOCOL).unwrap_or_default();
+                    let sent = text(call, PROTOCOL).unwrap_or_default();
                     call.contract.extract.protocols.iter().any(|protocol| sent.starts_with(protocol.as_str()))
-                }) => without(PROTOCOL);
+                }) => ignore(PROTOCOL);
             "default-rejected": "The default may not be named." if is(PROTOCOL, "http") => reject;
             "unlisted-breaks": "An unknown protocol breaks the service." if unlisted_protocol => respond(500, json!({"message": "internal error"}));
-            "https-" in [in_text, by_header, by_bearer]: "https means http" if is(PROTOCOL, "https") => without(PROTOCOL);
+            "https-" in [in_text, by_header, by_bearer]: "https means http" if is(PROTOCOL, "https") => ignore(PROTOCOL);
             "last-gives-first": "Gateways of the first protocol are returned for the last." if with_other_protocol => first_protocol;
             "last-gives-first-in-text": "Plain text returns gateways of the first protocol for the last."
                 if with_other_protocol, in_text => first_protocol;
@@ -98,33 +93,33 @@ pub(crate) fn faults() -> Vec<Fault> {
 
 /// No region is asked for.
 fn anywhere(call: &Call<'_>) -> bool {
-    sent(call, REGIONS).is_none() && sent(call, COUNTRY).is_none()
+    text(call, REGIONS).is_none() && text(call, COUNTRY).is_none()
 }
 
 fn country_alone(call: &Call<'_>) -> bool {
-    sent(call, REGIONS).is_none() && sent(call, COUNTRY).is_some()
+    text(call, REGIONS).is_none() && text(call, COUNTRY).is_some()
 }
 
 /// Two different regions are asked for.
 fn differ(call: &Call<'_>) -> bool {
-    sent(call, REGIONS).zip(sent(call, COUNTRY)).is_some_and(|(regions, country)| regions != country)
+    text(call, REGIONS).zip(text(call, COUNTRY)).is_some_and(|(regions, country)| regions != country)
 }
 
 fn plentiful_region() -> When {
     let is_asked =
-        |region: &Option<String>, call: &Call<'_>| region.is_some() && sent(call, REGIONS) == *region;
+        |region: &Option<String>, call: &Call<'_>| region.is_some() && text(call, REGIONS) == *region;
     that(move |call| is_asked(&call.facts.plentiful_region, call)).needs(Need::Fact(Fact::PlentifulRegion))
 }
 
 fn drop_region(call: &mut Call<'_>) {
-    without(REGIONS)(call);
-    without(COUNTRY)(call);
+    ignore(REGIONS)(call);
+    ignore(COUNTRY)(call);
 }
 
 /// Takes the region that follows from a fact.
 fn take_region(fact: Fact, region: fn(&Facts) -> Option<&str>) -> Act {
     let take = move |call: &mut Call<'_>| {
-        region(call.facts).into_iter().for_each(|region| put_param(call, REGIONS, region))
+        region(call.facts).into_iter().for_each(|region| put(call, REGIONS, region))
     };
     request(take).needs(Need::Fact(fact))
 }
@@ -135,31 +130,31 @@ fn take_scarce_region() -> Act {
 
 /// The protocol is the first of the list, named or not.
 fn with_first_protocol(call: &Call<'_>) -> bool {
-    sent(call, PROTOCOL).is_none_or(|sent| Some(&sent) == call.contract.extract.protocols.first())
+    text(call, PROTOCOL).is_none_or(|sent| Some(&sent) == call.contract.extract.protocols.first())
 }
 
 fn unlisted_protocol(call: &Call<'_>) -> bool {
-    sent(call, PROTOCOL)
+    text(call, PROTOCOL)
         .is_some_and(|sent| !call.contract.extract.protocols.contains(&sent) && sent != "https")
 }
 
 fn first_protocol(call: &mut Call<'_>) {
-    call.contract.extract.protocols.first().into_iter().for_each(|first| put_param(call, PROTOCOL, first));
+    call.contract.extract.protocols.first().into_iter().for_each(|first| put(call, PROTOCOL, first.as_str()));
 }
 
 fn last_protocol(call: &mut Call<'_>) {
-    call.contract.extract.protocols.last().into_iter().for_each(|last| put_param(call, PROTOCOL, last));
+    call.contract.extract.protocols.last().into_iter().for_each(|last| put(call, PROTOCOL, last.as_str()));
 }
 
 fn unlisted_form(call: &Call<'_>) -> bool {
     let extract = &call.contract.extract;
-    sent(call, RETURN_TYPE).is_some_and(|sent| sent != extract.json && sent != extract.text)
+    text(call, RETURN_TYPE).is_some_and(|sent| sent != extract.json && sent != extract.text)
 }
 
 fn as_json(call: &mut Call<'_>) {
-    put_param(call, RETURN_TYPE, &call.contract.extract.json);
+    put(call, RETURN_TYPE, call.contract.extract.json.as_str());
 }
 
 fn as_text(call: &mut Call<'_>) {
-    put_param(call, RETURN_TYPE, &call.contract.extract.text);
+    put(call, RETURN_TYPE, call.contract.extract.text.as_str());
 }

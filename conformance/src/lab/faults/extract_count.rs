@@ -4,14 +4,8 @@ use hyper::StatusCode;
 use hyper::header::HeaderValue;
 use serde_json::{Value, json};
 
-use super::condition::{
-    NUM, REGIONS, above_maximum, at_maximum, empty_region, fewest, in_text, is, most, num, scarce_region,
-    sent, with, with_other_protocol,
-};
-use super::edit::{respond, with_header, without_header};
-use super::row::{When, accepted, not, reject, rejection, that};
 use super::separator;
-use super::token::{LINK, carries};
+use super::words::*;
 use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};
 
@@ -108,7 +102,7 @@ fn asked(wanted: i64) -> When {
 }
 
 fn spelt(fits: fn(&str) -> bool) -> When {
-    that(move |call| sent(call, NUM).is_some_and(|num| fits(&num)))
+    that(move |call| text(call, NUM).is_some_and(|num| fits(&num)))
 }
 
 fn one_more(_: &Call<'_>, entries: &mut Vec<Value>) {
@@ -124,7 +118,7 @@ const RETURNED: &str = "x-proxy-returned-count";
 const FLAG: &str = "x-proxy-partial";
 
 /// Changes a count in a header.
-fn off(name: &'static str, by: i64) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
+fn off(name: &'static str, by: i64) -> impl OnReply {
     move |_, reply| {
         if let Some(count) = reply.header(name).and_then(|value| value.parse::<i64>().ok()) {
             reply.headers.insert(name, HeaderValue::from(count.saturating_add(by)));
@@ -133,7 +127,7 @@ fn off(name: &'static str, by: i64) -> impl Fn(&Call<'_>, &mut Reply) + Send + S
 }
 
 /// Gives a header the value of another one.
-fn copy(from: &'static str, to: &'static str) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
+fn copy(from: &'static str, to: &'static str) -> impl OnReply {
     move |_, reply| {
         if let Some(value) = reply.headers.get(from).cloned() {
             reply.headers.insert(to, value);

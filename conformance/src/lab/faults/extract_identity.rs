@@ -5,41 +5,39 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::condition::{at_maximum, by_bearer, in_text, num, request_id, with_request_id};
-use super::edit::respond;
-use super::row::{accepted, list, not, reject, request, serve, that};
+use super::words::*;
 use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
     faults! {
         "extract.request-id-source/" {
-            "query-ignored": "The request id of the query is not read." => drop_query;
-            "header-ignored": "The request id of the header is not read." => drop_header;
-            "header-first": "The header takes precedence over the query." if in_query, in_header => drop_query;
-            "neither-of-both": "Two different request ids are ignored." if in_query, in_header => drop_request_id;
-            "both-joined": "Two request ids are joined." if in_query, in_header => request(|call| {
-                let joined = request_id(call).unwrap_or_default() + &header_id(call).unwrap_or_default();
-                put_request_id(call, &joined);
+            "query-ignored": "The request id of the query is not read." => ignore(REQUEST_ID);
+            "header-ignored": "The request id of the header is not read." => ignore(REQUEST_ID_HEADER);
+            "header-first": "The header takes precedence over the query." if with(REQUEST_ID), with(REQUEST_ID_HEADER) => ignore(REQUEST_ID);
+            "neither-of-both": "Two different request ids are ignored." if with(REQUEST_ID), with(REQUEST_ID_HEADER) => drop_request_id;
+            "both-joined": "Two request ids are joined." if with(REQUEST_ID), with(REQUEST_ID_HEADER) => request(|call| {
+                let joined = request_id(call).unwrap_or_default() + &text(call, REQUEST_ID_HEADER).unwrap_or_default();
+                put(call, REQUEST_ID, joined);
             });
-            "both-rejected": "Two request ids are rejected." if in_query, in_header => reject;
+            "both-rejected": "Two request ids are rejected." if with(REQUEST_ID), with(REQUEST_ID_HEADER) => reject;
             "required" + [text]: "A request id must be sent" if not(with_request_id) => reject;
             "one-for-all": "Calls without a request id all get the same one."
-                if not(with_request_id) => request(|call| put_request_id(call, "made-by-the-server-once"));
+                if not(with_request_id) => request(|call| put(call, REQUEST_ID, "made-by-the-server-once"));
             "header-rejected": "A request id in the header is rejected." if in_header_alone => reject;
-            "header-ignored-in-text": "The request id of the header is not read in text." if in_text => drop_header;
-            "header-ignored-by-bearer": "Beside a bearer token the request id of the header is not read." if by_bearer => drop_header;
+            "header-ignored-in-text": "The request id of the header is not read in text." if in_text => ignore(REQUEST_ID_HEADER);
+            "header-ignored-by-bearer": "Beside a bearer token the request id of the header is not read." if by_bearer => ignore(REQUEST_ID_HEADER);
             "query-and-header-apart": "An id in the header is another than the same in the query."
                 if in_header_alone => request(|call| {
-                    let id = header_id(call).unwrap_or_default();
-                    drop_header(call);
-                    put_request_id(call, &format!("header:{id}"));
+                    let id = text(call, REQUEST_ID_HEADER).unwrap_or_default();
+                    ignore(REQUEST_ID_HEADER)(call);
+                    put(call, REQUEST_ID, format!("header:{id}"));
                 });
         }
         "extract.idempotent/" {
             "forgotten" + [in_text, other_protocol, by_header, by_bearer]: "A repeated request id is a new extraction" => forget;
             "forgotten-in-header": "A repeated request id of the header is a new extraction." if in_header_alone => forget;
-            "forgotten-in-query": "A repeated request id of the query is a new extraction." if in_query => forget;
+            "forgotten-in-query": "A repeated request id of the query is a new extraction." if with(REQUEST_ID) => forget;
             // Another extraction by the server itself gives the same gateways now and then, and one check alone asks for so many.
             "forgotten-at-maximum": "A large extraction is not remembered." if again, at_maximum
                 => list(|_, entries| entries.iter_mut().for_each(next_port));
@@ -72,9 +70,9 @@ pub(crate) fn faults() -> Vec<Fault> {
                 let key: String = id.chars().skip(id.chars().count().saturating_sub(4)).collect();
                 call.memory.repeat_first(&key, reply);
             });
-            "without-hyphens": "Hyphens of a request id do not count." => respell(|id| id.replace('-', ""));
-            "sixty-four-characters": "A request id counts up to its 64th character." => respell(|id| id.chars().take(64).collect());
-            "hundred-characters": "A request id counts up to its hundredth character." => respell(|id| id.chars().take(100).collect());
+            "without-hyphens": "Hyphens of a request id do not count." => respell_id(|id| id.replace('-', ""));
+            "sixty-four-characters": "A request id counts up to its 64th character." => respell_id(|id| id.chars().take(64).collect());
+            "hundred-characters": "A request id counts up to its hundredth character." => respell_id(|id| id.chars().take(100).collect());
             "ascii-alone": "A request id that is not ASCII is ignored."
                 if that(|call| request_id(call).is_some_and(|id| !id.is_ascii())) => drop_request_id;
         }
@@ -105,54 +103,29 @@ fn raced<'a>(mut call: Call<'a>) -> BoxFuture<'a, Reply> {
 fn forget(call: &mut Call<'_>) {
     static MADE: AtomicU64 = AtomicU64::new(0);
     if request_id(call).is_some() {
-        drop_header(call);
-        put_request_id(call, &format!("made-up-{}", MADE.fetch_add(1, Ordering::Relaxed)));
+        ignore(REQUEST_ID_HEADER)(call);
+        put(call, REQUEST_ID, format!("made-up-{}", MADE.fetch_add(1, Ordering::Relaxed)));
     }
 }
 
 /// Gives a request id another spelling, in the query.
-fn respell(how: fn(&str) -> String) -> impl Fn(&mut Call<'_>) + Send + Sync {
+fn respell_id(how: fn(&str) -> String) -> impl OnRequest {
     move |call| {
         if let Some(sent) = request_id(call) {
-            drop_header(call);
-            put_request_id(call, &how(&sent));
+            ignore(REQUEST_ID_HEADER)(call);
+            put(call, REQUEST_ID, how(&sent));
         }
     }
 }
 
-fn put_request_id(call: &mut Call<'_>, id: &str) {
-    call.set_param(&call.contract.extract.request_id.name, id);
-}
-
 /// Removes the request id, wherever it is.
 pub(super) fn drop_request_id(call: &mut Call<'_>) {
-    drop_query(call);
-    drop_header(call);
-}
-
-fn drop_query(call: &mut Call<'_>) {
-    call.drop_param(&call.contract.extract.request_id.name);
-}
-
-fn drop_header(call: &mut Call<'_>) {
-    let name = &call.contract.extract.request_id_header.name;
-    call.headers.remove(name.as_str());
-}
-
-fn in_query(call: &Call<'_>) -> bool {
-    call.param(&call.contract.extract.request_id.name).is_some()
-}
-
-fn in_header(call: &Call<'_>) -> bool {
-    header_id(call).is_some()
+    ignore(REQUEST_ID)(call);
+    ignore(REQUEST_ID_HEADER)(call);
 }
 
 fn in_header_alone(call: &Call<'_>) -> bool {
-    in_header(call) && !in_query(call)
-}
-
-fn header_id(call: &Call<'_>) -> Option<String> {
-    call.header(&call.contract.extract.request_id_header.name).map(str::to_owned)
+    text(call, REQUEST_ID_HEADER).is_some() && text(call, REQUEST_ID).is_none()
 }
 
 /// The request id was sent before.

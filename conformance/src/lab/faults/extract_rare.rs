@@ -2,17 +2,10 @@
 //! input. Servers that somebody wrote from the contract alone had faults like these, and they passed unnoticed.
 
 use hyper::StatusCode;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::condition::{
-    COUNTRY, LB, NUM, PROTOCOL, ParameterGetter, REGIONS, RETURN_TYPE, SB, above_maximum, at_maximum,
-    by_bearer, by_header, empty_region, for_several, in_text, is, is_custom, is_default, json_by_name, most,
-    num, put_param, respell, scarce_region, sent, with, without,
-};
-use super::edit::{put, rename, respond, set, without_header};
 use super::extract_identity::drop_request_id;
-use super::row::{Need, When, accepted, as_main, error, not, reject, rejection, reply, request, that};
-use super::token::{LINK, NOT_ENTITLED, NOT_VERIFIED, NOT_WHITELISTED, carries, credentials, of_account};
+use super::words::*;
 use super::{no_json, retext, separator};
 use crate::contract::Parameter;
 use crate::lab::{Call, Fault};
@@ -21,15 +14,15 @@ pub(crate) fn faults() -> Vec<Fault> {
     faults! {
         "extract." {
             "country-equal/country-first": "Differing regions are noticed only when regions stands before country."
-                if with(COUNTRY), that(|call| place(call, COUNTRY) < place(call, REGIONS)) => without(COUNTRY);
+                if with(COUNTRY), that(|call| place(call, COUNTRY) < place(call, REGIONS)) => ignore(COUNTRY);
             "country-equal/default-twice": "regions and country that both are the default are rejected."
                 if is_default(REGIONS), is_default(COUNTRY) => reject;
             "num-range/most-rejected-by-bearer": "The largest num is rejected when the token is in Authorization." if at_maximum, by_bearer => reject;
             "num-range/most-rejected-by-header": "The largest num is rejected when the token is in X-API-Key." if at_maximum, by_header => reject;
             "return-type/accept-wins": "The header Accept decides the form, whatever return_type says."
-                if in_text, that(|call| call.header("accept").is_some_and(|accept| accept.contains("json"))) => without(RETURN_TYPE);
+                if in_text, that(|call| call.header("accept").is_some_and(|accept| accept.contains("json"))) => ignore(RETURN_TYPE);
             "separator-range/first-digit": "Only the first digit of lb is read."
-                if in_text, that(|call| sent(call, LB).is_some_and(|lb| lb.len() == 2 && lb.bytes().all(|byte| byte.is_ascii_digit())))
+                if in_text, that(|call| text(call, LB).is_some_and(|lb| lb.len() == 2 && lb.bytes().all(|byte| byte.is_ascii_digit())))
                 => respell(LB, |lb| lb.chars().next().map(String::from));
             "separator/blocks": "After each half of the largest num, LF stands between the entries of a text." if in_text => reply(|call, reply| {
                 let (text, separator) = (reply.text(), separator(call));
@@ -57,33 +50,35 @@ pub(crate) fn faults() -> Vec<Fault> {
             "num-range/beside-country": "Beside country a num above the largest value is taken for it." if with(COUNTRY), above_maximum => most;
             "num-required/beside-country": "Beside country num may be absent." if with(COUNTRY), not(with(NUM)) => most;
             "return-type/beside-country": "Beside country any form is taken for JSON."
-                if with(COUNTRY), unlisted(RETURN_TYPE) => without(RETURN_TYPE);
-            "protocol/beside-country": "Beside country any protocol is taken for the default." if with(COUNTRY), unlisted(PROTOCOL) => without(PROTOCOL);
-            "separator-range/beside-country": "Beside country any lb is taken for the default." if with(COUNTRY), unlisted(LB) => without(LB);
+                if with(COUNTRY), unlisted(RETURN_TYPE) => ignore(RETURN_TYPE);
+            "protocol/beside-country": "Beside country any protocol is taken for the default."
+                if with(COUNTRY), unlisted(PROTOCOL) => ignore(PROTOCOL);
+            "separator-range/beside-country": "Beside country any lb is taken for the default." if with(COUNTRY), unlisted(LB) => ignore(LB);
             "sb-required/beside-country": "Beside country a hyphen stands for an absent or empty sb."
                 if with(COUNTRY), is_custom, no_sb => hyphen;
             "sb-length/beside-country": "Beside country a long sb is cut." if with(COUNTRY), long_sb => hyphen;
-            "protocol/capitals": "HTTPS in capitals is accepted." if is(PROTOCOL, "HTTPS") => without(PROTOCOL);
+            "protocol/capitals": "HTTPS in capitals is accepted." if is(PROTOCOL, "HTTPS") => ignore(PROTOCOL);
             "separator/up-to-semicolon": "sb ends before a semicolon." => respell(SB, |text| up_to(text, ';'));
             "separator/up-to-ampersand": "sb ends before an ampersand." => respell(SB, |text| up_to(text, '&'));
             "separator/composed": "A letter and its accent become one character in sb."
                 => respell(SB, |text| text.contains("e\u{301}").then(|| text.replace("e\u{301}", "\u{e9}")));
             "sb-required/zero": "An sb of 0 counts as empty." if is(SB, "0") => reject;
             "separator-range/itself": "An lb that is not listed is the separator itself." if in_text => request(|call| {
-                let lb = sent(call, LB).unwrap_or_default();
+                let lb = text(call, LB).unwrap_or_default();
                 if !lb.is_empty() && !lb.chars().any(char::is_alphanumeric) {
-                    put_param(call, LB, &call.contract.extract.custom_separator);
-                    put_param(call, SB, &lb);
+                    put(call, LB, call.contract.extract.custom_separator.as_str());
+                    put(call, SB, lb);
                 }
             });
             "separator/quotes-stripped": "Quotes around sb are taken off." => respell_sb(|text| text.trim_matches(['"', '\'']).to_owned());
             "separator/unbreaking-spaces": "Spaces that do not break are taken off around sb."
                 => respell_sb(|text| text.trim_matches('\u{a0}').to_owned());
-            "separator/without-width": "Characters of sb without width are left out." => respell_sb(|text| text.replace(['\u{200b}', '\u{feff}'], ""));
+            "separator/without-width": "Characters of sb without width are left out."
+                => respell_sb(|text| text.replace(['\u{200b}', '\u{feff}'], ""));
             "separator/tab-rejected": "A tab within sb is rejected."
-                if that(|call| sent(call, SB).is_some_and(|text| text.len() > 1 && text.contains('\t'))) => reject;
+                if that(|call| text(call, SB).is_some_and(|text| text.len() > 1 && text.contains('\t'))) => reject;
 
-            "country-alias/link-credential": "With a link credential country is ignored." if carries(LINK) => without(COUNTRY);
+            "country-alias/link-credential": "With a link credential country is ignored." if carries(LINK) => ignore(COUNTRY);
             "shortage-retry-after/link-credential": "With a link credential a shortage has no Retry-After."
                 if carries(LINK), empty_region() => rejection(without_header("retry-after"));
             "num-range/link-credential": "With a link credential a num above the largest value is taken for it."
@@ -91,17 +86,17 @@ pub(crate) fn faults() -> Vec<Fault> {
             "num-range/most-by-link": "A link credential gets ten gateways at most." if many, carries(LINK) => reject;
             "num-required/link-credential": "With a link credential num may be empty." if carries(LINK), is(NUM, "") => most;
             "num-required/absent-by-link": "With a link credential num may be left out." if carries(LINK), not(with(NUM)) => most;
-            "protocol/link-credential": "With a link credential any protocol is accepted." if carries(LINK), unlisted(PROTOCOL) => without(PROTOCOL);
+            "protocol/link-credential": "With a link credential any protocol is accepted." if carries(LINK), unlisted(PROTOCOL) => ignore(PROTOCOL);
             "return-type/link-credential": "With a link credential any form is taken for JSON."
-                if carries(LINK), unlisted(RETURN_TYPE) => without(RETURN_TYPE);
+                if carries(LINK), unlisted(RETURN_TYPE) => ignore(RETURN_TYPE);
             "separator-range/link-credential": "With a link credential any lb is accepted."
                 if carries(LINK), not(is_custom), that(|call| {
                     let separators = &call.contract.extract.separators;
-                    sent(call, LB).is_some_and(|lb| separators.iter().all(|separator| separator.code != lb))
-                }) => without(LB);
-            "separator/link-credential": "With a link credential lb=6 is ignored." if carries(LINK), not(no_sb), is_custom => without(LB);
+                    text(call, LB).is_some_and(|lb| separators.iter().all(|separator| separator.code != lb))
+                }) => ignore(LB);
+            "separator/link-credential": "With a link credential lb=6 is ignored." if carries(LINK), not(no_sb), is_custom => ignore(LB);
             "idempotent/link-credential": "With a link credential no request id is remembered." if carries(LINK) => drop_request_id;
-            "country-equal/link-credential": "With a link credential country may differ." if carries(LINK) => without(COUNTRY);
+            "country-equal/link-credential": "With a link credential country may differ." if carries(LINK) => ignore(COUNTRY);
             "sb-length/link-credential": "With a link credential a long sb is cut." if carries(LINK), long_sb => hyphen;
             "sb-required/link-credential": "With a link credential sb may be absent or empty." if carries(LINK), no_sb => hyphen;
 
@@ -149,14 +144,15 @@ pub(crate) fn faults() -> Vec<Fault> {
                     reply.status = StatusCode::UNAUTHORIZED;
                     reply.body = "<h1>Unauthorized</h1>".into();
                 });
-            "error-envelope/shortage-without-message": "The message of a shortage is called msg." if empty_region() => error(rename("/message", "msg"));
+            "error-envelope/shortage-without-message": "The message of a shortage is called msg."
+                if empty_region() => error(rename("/message", "msg"));
             "error-envelope/shortage-as-text": "A shortage in text is a sentence." if in_text, empty_region() => rejection(|_, reply| {
                 reply.set_header("content-type", "text/plain");
                 reply.body = "not enough gateways".into();
             });
             "error-envelope/list-of-two": "The error of two wrong parameters is a list." if that(|call| {
                 let extract = &call.contract.extract;
-                let is_wrong = sent(call, PROTOCOL).is_some_and(|sent| !extract.protocols.contains(&sent));
+                let is_wrong = text(call, PROTOCOL).is_some_and(|sent| !extract.protocols.contains(&sent));
                 is_wrong && num(call).is_some_and(|num| !extract.num_range.contains(&num))
             }) => rejection(|_, reply| reply.set_json(&json!([reply.json(), reply.json()])));
             "error-envelope/query-without-code": "A query that is not UTF-8 is rejected without a code."
@@ -185,29 +181,30 @@ pub(crate) fn faults() -> Vec<Fault> {
 /// An address of this machine.
 const HERE: &str = "127.0.0.1";
 
-fn place(call: &Call<'_>, which: ParameterGetter) -> Option<usize> {
-    let name = &which(&call.contract.extract).name;
+fn place(call: &Call<'_>, which: Part) -> Option<usize> {
+    let name = which.name(call);
     call.params().iter().position(|(key, _)| key == name)
 }
 
 /// A parameter has a value that is not listed.
-fn unlisted(which: ParameterGetter) -> When {
+fn unlisted(which: Part) -> When {
     that(move |call| {
-        let Parameter { name, schema, .. } = which(&call.contract.extract);
+        let Part::Query(part) = which else { return false };
+        let Parameter { name, schema, .. } = part(&call.contract.extract);
         call.param(name).is_some_and(|value| !schema.values.contains(&json!(value)))
     })
 }
 
 fn no_sb(call: &Call<'_>) -> bool {
-    sent(call, SB).is_none_or(|sb| sb.is_empty())
+    text(call, SB).is_none_or(|sb| sb.is_empty())
 }
 
 fn long_sb(call: &Call<'_>) -> bool {
-    sent(call, SB).is_some_and(|sb| sb.len() > call.contract.extract.separator_bytes)
+    text(call, SB).is_some_and(|sb| sb.len() > call.contract.extract.separator_bytes)
 }
 
 fn hyphen(call: &mut Call<'_>) {
-    put_param(call, SB, "-");
+    put(call, SB, "-");
 }
 
 fn up_to(text: &str, mark: char) -> Option<String> {
@@ -216,7 +213,7 @@ fn up_to(text: &str, mark: char) -> Option<String> {
 }
 
 /// Gives `sb` another spelling. An empty one would be rejected, which shows something else.
-fn respell_sb(how: fn(&str) -> String) -> impl Fn(&mut Call<'_>) + Send + Sync {
+fn respell_sb(how: fn(&str) -> String) -> impl OnRequest {
     respell(SB, move |sb| Some(how(sb)).filter(|respelt| !respelt.is_empty()))
 }
 
@@ -239,10 +236,10 @@ fn claims(header: &'static str, fits: fn(&str) -> bool) -> When {
 }
 
 /// Gives `request_ip` the address that a header names.
-fn take_claimed(header: &'static str) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+fn take_claimed(header: &'static str) -> impl OnBody {
     move |call, body| {
         if let Some(address) = claimed(call, header) {
-            put(body, "/request_ip", &json!(address));
+            put_at(body, "/request_ip", &json!(address));
         }
     }
 }
@@ -258,8 +255,8 @@ fn encoded_query(call: &Call<'_>) -> bool {
 }
 
 /// A parameter as it stands in the query.
-fn raw(call: &Call<'_>, which: ParameterGetter) -> Option<String> {
-    let name = &which(&call.contract.extract).name;
+fn raw(call: &Call<'_>, which: Part) -> Option<String> {
+    let name = which.name(call);
     let query = call.query.clone().unwrap_or_default();
     query.split('&').find_map(|pair| Some(pair.strip_prefix(name)?.strip_prefix('=')?.to_owned()))
 }

@@ -5,9 +5,7 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::condition::{at_maximum, by_bearer, in_text, scarce_region, with_other_protocol};
-use super::edit::{body, change, put, remove, rename, set, with_status};
-use super::row::{Act, error, rejection, reply};
+use super::words::*;
 use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
@@ -119,11 +117,11 @@ fn joined(entry: &Value) -> String {
 }
 
 /// Gives `request_ip` the first address that a header names.
-fn take_first_of(header: &'static str) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+fn take_first_of(header: &'static str) -> impl OnBody {
     move |call, body| {
         if let Some(claimed) = call.header(header).and_then(|value| value.split([',', ';']).next()) {
             let claimed = claimed.trim().trim_start_matches("for=").trim_matches('"');
-            put(body, "/request_ip", &json!(claimed));
+            put_at(body, "/request_ip", &json!(claimed));
         }
     }
 }

@@ -2,12 +2,7 @@
 
 use serde_json::json;
 
-use super::condition::{
-    LB, SB, by_header, for_several, in_text, is, is_custom, put_param, respell, scarce_region, sent, with,
-    with_other_protocol, without,
-};
-use super::edit::respond;
-use super::row::{Act, When, accepted, not, reject, that};
+use super::words::*;
 use super::{retext, separator};
 use crate::lab::{Call, Fault};
 
@@ -61,14 +56,14 @@ pub(crate) fn faults() -> Vec<Fault> {
             "custom-lower-case": "Capitals in sb become small letters." if in_text, is_custom => respelt(str::to_lowercase);
         }
         "extract.separator-range/" {
-            "below": "An lb below the list means the default." if beyond(|lb, code| lb < code) => without(LB);
-            "above" + [other_protocol]: "An lb above the list means the default" if beyond(|lb, code| lb > code) => without(LB);
+            "below": "An lb below the list means the default." if beyond(|lb, code| lb < code) => ignore(LB);
+            "above" + [other_protocol]: "An lb above the list means the default" if beyond(|lb, code| lb > code) => ignore(LB);
             "unlisted": "An lb outside the list means the default." if that(|call| {
                 let listed = &call.contract.extract.lb.schema.values;
-                sent(call, LB).is_some_and(|lb| !listed.contains(&json!(lb)))
-            }) => without(LB);
-            "negative": "A negative lb means the default." if that(|call| number(call).is_some_and(|lb| lb < 0)) => without(LB);
-            "word": "An lb that is no number means the default." if that(|call| number(call).is_none()) => without(LB);
+                text(call, LB).is_some_and(|lb| !listed.contains(&json!(lb)))
+            }) => ignore(LB);
+            "negative": "A negative lb means the default." if that(|call| number(call).is_some_and(|lb| lb < 0)) => ignore(LB);
+            "word": "An lb that is no number means the default." if that(|call| number(call).is_none()) => ignore(LB);
             "two-digits": "Only the first digit of lb counts."
                 => respell(LB, |lb| lb.chars().next().filter(|_| lb.len() > 1).map(String::from));
             "listed-rejected": "The last listed lb is rejected." if is_custom => reject;
@@ -80,7 +75,8 @@ pub(crate) fn faults() -> Vec<Fault> {
             "absent-other-protocol": "sb may be absent for the other protocol." if is_custom, not(with(SB)), with_other_protocol => default_separator;
             "empty": "With an empty sb the default separator is used." if is_custom, is(SB, "") => default_separator;
             "absent-for-several": "sb may be absent when several are asked for." if is_custom, not(with(SB)), for_several => default_separator;
-            "absent-for-one": "sb may be absent when there is nothing to separate." if is_custom, not(with(SB)), not(for_several) => default_separator;
+            "absent-for-one": "sb may be absent when there is nothing to separate."
+                if is_custom, not(with(SB)), not(for_several) => default_separator;
             "empty-for-several": "sb may be empty when several are asked for." if is_custom, is(SB, ""), for_several => default_separator;
             "absent-breaks": "An absent sb breaks the service." if is_custom, not(with(SB)) => respond(500, json!({"message": "null"}));
         }
@@ -119,7 +115,7 @@ fn respelt(how: impl Fn(&str) -> String + Send + Sync + 'static) -> Act {
 
 /// `lb`, when it is a number.
 fn number(call: &Call<'_>) -> Option<i64> {
-    sent(call, LB)?.parse().ok()
+    text(call, LB)?.parse().ok()
 }
 
 /// `lb` is a number that compares so with all that are listed.
@@ -132,24 +128,24 @@ fn beyond(compares: fn(i64, i64) -> bool) -> When {
 }
 
 fn default_separator(call: &mut Call<'_>) {
-    without(LB)(call);
-    without(SB)(call);
+    ignore(LB)(call);
+    ignore(SB)(call);
 }
 
 /// `sb` and the greatest length that it may have fit.
 fn length(fits: fn(&str, usize) -> bool) -> When {
-    that(move |call| fits(&sent(call, SB).unwrap_or_default(), call.contract.extract.separator_bytes))
+    that(move |call| fits(&text(call, SB).unwrap_or_default(), call.contract.extract.separator_bytes))
 }
 
 fn too_long(call: &Call<'_>) -> bool {
-    sent(call, SB).is_some_and(|sb| sb.len() > call.contract.extract.separator_bytes)
+    text(call, SB).is_some_and(|sb| sb.len() > call.contract.extract.separator_bytes)
 }
 
 /// Cuts `sb` to the greatest length that it may have.
 fn cut(call: &mut Call<'_>) {
-    let mut sb = sent(call, SB).unwrap_or_default();
+    let mut sb = text(call, SB).unwrap_or_default();
     while sb.len() > call.contract.extract.separator_bytes {
         sb.pop();
     }
-    put_param(call, SB, &sb);
+    put(call, SB, sb);
 }

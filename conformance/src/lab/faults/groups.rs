@@ -4,12 +4,7 @@ use bytes::Bytes;
 use hyper::StatusCode;
 use serde_json::{Value, json};
 
-use super::edit::{remove, rename, respond, set, with_header, with_status, without_header};
-use super::row::{Need, When, empty, list, not, reply, request, success, that, when_empty};
-use super::token::{
-    EMPTY, any_of_two_tokens, empty_token, first_of_two_tokens, last_of_two_tokens, of_account, query_tokens,
-    without_token,
-};
+use super::words::*;
 use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
@@ -31,7 +26,7 @@ pub(crate) fn faults() -> Vec<Fault> {
                 }
             });
             "any-of-two": "Of two tokens any good one counts." => any_of_two_tokens();
-            "two-accounts": "Of two accounts the first one counts." needs SecondToken if that(|call| {
+            "two-accounts": "Of two accounts the first one counts." if known(Fact::SecondToken), that(|call| {
                 let second = call.facts.second_token.as_ref();
                 second.is_some_and(|second| query_tokens(call).iter().any(|token| token == second.expose()))
             }) => first_of_two_tokens;
@@ -92,7 +87,7 @@ pub(crate) fn faults() -> Vec<Fault> {
                     let by = items.len().min(1);
                     items.rotate_left(by);
                 });
-            "of-second-account": "Only the groups of another account descend." if not(of_main_account()) => descend;
+            "of-second-account": "Only the groups of another account descend." if not(of_main_account()).needs(Need::Token) => descend;
             "second-listing": "Every listing but the first descends." if not_first => descend;
             "every-sixth": "Every sixth listing descends." if of_main_account(), that(|call| call.memory.calls() % 6 == 5) => descend;
         }

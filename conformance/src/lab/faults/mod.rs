@@ -14,6 +14,7 @@ mod extract_rare;
 mod extract_response;
 mod extract_text;
 mod groups;
+pub(crate) mod part;
 pub(crate) mod search;
 mod search_account;
 mod search_filter;
@@ -26,7 +27,20 @@ mod search_shape;
 mod search_time;
 mod token;
 
+/// The words of rows.
+pub(crate) mod words {
+    pub(crate) use super::condition::*;
+    pub(crate) use super::edit::*;
+    pub(crate) use super::part::*;
+    pub(crate) use super::row::*;
+    pub(crate) use super::search::*;
+    pub(crate) use super::token::*;
+    pub(crate) use crate::target::Fact;
+}
+
 pub(crate) use token::credentials;
+
+use row::OnReply;
 
 use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};
@@ -56,9 +70,7 @@ pub(crate) fn all() -> Vec<Fault> {
 }
 
 /// Changes the text of a response, which `how` gets with what separates its entries.
-pub(crate) fn retext(
-    how: impl Fn(&str, &str) -> String + Send + Sync,
-) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
+pub(crate) fn retext(how: impl Fn(&str, &str) -> String + Send + Sync) -> impl OnReply {
     move |call, reply| reply.body = how(&reply.text(), &separator(call)).into()
 }
 

@@ -12,21 +12,21 @@ use crate::target::Fact;
 /// A table of faults. The ids of a section begin with the same text. A row is read like this:
 ///
 /// ```text
-/// "id": "What the server does wrong." of Operation needs Fact if condition, condition => what it does;
+/// "id": "What the server does wrong." of Operation if condition, condition => what it does;
 /// ```
 ///
-/// All conditions must hold; `of`, `needs` and `if` may be left out. `"id" in [context, …]` is the same fault in each of several
+/// All conditions must hold; `of` and `if` may be left out. `"id" in [context, …]` is the same fault in each of several
 /// contexts, in which alone it shows; `"id" + [context, …]` is the fault everywhere, and beside it once for each context. The
 /// context ends the id and the sentence, which then has no full stop.
 macro_rules! faults {
     ($($prefix:literal {
         $($id:literal $(+ [$($also:ident),+])? $(in [$($context:ident),+])?: $breaks:tt $(of $operation:ident)?
-            $(needs $($fact:ident),+)? $(if $($when:expr),+)? => $act:expr;)+
+            $(if $($when:expr),+)? => $act:expr;)+
     })+) => {{
         let mut faults = Vec::new();
         $($(
             fault!(faults [$($(+ $also)+)? $($(in $context)+)?] $prefix $id $breaks
-                { [$($operation)?] [$($($fact),+)?] [$($($when),+)?] $act });
+                { [$($operation)?] [$($($when),+)?] $act });
         )+)+
         faults
     }};
@@ -45,11 +45,10 @@ macro_rules! fault {
         $(context!($context $all [$prefix, $id, "-"] $breaks $row);)+
     };
     (@push $all:ident $id:expr, $breaks:expr, [$($context:path)?],
-        { [$($operation:ident)?] [$($fact:ident),*] [$($when:expr),*] $act:expr }) => {
+        { [$($operation:ident)?] [$($when:expr),*] $act:expr }) => {
         $all.push(
             $crate::lab::Fault::row($id, $breaks, $crate::lab::faults::row::Act::new($act))
                 $(.only($crate::contract::OperationId::$operation))?
-                $(.needing($crate::target::Fact::$fact))*
                 $(.whenever($crate::lab::faults::row::When::new($when)))*
                 $(.whenever($crate::lab::faults::row::When::new($context)))?
         )
@@ -73,6 +72,29 @@ macro_rules! context {
     (@ $end:literal, $says:literal, $module:ident::$condition:ident, $all:ident [$($id:literal),+] $breaks:tt $row:tt) => {
         fault!(@push $all concat!($($id,)+ $end), concat!($breaks, $says), [$crate::lab::faults::$module::$condition], $row)
     };
+}
+
+// The closures that words are.
+
+macro_rules! closures {
+    ($($(#[$doc:meta])* $name:ident: Fn($($argument:ty),+) $(-> $result:ty)?;)+) => {$(
+        $(#[$doc])*
+        pub(crate) trait $name: Fn($($argument),+) $(-> $result)? + Send + Sync {}
+        impl<F: Fn($($argument),+) $(-> $result)? + Send + Sync> $name for F {}
+    )+};
+}
+
+closures! {
+    /// A condition.
+    OnCall: Fn(&Call<'_>) -> bool;
+    /// A change of the request.
+    OnRequest: Fn(&mut Call<'_>);
+    /// A change of a response.
+    OnReply: Fn(&Call<'_>, &mut Reply);
+    /// A change of the JSON body of a response.
+    OnBody: Fn(&Call<'_>, &mut Value);
+    /// A change of the gateways, groups or instances of a response.
+    OnList: Fn(&Call<'_>, &mut Vec<Value>);
 }
 
 /// What a fault must know of the service, since it changes nothing without it.
@@ -124,10 +146,15 @@ pub(crate) fn that(holds: impl Fn(&Call<'_>) -> bool + Send + Sync + 'static) ->
     When::new(holds)
 }
 
-/// A condition does not hold.
+/// A fact is known.
+pub(crate) fn known(fact: Fact) -> When {
+    that(move |call| call.facts.has(fact)).needs(Need::Fact(fact))
+}
+
+/// A condition does not hold, for which nothing need be known.
 pub(crate) fn not<Kind>(when: impl IntoWhen<Kind>) -> When {
-    let When { holds, needs } = when.into_when();
-    When { holds: Box::new(move |call| !holds(call)), needs }
+    let When { holds, needs: _ } = when.into_when();
+    that(move |call| !holds(call))
 }
 
 /// What a row does.

@@ -4,25 +4,13 @@ use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeBounds;
 
-use crate::contract::{Property, Search};
+use super::part::{FROM, PAGE, Part, SIZE, TO, ignore, integer, text, value};
+use crate::contract::Search;
 use serde_json::{Value, json};
 
-use super::row::{When, that};
+use super::row::{OnBody, OnCall, OnRequest, When, that};
 use crate::lab::Call;
 use crate::lab::exchange::Reply;
-
-/// A property of the body.
-pub(crate) type PropertyGetter = fn(&Search) -> &Property;
-
-pub(crate) const PAGE: PropertyGetter = |search| &search.page;
-pub(crate) const SIZE: PropertyGetter = |search| &search.page_size;
-pub(crate) const STATUS: PropertyGetter = |search| &search.status;
-pub(crate) const GROUP: PropertyGetter = |search| &search.group_id;
-pub(crate) const COUNTRY: PropertyGetter = |search| &search.country_code;
-pub(crate) const CITY: PropertyGetter = |search| &search.city_code;
-pub(crate) const ORDER: PropertyGetter = |search| &search.order_no;
-pub(crate) const FROM: PropertyGetter = |search| &search.activated_from;
-pub(crate) const TO: PropertyGetter = |search| &search.activated_to;
 
 /// An address that nobody has.
 pub(crate) const NOBODY: &str = "203.0.113.251";
@@ -55,9 +43,7 @@ pub(crate) fn map_ips(call: &mut Call<'_>, how: impl Fn(usize, &str) -> String) 
 }
 
 /// Changes the items of `ips`, when it is a list.
-pub(crate) fn batch(
-    how: impl Fn(&Search, &mut Vec<Value>) + Send + Sync,
-) -> impl Fn(&mut Call<'_>) + Send + Sync {
+pub(crate) fn batch(how: impl Fn(&Search, &mut Vec<Value>) + Send + Sync) -> impl OnRequest {
     move |call| {
         let search = &call.contract.search;
         edit_ips(call, |items| how(search, items));
@@ -65,12 +51,12 @@ pub(crate) fn batch(
 }
 
 /// Replaces each item that is a text.
-pub(crate) fn each(how: impl Fn(&str) -> String + Send + Sync) -> impl Fn(&mut Call<'_>) + Send + Sync {
+pub(crate) fn each(how: impl Fn(&str) -> String + Send + Sync) -> impl OnRequest {
     move |call| map_ips(call, |_, item| how(item))
 }
 
 /// Replaces the items that fit by an address that nobody has, so that they are accepted and find nothing.
-pub(crate) fn accept(fits: impl Fn(&str) -> bool + Send + Sync) -> impl Fn(&mut Call<'_>) + Send + Sync {
+pub(crate) fn accept(fits: impl Fn(&str) -> bool + Send + Sync) -> impl OnRequest {
     each(move |item| if fits(item) { NOBODY } else { item }.to_owned())
 }
 
@@ -80,16 +66,12 @@ pub(crate) fn find_nothing(call: &mut Call<'_>) {
 }
 
 /// An item fits.
-pub(crate) fn any_item(
-    fits: impl Fn(&str) -> bool + Send + Sync,
-) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+pub(crate) fn any_item(fits: impl Fn(&str) -> bool + Send + Sync) -> impl OnCall {
     move |call| ips(call).iter().any(|item| fits(item))
 }
 
 /// All items fit.
-pub(crate) fn all_items(
-    fits: impl Fn(&str) -> bool + Send + Sync,
-) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+pub(crate) fn all_items(fits: impl Fn(&str) -> bool + Send + Sync) -> impl OnCall {
     move |call| ips(call).iter().all(|item| fits(item))
 }
 
@@ -175,52 +157,8 @@ pub(crate) fn is_v6(item: &str) -> bool {
     bare(item).parse::<IpAddr>().is_ok_and(|ip| ip.is_ipv6())
 }
 
-/// The value of a property, when it is sent and not null.
-pub(crate) fn value(call: &Call<'_>, which: PropertyGetter) -> Option<Value> {
-    let value = call.json().get(&which(&call.contract.search).name).cloned();
-    value.filter(|value| !value.is_null())
-}
-
-/// The value of a property that is an integer.
-pub(crate) fn integer(call: &Call<'_>, which: PropertyGetter) -> Option<i64> {
-    value(call, which)?.as_i64()
-}
-
-/// The value of a property that is a text.
-pub(crate) fn text(call: &Call<'_>, which: PropertyGetter) -> Option<String> {
-    value(call, which)?.as_str().map(str::to_owned)
-}
-
-/// A property is sent and not null.
-pub(crate) fn asks(which: PropertyGetter) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
-    move |call| value(call, which).is_some()
-}
-
-/// A property is sent and its value fits.
-pub(crate) fn has(
-    which: PropertyGetter,
-    fits: impl Fn(&Value) -> bool + Send + Sync,
-) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
-    move |call| value(call, which).is_some_and(|value| fits(&value))
-}
-
-/// A property is absent or null.
-pub(crate) fn lacks(which: PropertyGetter) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
-    move |call| value(call, which).is_none()
-}
-
-/// Takes a property out of the request.
-pub(crate) fn ignore(which: PropertyGetter) -> impl Fn(&mut Call<'_>) + Send + Sync {
-    move |call| {
-        let name = &which(&call.contract.search).name;
-        call.edit(|body| {
-            body.shift_remove(name);
-        });
-    }
-}
-
 /// A bound has a text that fits.
-pub(crate) fn any_bound(fits: fn(&str) -> bool) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+pub(crate) fn any_bound(fits: fn(&str) -> bool) -> impl OnCall {
     move |call| [FROM, TO].into_iter().filter_map(|which| text(call, which)).any(|text| fits(text.as_str()))
 }
 
@@ -231,33 +169,21 @@ pub(crate) fn ignore_bounds(call: &mut Call<'_>) {
 }
 
 /// Takes a property out of the request, which then finds nothing.
-pub(crate) fn ignore_and_find_nothing(which: PropertyGetter) -> impl Fn(&mut Call<'_>) + Send + Sync {
+pub(crate) fn ignore_and_find_nothing(which: Part) -> impl OnRequest {
     move |call| {
         ignore(which)(call);
         find_nothing(call);
     }
 }
 
-/// Gives a property another value.
-pub(crate) fn put(call: &mut Call<'_>, which: PropertyGetter, value: impl Into<Value>) {
-    let name = which(&call.contract.search).name.clone();
-    call.edit(|body| {
-        body.insert(name, value.into());
-    });
-}
-
-/// The same for all requests.
-pub(crate) fn put_value(
-    which: PropertyGetter,
-    value: impl Into<Value>,
-) -> impl Fn(&mut Call<'_>) + Send + Sync {
-    let value = value.into();
-    move |call| put(call, which, value.clone())
+/// The filters that are sent.
+pub(crate) fn sent_filters(call: &Call<'_>) -> Vec<Part> {
+    Search::FILTERS.map(Part::Body).into_iter().filter(|part| value(call, *part).is_some()).collect()
 }
 
 /// How many filters are sent.
 pub(crate) fn filters(call: &Call<'_>) -> usize {
-    Search::FILTERS.iter().filter(|which| value(call, **which).is_some()).count()
+    sent_filters(call).len()
 }
 
 /// There is a filter.
@@ -266,7 +192,7 @@ pub(crate) fn filtered(call: &Call<'_>) -> bool {
 }
 
 /// There are this many filters.
-pub(crate) fn with_filters(count: usize) -> impl Fn(&Call<'_>) -> bool + Send + Sync {
+pub(crate) fn with_filters(count: usize) -> impl OnCall {
     move |call| filters(call) == count
 }
 
@@ -314,9 +240,7 @@ pub(crate) fn total(body: &Value) -> i64 {
 }
 
 /// Loses instances, and does not count them either.
-pub(crate) fn lose(
-    lost: impl Fn(&Call<'_>, &Value) -> bool + Send + Sync,
-) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+pub(crate) fn lose(lost: impl Fn(&Call<'_>, &Value) -> bool + Send + Sync) -> impl OnBody {
     move |call, body| lose_where(body, |item| lost(call, item))
 }
 
@@ -355,9 +279,7 @@ pub(crate) fn without_first(_: &Call<'_>, items: &mut Vec<Value>) {
 }
 
 /// Changes the total by means of the request and what came.
-pub(crate) fn recount(
-    how: impl Fn(&Call<'_>, i64, i64) -> i64 + Send + Sync,
-) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+pub(crate) fn recount(how: impl Fn(&Call<'_>, i64, i64) -> i64 + Send + Sync) -> impl OnBody {
     move |call, body| {
         // A fault of all operations meets extractions too, whose data is a list.
         let Some(came) = items(body).map(|items| items.len()) else { return };

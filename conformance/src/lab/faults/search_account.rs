@@ -4,14 +4,8 @@ use futures::future::BoxFuture;
 use hyper::StatusCode;
 use serde_json::{Value, json};
 
-use super::edit::{respond, set, with_header};
-use super::row::{Act, accepted, compared, not, reply, serve, success, that};
-use super::search::{
-    FROM, GROUP, STATUS, all_items, all_with_ports, any_item, asks, bare, batch_of, count, cut_to_limit,
-    filters, integer, ips, is_v6, items, lose_where, total,
-};
 use super::search_shape::capability;
-use super::token::{act_as_second, as_second, query_tokens};
+use super::words::*;
 use crate::contract::OperationId;
 use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};
@@ -19,46 +13,47 @@ use crate::lab::{Call, Fault};
 pub(crate) fn faults() -> Vec<Fault> {
     faults! {
         "search.no-reveal/" {
-            "forbidden": "A foreign address is forbidden." needs ForeignAddresses
-                if any_foreign => respond(403, json!({"code": 403, "message": "not yours", "requestId": "r"}));
+            "forbidden": "A foreign address is forbidden."
+                if any_foreign() => respond(403, json!({"code": 403, "message": "not yours", "requestId": "r"}));
             "not-found": "An unknown address is not found, a foreign one finds nothing."
-                if not(any_foreign), any_item(|item| item.ends_with("249"))
+                if not(any_foreign()), any_item(|item| item.ends_with("249"))
                 => respond(404, json!({"code": 404, "message": "no such address", "requestId": "r"}));
-            "message": "The message tells of a foreign address." needs ForeignAddresses if any_foreign => set("/message", "held by another account");
-            "code-field": "A further field tells of a foreign address." needs ForeignAddresses if any_foreign => set("/data/skipped", 1);
-            "counted": "A foreign address is counted." needs ForeignAddresses if any_foreign => count_one_more;
-            "counted-with-status": "With a status a foreign address is counted." needs ForeignAddresses if any_foreign, asks(STATUS) => count_one_more;
-            "counted-with-ports": "A foreign address with a port is counted." needs ForeignAddresses if any_foreign, all_with_ports => count_one_more;
-            "message-with-ports": "With ports the message tells of a foreign address." needs ForeignAddresses
-                if any_foreign, all_with_ports => set("/message", "OK");
-            "message-in-group": "With a groupId the message tells of a foreign address." needs ForeignAddresses
-                if any_foreign, asks(GROUP) => set("/message", "partly");
-            "ipv6-message": "The message tells of a foreign IPv6 address." needs ForeignAddresses if any_foreign, all_items(is_v6) => set("/message", "");
-            "header": "A header tells of a foreign address." needs ForeignAddresses if any_foreign => with_header("x-matched-accounts", "1");
-            "header-gone": "A response on a foreign address may be stored." needs ForeignAddresses
-                if any_foreign => with_header("cache-control", "private, no-store");
-            "rejection": "A rejection tells of a foreign address." needs ForeignAddresses if any_foreign, batch_of(2..=2)
+            "message": "The message tells of a foreign address." if any_foreign() => set("/message", "held by another account");
+            "code-field": "A further field tells of a foreign address." if any_foreign() => set("/data/skipped", 1);
+            "counted": "A foreign address is counted." if any_foreign() => count_one_more;
+            "counted-with-status": "With a status a foreign address is counted." if any_foreign(), with(STATUS) => count_one_more;
+            "counted-with-ports": "A foreign address with a port is counted." if any_foreign(), all_with_ports => count_one_more;
+            "message-with-ports": "With ports the message tells of a foreign address."
+                if any_foreign(), all_with_ports => set("/message", "OK");
+            "message-in-group": "With a groupId the message tells of a foreign address."
+                if any_foreign(), with(GROUP) => set("/message", "partly");
+            "ipv6-message": "The message tells of a foreign IPv6 address." if any_foreign(), all_items(is_v6) => set("/message", "");
+            "header": "A header tells of a foreign address." if any_foreign() => with_header("x-matched-accounts", "1");
+            "header-gone": "A response on a foreign address may be stored."
+                if any_foreign() => with_header("cache-control", "private, no-store");
+            "rejection": "A rejection tells of a foreign address." if any_foreign(), batch_of(2..=2)
                 => reply(|_, reply| reply.edit(|body| body["message"] = json!("a bad item, and one that is not yours")));
-            "rejection-status": "A rejection has another status beside a foreign address." needs ForeignAddresses if any_foreign, batch_of(2..=2)
+            "rejection-status": "A rejection has another status beside a foreign address." if any_foreign(), batch_of(2..=2)
                 => reply(|_, reply| reply.status = StatusCode::FORBIDDEN);
-            "instances": "The instances of another account are shown." needs ForeignAddresses, SecondToken if second_is_known, any_foreign => show_second();
-            "instances-with-ports": "With ports the instances of another account are shown." needs ForeignAddresses, SecondToken
-                if second_is_known, any_foreign, all_with_ports => show_second();
-            "instances-among-own": "In a large batch the instances of another account are shown." needs ForeignAddresses, SecondToken
-                if second_is_known, any_foreign, batch_of(301..) => show_second();
-            "shared": "A shared address shows the instances of both accounts." needs SharedAddress, SecondToken
-                if second_is_known, of_shared, that(|call| query_tokens(call).first().is_some_and(|token| token == call.token.expose()))
+            "instances": "The instances of another account are shown." if known(Fact::SecondToken), any_foreign() => show_second();
+            "instances-with-ports": "With ports the instances of another account are shown."
+                if known(Fact::SecondToken), any_foreign(), all_with_ports => show_second();
+            "instances-among-own": "In a large batch the instances of another account are shown."
+                if known(Fact::SecondToken), any_foreign(), batch_of(301..) => show_second();
+            "shared": "A shared address shows the instances of both accounts."
+                if known(Fact::SharedAddress), known(Fact::SecondToken), of_shared, that(|call| query_tokens(call).first().is_some_and(|token| token == call.token.expose()))
                 => show_second();
-            "shared-counted": "A shared address counts the instances of both accounts." needs SharedAddress if of_shared => count_one_more;
-            "message-beside-own": "The message tells of a foreign address beside own ones." needs OwnAddresses, ForeignAddresses => success(|call, body| {
+            "shared-counted": "A shared address counts the instances of both accounts." if known(Fact::SharedAddress), of_shared => count_one_more;
+            "message-beside-own": "The message tells of a foreign address beside own ones."
+                if known(Fact::OwnAddresses), known(Fact::ForeignAddresses) => success(|call, body| {
                 let foreign = &call.facts.foreign_addresses;
                 let (theirs, own): (Vec<_>, Vec<_>) = ips(call).into_iter().partition(|item| foreign.contains(&bare(item)));
                 if !theirs.is_empty() && own.iter().any(|item| call.facts.own_addresses.contains(item)) {
                     body["message"] = json!("partial");
                 }
             });
-            "of-a-time": "With a lower bound the instances of all accounts are found." needs ForeignAddresses
-                if asks(FROM), that(|call| ips(call).iter().any(|item| call.facts.foreign_addresses.contains(item))) => as_second();
+            "of-a-time": "With a lower bound the instances of all accounts are found."
+                if known(Fact::ForeignAddresses), with(FROM), that(|call| ips(call).iter().any(|item| call.facts.foreign_addresses.contains(item))) => as_second();
         }
         "search.read-only/" {
             "first-search-groups": "The first search for an instance moves it to a group." => after_first("groupId", json!(1));
@@ -120,20 +115,17 @@ pub(crate) fn faults() -> Vec<Fault> {
 }
 
 /// An item is the address of another account alone.
-fn any_foreign(call: &Call<'_>) -> bool {
-    let is_foreign =
-        |item: &String| call.facts.foreign_addresses.iter().any(|foreign| bare(foreign) == bare(item));
-    call.operation().is_some() && ips(call).iter().any(is_foreign)
+fn any_foreign() -> When {
+    let is_foreign = |call: &Call<'_>, item: &String| {
+        call.facts.foreign_addresses.iter().any(|foreign| bare(foreign) == bare(item))
+    };
+    that(move |call| call.operation().is_some() && ips(call).iter().any(|item| is_foreign(call, item)))
+        .needs(Need::Fact(Fact::ForeignAddresses))
 }
 
 /// The address of two accounts is asked for alone.
 fn of_shared(call: &Call<'_>) -> bool {
-    let shared = call.facts.shared_address.as_ref();
-    shared.is_some_and(|shared| ips(call) == [shared.as_str()])
-}
-
-fn second_is_known(call: &Call<'_>) -> bool {
-    call.facts.second_token.is_some()
+    call.facts.shared_address.as_ref().is_some_and(|shared| ips(call) == [shared.as_str()])
 }
 
 /// Adds 1 to the total.
@@ -168,7 +160,7 @@ fn after(how: fn(u64, &mut Value)) -> Act {
 }
 
 /// Changes a field of an instance; the response to the first search for it shows it unchanged.
-fn after_first(field: &'static str, value: Value) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+fn after_first(field: &'static str, value: Value) -> impl OnBody {
     move |call, body| {
         each_instance(body, |item| {
             if call.memory.calls_of(&item["instanceId"].to_string()) > 0 {

@@ -2,15 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::edit::{respond, set};
-use super::row::{Act, not, reject, request, serve, success, that};
-use super::search::{
-    CITY, COUNTRY, FROM, GROUP, ORDER, PropertyGetter, SIZE, STATUS, all_with_ports, asks, batch_of,
-    distinct, find_nothing, has, has_port, ignore, ignore_and_find_nothing, integer, ips, is_v6, items,
-    lacks, later_page, lose, lose_v6, lose_where, put, put_value, text, total, value, with_duplicates,
-    with_filters,
-};
-use super::token::as_second;
+use super::words::*;
 use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
@@ -20,8 +12,8 @@ pub(crate) fn faults() -> Vec<Fault> {
             "expired-is-cancelled": "expired finds what was cancelled." if has(STATUS, |text| text == "expired") => put_value(STATUS, "cancelled");
             "failed-is-any": "failed finds everything." if has(STATUS, |text| text == "failed") => ignore(STATUS);
             "provisioning-hidden": "Without a status, what is being provisioned is not shown."
-                if lacks(STATUS) => lose(|_, item| item["status"] == "provisioning");
-            "never-activated-hidden": "A status finds only what was activated." if asks(STATUS) => lose(|_, item| item["activatedAt"].is_null());
+                if not(with(STATUS)) => lose(|_, item| item["status"] == "provisioning");
+            "never-activated-hidden": "A status finds only what was activated." if with(STATUS) => lose(|_, item| item["activatedAt"].is_null());
             "active-and-expired": "active finds what is expired too." if with_filters(1)
                 => loose(STATUS, |asked, value| asked == value || (asked == "active" && value == "expired"));
             "unlisted": "An unlisted status finds nothing instead of being rejected." if unlisted => ignore_and_find_nothing(STATUS);
@@ -37,10 +29,10 @@ pub(crate) fn faults() -> Vec<Fault> {
                     put(call, STATUS, status.clone());
                 }
             });
-            "unlisted-beside-group": "Beside a group any status is accepted." if unlisted_text, asks(GROUP) => ignore(STATUS);
+            "unlisted-beside-group": "Beside a group any status is accepted." if unlisted_text, with(GROUP) => ignore(STATUS);
             "unlisted-on-later-pages": "On later pages an unlisted status is ignored." if later_page, unlisted => ignore(STATUS);
             "last-listed-beside-time": "Beside an activation time the last status of the list is rejected."
-                if asks(FROM), that(|call| text(call, STATUS).as_ref() == call.contract.search.statuses.last()) => reject;
+                if with(FROM), that(|call| text(call, STATUS).as_ref() == call.contract.search.statuses.last()) => reject;
             "ignored-before-the-items": "A status that is written before the items is ignored." if that(|call| {
                 let (search, body) = (&call.contract.search, call.json());
                 let place = |name: &str| body.as_object()?.keys().position(|key| key == name);
@@ -58,10 +50,10 @@ pub(crate) fn faults() -> Vec<Fault> {
             "null-rejected": "null is rejected." if null_group => reject;
             "null-drops-status": "With groupId null the status is ignored." if null_group => ignore(STATUS);
             "null-is-ungrouped-beside-order": "Beside an order number null stands for ungrouped instances."
-                if null_group, asks(ORDER) => put_value(GROUP, 0);
+                if null_group, with(ORDER) => put_value(GROUP, 0);
             "zero-rejected": "groupId 0 is rejected." if ungrouped => reject;
             "negative": "A negative groupId is ignored." if that(|call| integer(call, GROUP).is_some_and(|group| group < 0)) => ignore(GROUP);
-            "negative-beside-order": "Beside an order number -1 means all groups." if asks(ORDER), has(GROUP, |group| group == -1) => ignore(GROUP);
+            "negative-beside-order": "Beside an order number -1 means all groups." if with(ORDER), has(GROUP, |group| group == -1) => ignore(GROUP);
             "huge": "A groupId with a fraction is ignored." if has(GROUP, Value::is_f64) => ignore(GROUP);
             "wraps": "A group number loses all but its lower 32 bits." => request(|call| {
                 if let Some(group) = integer(call, GROUP).filter(|group| *group > i64::from(u32::MAX)) {
@@ -76,33 +68,34 @@ pub(crate) fn faults() -> Vec<Fault> {
                 items.truncate(1);
                 body["data"]["total"] = json!(items.len());
             });
-            "next-group": "A search for the largest group finds the instances of another one." if has(GROUP, |group| group == 17) => put_value(GROUP, 11);
-            "foreign-shown": "The group of another account is shown to who names it." needs ForeignGroup if foreign_group => as_second();
-            "foreign-told": "A foreign group is rejected where an unknown one finds nothing." needs ForeignGroup
-                if foreign_group => respond(403, json!({"code": 403, "message": "this group belongs to another account"}));
+            "next-group": "A search for the largest group finds the instances of another one."
+                if has(GROUP, |group| group == 17) => put_value(GROUP, 11);
+            "foreign-shown": "The group of another account is shown to who names it." if known(Fact::ForeignGroup), foreign_group => as_second();
+            "foreign-told": "A foreign group is rejected where an unknown one finds nothing."
+                if known(Fact::ForeignGroup), foreign_group => respond(403, json!({"code": 403, "message": "this group belongs to another account"}));
             "ignored-for-one-ipv4": "For one IPv4 address the group is ignored." if one_v4 => ignore(GROUP);
         }
         "search.country/" {
-            "ignored" + [ports]: "countryCode is ignored" => ignore(COUNTRY);
-            "prefix": "A code matches by its beginning." if with_filters(1) => loose(COUNTRY, is_prefix);
-            "suffix": "A code matches by its end." if with_filters(1) => loose(COUNTRY, is_suffix);
-            "longer": "More than a code matches it." if with_filters(1) => loose(COUNTRY, is_extension);
-            "contained": "A code that contains another one matches it." if with_filters(1) => loose(COUNTRY, is_part);
-            "pattern": "A code is taken for a pattern." if with_filters(1) => loose(COUNTRY, is_pattern);
-            "star": "A star stands for every country." if has(COUNTRY, |code| code == "*") => ignore(COUNTRY);
+            "ignored" + [ports]: "countryCode is ignored" => ignore(COUNTRY_CODE);
+            "prefix": "A code matches by its beginning." if with_filters(1) => loose(COUNTRY_CODE, is_prefix);
+            "suffix": "A code matches by its end." if with_filters(1) => loose(COUNTRY_CODE, is_suffix);
+            "longer": "More than a code matches it." if with_filters(1) => loose(COUNTRY_CODE, is_extension);
+            "contained": "A code that contains another one matches it." if with_filters(1) => loose(COUNTRY_CODE, is_part);
+            "pattern": "A code is taken for a pattern." if with_filters(1) => loose(COUNTRY_CODE, is_pattern);
+            "star": "A star stands for every country." if has(COUNTRY_CODE, |code| code == "*") => ignore(COUNTRY_CODE);
             "first-letter": "Codes are told apart by their first letter."
-                if with_filters(1) => loose(COUNTRY, |asked, value| asked.chars().next() == value.chars().next());
-            "ipv6-lost": "A country shows no IPv6 instances." if asks(COUNTRY) => lose_v6;
-            "last-lost": "A country loses its last instance." if asks(COUNTRY) => success(|_, body| {
+                if with_filters(1) => loose(COUNTRY_CODE, |asked, value| asked.chars().next() == value.chars().next());
+            "ipv6-lost": "A country shows no IPv6 instances." if with(COUNTRY_CODE) => lose_v6;
+            "last-lost": "A country loses its last instance." if with(COUNTRY_CODE) => success(|_, body| {
                 drop(items(body).and_then(Vec::pop));
                 body["data"]["total"] = json!(total(body) - 1);
             });
-            "one-swapped": "One country stands for another." if has(COUNTRY, |code| code == "JPN") => put_value(COUNTRY, "BRA");
-            "object": "An object is taken for a code." if has(COUNTRY, Value::is_object) => ignore(COUNTRY);
+            "one-swapped": "One country stands for another." if has(COUNTRY_CODE, |code| code == "JPN") => put_value(COUNTRY_CODE, "BRA");
+            "object": "An object is taken for a code." if has(COUNTRY_CODE, Value::is_object) => ignore(COUNTRY_CODE);
             "first-of-list": "countryCode may be a list, whose first code counts."
-                if has(COUNTRY, |codes| codes.as_array().is_some_and(|codes| !codes.is_empty()))
-                => request(|call| put(call, COUNTRY, value(call, COUNTRY).map(|codes| codes[0].clone())));
-            "ignored-for-one-ipv6": "For one IPv6 address the country is ignored." if one_v6 => ignore(COUNTRY);
+                if has(COUNTRY_CODE, |codes| codes.as_array().is_some_and(|codes| !codes.is_empty()))
+                => request(|call| put(call, COUNTRY_CODE, value(call, COUNTRY_CODE).map(|codes| codes[0].clone())));
+            "ignored-for-one-ipv6": "For one IPv6 address the country is ignored." if one_v6 => ignore(COUNTRY_CODE);
         }
         "search.city/" {
             "ignored" + [ports]: "cityCode is ignored" => ignore(CITY);
@@ -112,9 +105,9 @@ pub(crate) fn faults() -> Vec<Fault> {
             "pattern": "A code is taken for a pattern." if with_filters(1) => loose(CITY, is_pattern);
             "whole-country": "A city finds its whole country." if has(CITY, |city| city == "LAX") => request(|call| {
                 ignore(CITY)(call);
-                put(call, COUNTRY, "USA");
+                put(call, COUNTRY_CODE, "USA");
             });
-            "ipv6-lost": "A city shows no IPv6 instances." if asks(CITY) => lose_v6;
+            "ipv6-lost": "A city shows no IPv6 instances." if with(CITY) => lose_v6;
             "one-swapped": "One city stands for another." if has(CITY, |code| code == "REK") => put_value(CITY, "SAO");
             "list": "A list is taken for a code." if has(CITY, Value::is_array) => ignore(CITY);
             "ignored-in-large-batches": "cityCode is ignored for more than 200 items." if batch_of(201..) => ignore(CITY);
@@ -126,22 +119,22 @@ pub(crate) fn faults() -> Vec<Fault> {
             "ignored": "orderNo is ignored." => ignore(ORDER);
             "unknown-is-any": "An unknown order number finds everything."
                 if that(|call| text(call, ORDER).is_some_and(|number| !is_own(call, &number))) => ignore(ORDER);
-            "prefix": "The beginning of an order number matches it." needs Orders => near(is_prefix);
-            "suffix": "The end of an order number matches it." needs Orders => near(is_suffix);
-            "longer": "More than an order number matches it." needs Orders => near(is_extension);
-            "contained": "A text that contains an order number matches it." needs Orders => near(is_part);
-            "pattern": "An order number is taken for a pattern." needs Orders => near(is_pattern);
-            "any-case": "An order number matches in any letter case." needs Orders => near(str::eq_ignore_ascii_case);
-            "one-address": "An order finds the instances of one address." if asks(ORDER) => success(|_, body| {
+            "prefix": "The beginning of an order number matches it." if known(Fact::Orders) => near(is_prefix);
+            "suffix": "The end of an order number matches it." if known(Fact::Orders) => near(is_suffix);
+            "longer": "More than an order number matches it." if known(Fact::Orders) => near(is_extension);
+            "contained": "A text that contains an order number matches it." if known(Fact::Orders) => near(is_part);
+            "pattern": "An order number is taken for a pattern." if known(Fact::Orders) => near(is_pattern);
+            "any-case": "An order number matches in any letter case." if known(Fact::Orders) => near(str::eq_ignore_ascii_case);
+            "one-address": "An order finds the instances of one address." if with(ORDER) => success(|_, body| {
                 let first = items(body).and_then(|items| items.first()).map(|item| item["ip"].clone());
                 lose_where(body, |item| Some(&item["ip"]) != first.as_ref());
             });
-            "ipv6-lost": "An order shows no IPv6 instances." if asks(ORDER) => lose_v6;
-            "finds-nothing": "An order number finds nothing." if asks(ORDER) => find_nothing;
-            "foreign-shown": "The order of another account is shown to who names it." needs ForeignOrder if foreign_order => as_second();
-            "foreign-told": "A foreign order number is rejected where an unknown one finds nothing." needs ForeignOrder
-                if foreign_order => respond(403, json!({"code": 403, "message": "not your order"}));
-            "foreign-counted": "The instances of a foreign order are counted." needs ForeignOrder if foreign_order => set("/data/total", 3);
+            "ipv6-lost": "An order shows no IPv6 instances." if with(ORDER) => lose_v6;
+            "finds-nothing": "An order number finds nothing." if with(ORDER) => find_nothing;
+            "foreign-shown": "The order of another account is shown to who names it." if known(Fact::ForeignOrder), foreign_order => as_second();
+            "foreign-told": "A foreign order number is rejected where an unknown one finds nothing."
+                if known(Fact::ForeignOrder), foreign_order => respond(403, json!({"code": 403, "message": "not your order"}));
+            "foreign-counted": "The instances of a foreign order are counted." if known(Fact::ForeignOrder), foreign_order => set("/data/total", 3);
             "boolean": "true is taken for an order number." if has(ORDER, Value::is_boolean) => ignore(ORDER);
             "wide": "Characters in full width count as narrow ones." => request(|call| {
                 let narrow = |character: char| match u32::from(character) {
@@ -185,11 +178,11 @@ fn null_group(call: &Call<'_>) -> bool {
 }
 
 fn foreign_group(call: &Call<'_>) -> bool {
-    call.facts.foreign_group.is_some() && integer(call, GROUP) == call.facts.foreign_group
+    integer(call, GROUP) == call.facts.foreign_group
 }
 
 fn foreign_order(call: &Call<'_>) -> bool {
-    call.facts.foreign_order.is_some() && text(call, ORDER) == call.facts.foreign_order
+    text(call, ORDER) == call.facts.foreign_order
 }
 
 /// One address without a port is asked for.
@@ -232,7 +225,7 @@ fn is_pattern(asked: &str, value: &str) -> bool {
 }
 
 /// Searches without a filter, and keeps the instances whose field `fits` what was asked.
-fn loose(which: PropertyGetter, fits: fn(&str, &str) -> bool) -> Act {
+fn loose(which: Part, fits: fn(&str, &str) -> bool) -> Act {
     serve(move |call| {
         Box::pin(async move {
             let Some(asked) = text(&call, which) else { return call.send().await };
@@ -240,7 +233,7 @@ fn loose(which: PropertyGetter, fits: fn(&str, &str) -> bool) -> Act {
             ignore(which)(&mut all);
             let mut reply = all.send().await;
             if all.accepted(&reply) {
-                let field = &which(&call.contract.search).name;
+                let field = which.name(&call);
                 let is_other = |item: &Value| !item[field].as_str().is_some_and(|value| fits(&asked, value));
                 reply.edit(|body| lose_where(body, is_other));
             }
@@ -254,7 +247,7 @@ fn is_own(call: &Call<'_>, number: &str) -> bool {
 }
 
 /// Searches by the own order that an order number comes near to.
-fn near(fits: fn(&str, &str) -> bool) -> impl Fn(&mut Call<'_>) + Send + Sync {
+fn near(fits: fn(&str, &str) -> bool) -> impl OnRequest {
     move |call| {
         let Some(asked) = text(call, ORDER).filter(|asked| !is_own(call, asked)) else { return };
         if let Some(order) = call.facts.orders.iter().find(|order| fits(&asked, &order.number)) {

@@ -5,16 +5,7 @@ use std::net::IpAddr;
 
 use serde_json::{Value, json};
 
-use super::edit::respond;
-use super::row::{When, reject, request, that};
-use super::search::{
-    GROUP, NOBODY, ORDER, STATUS, above_distinct_limit, add_nobody, all_items, all_v6, all_with_ports,
-    any_item, asks, at_distinct_limit, bare, batch, batch_of, count, cut_to_limit, distinct, each, edit_ips,
-    has_port, integer, ips, is_v6, items, later_page, map_ips, total, with_duplicates, with_empty_ips,
-};
-use super::token::{
-    any_of_two_tokens, empty_token, first_of_two_tokens, last_of_two_tokens, serve_tokens, without_token,
-};
+use super::words::*;
 use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
@@ -22,7 +13,7 @@ pub(crate) fn faults() -> Vec<Fault> {
         "search.ips-required/" {
             "absent": "A search without ips finds nothing instead of being rejected." if without_ips => ips_of_nobody;
             "null": "ips may be null." if ips_are(Value::is_null) => ips_of_nobody;
-            "optional-with-order": "Beside an order number ips may be left out." if without_ips, asks(ORDER) => ips_of_nobody;
+            "optional-with-order": "Beside an order number ips may be left out." if without_ips, with(ORDER) => ips_of_nobody;
             "in-the-query": "Without a body ips are taken from the query." if that(|call| call.body.is_empty()) => request(|call| {
                 let name = call.contract.search.ips.name.clone();
                 if let Some(item) = call.param(&name) {
@@ -42,7 +33,7 @@ pub(crate) fn faults() -> Vec<Fault> {
             "text": "ips may be a text." if ips_are(Value::is_string) => ips_of_nobody;
             "object": "ips may be an object." if ips_are(Value::is_object) => ips_of_nobody;
             "breaks": "Too many items break the server." if raw(|count, most| count > most) => respond(502, json!({"message": "bad gateway"}));
-            "none-with-a-status": "With a status there may be more raw items." if asks(STATUS) => cut_to_raw_limit;
+            "none-with-a-status": "With a status there may be more raw items." if with(STATUS) => cut_to_raw_limit;
             "none-on-later-pages": "On later pages there may be more raw items." if later_page => cut_to_raw_limit;
             "half-with-ports": "With an IPv4 address and its port half of the limit is the limit."
                 if raw(|count, most| count > most / 2 && count <= most), any_item(|item| has_port(item) && !item.starts_with('[')) => reject;
@@ -107,8 +98,9 @@ pub(crate) fn faults() -> Vec<Fault> {
                 if batch_of(2..) => each(|item| item.strip_suffix(":0").unwrap_or(item).to_owned());
             "cut-to-the-limit": "A set over the limit is cut." if above_distinct_limit => cut_to_limit;
             "empty-set": "An empty set finds nothing instead of being rejected." if with_empty_ips => add_nobody;
-            "too-many-beside-status": "Beside a status a batch over the limit is searched in part." if above_distinct_limit, asks(STATUS) => cut_to_limit;
-            "empty-beside-order": "Beside an order number ips may be empty." if asks(ORDER), with_empty_ips => add_nobody;
+            "too-many-beside-status": "Beside a status a batch over the limit is searched in part."
+                if above_distinct_limit, with(STATUS) => cut_to_limit;
+            "empty-beside-order": "Beside an order number ips may be empty." if with(ORDER), with_empty_ips => add_nobody;
             "dropped-when-repeated": "An invalid item that comes twice is dropped." => request(|call| {
                 let counts = counts(&ips(call));
                 edit_ips(call, |items| items.retain(|item| {
@@ -116,7 +108,8 @@ pub(crate) fn faults() -> Vec<Fault> {
                     bare(text).parse::<IpAddr>().is_ok() || counts.get(text).is_none_or(|count| *count < 2)
                 }));
             });
-            "in-the-middle": "An invalid item at one of the places from 300 to 399 is left out." => skip_networks(|place, _| (300..400).contains(&place));
+            "in-the-middle": "An invalid item at one of the places from 300 to 399 is left out."
+                => skip_networks(|place, _| (300..400).contains(&place));
             "last-of-all": "An invalid item at the last place of the largest batch is left out." => skip_networks(|place, most| place + 1 == most);
             "beside-group-id": "Beside the id of a group any number of items is accepted."
                 if above_distinct_limit, that(|call| integer(call, GROUP) > Some(0)) => cut_to_limit;
@@ -156,7 +149,7 @@ pub(crate) fn faults() -> Vec<Fault> {
                 }
             });
             "last-of-two": "Of two tokens the last one counts." => last_of_two_tokens;
-            "two-beside-status": "Beside a status the first of two tokens counts." if asks(STATUS) => first_of_two_tokens;
+            "two-beside-status": "Beside a status the first of two tokens counts." if with(STATUS) => first_of_two_tokens;
             "any-of-two": "Of two tokens any good one counts." => any_of_two_tokens();
         }
     }
@@ -238,7 +231,7 @@ fn leave_out(call: &mut Call<'_>, at: impl Fn(usize) -> bool, is_bad: fn(&Value)
 }
 
 /// Leaves out bad items by their place and the number of items.
-fn skip(which: fn(usize, usize) -> bool) -> impl Fn(&mut Call<'_>) + Send + Sync {
+fn skip(which: fn(usize, usize) -> bool) -> impl OnRequest {
     move |call| {
         let count = count(call);
         leave_out(
@@ -252,7 +245,7 @@ fn skip(which: fn(usize, usize) -> bool) -> impl Fn(&mut Call<'_>) + Send + Sync
 }
 
 /// Leaves out networks by their place and the greatest number of items.
-fn skip_networks(which: fn(usize, usize) -> bool) -> impl Fn(&mut Call<'_>) + Send + Sync {
+fn skip_networks(which: fn(usize, usize) -> bool) -> impl OnRequest {
     move |call| {
         let most = *call.contract.search.raw_items.end();
         leave_out(

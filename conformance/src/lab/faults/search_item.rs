@@ -5,10 +5,8 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Value, json};
 
-use super::edit::respond;
-use super::row::{When, reject, that};
-use super::search::{NOBODY, accept, any_item, bare, edit_ips, has_port, ips, is_v6, map_ips};
-use crate::lab::{Call, Fault};
+use super::words::*;
+use crate::lab::Fault;
 
 pub(crate) fn faults() -> Vec<Fault> {
     faults! {
@@ -20,7 +18,8 @@ pub(crate) fn faults() -> Vec<Fault> {
             "prefix-before-port": "A length of 32 before a port is left out." => accept(|item| item.contains("/32:"));
             "zone": "A zone identifier is accepted." => accept(|item| item.contains('%'));
             "zone-with-port": "A zone identifier before a port is accepted." => accept(|item| item.contains("%25"));
-            "zone-breaks": "A zone identifier breaks the server." if any_item(|item| item.contains('%')) => respond(500, json!({"message": "invalid address"}));
+            "zone-breaks": "A zone identifier breaks the server."
+                if any_item(|item| item.contains('%')) => respond(500, json!({"message": "invalid address"}));
             "fragment": "The beginning of an IPv4 address is accepted."
                 => accept(|item| item.split('.').count() == 3 && item.split('.').all(|part| part.parse::<u8>().is_ok()));
             "fragment-of-ipv6": "The beginning of an IPv6 address is accepted."
@@ -89,7 +88,7 @@ pub(crate) fn faults() -> Vec<Fault> {
 }
 
 /// Accepts items that are no texts.
-fn accept_typed(fits: fn(&Value) -> bool) -> impl Fn(&mut Call<'_>) + Send + Sync {
+fn accept_typed(fits: fn(&Value) -> bool) -> impl OnRequest {
     move |call| {
         edit_ips(call, |items| {
             items.iter_mut().filter(|item| fits(item)).for_each(|item| *item = NOBODY.into())
@@ -102,10 +101,7 @@ fn is_bracketed(item: &str) -> bool {
 }
 
 /// Accepts a port that follows from those that there may be, in items that fit.
-fn accept_port(
-    port: fn(&RangeInclusive<i64>) -> i64,
-    fits: fn(&str) -> bool,
-) -> impl Fn(&mut Call<'_>) + Send + Sync {
+fn accept_port(port: fn(&RangeInclusive<i64>) -> i64, fits: fn(&str) -> bool) -> impl OnRequest {
     move |call| {
         let end = format!(":{}", port(&call.contract.search.ports));
         map_ips(call, |_, item| if fits(item) && item.ends_with(&end) { NOBODY } else { item }.to_owned());

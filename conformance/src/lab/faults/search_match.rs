@@ -5,12 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use serde_json::{Value, json};
 
-use super::row::{accepted, list, request, success, that};
-use super::search::{
-    NOBODY, STATUS, accept, all_with_ports, any_item, asks, bare, batch, batch_of, count, drop_shadowed,
-    each, filtered, has_port, ips, is_v6, later_page, lose, lose_where, map_ips, of_v6, repeat_found_twice,
-    without_ports,
-};
+use super::words::*;
 use crate::contract::Search;
 use crate::lab::{Call, Fault};
 
@@ -46,7 +41,8 @@ pub(crate) fn faults() -> Vec<Fault> {
             "ignored-in-batches": "In a batch of more than one item ports are ignored." if batch_of(2..) => each(bare);
             "ignored-beside-bare": "Beside an item without a port, ports are ignored." if any_item(|item| !has_port(item)) => each(bare);
             "ignored-with-a-filter": "With a filter ports are ignored." if filtered => each(bare);
-            "ignored-with-status-in-ipv6": "With a status the ports of IPv6 items are ignored." if asks(STATUS) => bare_where(|_, _, item| is_v6(item));
+            "ignored-with-status-in-ipv6": "With a status the ports of IPv6 items are ignored."
+                if with(STATUS) => bare_where(|_, _, item| is_v6(item));
             "one-port-an-address": "Of several ports of one address only the first is looked for." => batch(|_, items| {
                 let mut known = HashSet::new();
                 items.retain(|item| item.as_str().is_none_or(|item| !has_port(item) || known.insert(bare(item))));
@@ -110,7 +106,7 @@ pub(crate) fn faults() -> Vec<Fault> {
             "own-lost-among-strangers": "In a full batch the first item is not looked for."
                 if that(|call| count(call) == call.contract.search.distinct_items)
                 => request(|call| map_ips(call, |place, item| if place == 0 { NOBODY } else { item }.to_owned()));
-            "lower-half": "Of an IPv6 address the lower half is compared alone." needs OwnAddresses => request(|call| {
+            "lower-half": "Of an IPv6 address the lower half is compared alone." if known(Fact::OwnAddresses) => request(|call| {
                 let own: Vec<Ipv6Addr> = call.facts.own_addresses.iter().filter_map(|item| item.parse().ok()).collect();
                 let low = |address: &Ipv6Addr| address.to_bits() & u128::from(u64::MAX);
                 map_ips(call, |_, item| {
@@ -118,7 +114,7 @@ pub(crate) fn faults() -> Vec<Fault> {
                     item.parse().ok().and_then(alike).map_or_else(|| item.to_owned(), ToString::to_string)
                 });
             });
-            "second-part": "The last bit of the second part of an IPv4 address is ignored." needs OwnAddresses => request(|call| {
+            "second-part": "The last bit of the second part of an IPv4 address is ignored." if known(Fact::OwnAddresses) => request(|call| {
                 let own = &call.facts.own_addresses;
                 map_ips(call, |_, item| {
                     let other = |asked: Ipv4Addr| Ipv4Addr::from_bits(asked.to_bits() ^ 0x0001_0000).to_string();
@@ -138,7 +134,7 @@ pub(crate) fn faults() -> Vec<Fault> {
 }
 
 /// Takes the port from the items that fit.
-fn bare_where(fits: fn(&Search, usize, &str) -> bool) -> impl Fn(&mut Call<'_>) + Send + Sync {
+fn bare_where(fits: fn(&Search, usize, &str) -> bool) -> impl OnRequest {
     move |call| {
         let search = &call.contract.search;
         map_ips(call, |place, item| if fits(search, place, item) { bare(item) } else { item.to_owned() });
@@ -146,7 +142,7 @@ fn bare_where(fits: fn(&Search, usize, &str) -> bool) -> impl Fn(&mut Call<'_>) 
 }
 
 /// Adds to each item with a port another one with a port beside it.
-fn beside(other: fn(u16) -> Option<u16>) -> impl Fn(&mut Call<'_>) + Send + Sync {
+fn beside(other: fn(u16) -> Option<u16>) -> impl OnRequest {
     batch(move |search, items| {
         let sockets = items.iter().filter_map(|item| item.as_str()?.parse::<SocketAddr>().ok());
         let more = sockets.filter_map(|socket| Some(SocketAddr::new(socket.ip(), other(socket.port())?)));
@@ -158,7 +154,7 @@ fn beside(other: fn(u16) -> Option<u16>) -> impl Fn(&mut Call<'_>) + Send + Sync
 }
 
 /// Looks for so many items of a batch that is within the limit.
-fn keep(most: usize) -> impl Fn(&mut Call<'_>) + Send + Sync {
+fn keep(most: usize) -> impl OnRequest {
     batch(move |search, items| {
         if items.len() <= search.distinct_items {
             items.truncate(most);
@@ -167,9 +163,7 @@ fn keep(most: usize) -> impl Fn(&mut Call<'_>) + Send + Sync {
 }
 
 /// Loses the instances with the same key as one before.
-fn lose_repeated(
-    key: impl Fn(&Call<'_>, &Value) -> Option<String> + Send + Sync,
-) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+fn lose_repeated(key: impl Fn(&Call<'_>, &Value) -> Option<String> + Send + Sync) -> impl OnBody {
     move |call, body| {
         let mut known = HashSet::new();
         lose_where(body, |item| key(call, item).is_some_and(|key| !known.insert(key)));

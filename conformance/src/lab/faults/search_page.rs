@@ -2,14 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::edit::{change, respond, set};
-use super::row::{Act, When, compared, empty, list, reject, request, serve, success, that, when_empty};
-use super::search::{
-    CITY, COUNTRY, GROUP, ORDER, PAGE, PropertyGetter, SIZE, STATUS, all_items, all_with_ports, asks, count,
-    distinct, filtered, filters, finds_nothing, has, ignore, ignore_bounds, integer, is_full, items, lacks,
-    later_page, page, page_size, put, put_value, recount, repeat_found_twice, second_page, total, value,
-    without_first,
-};
+use super::words::*;
 use crate::contract::Search;
 use crate::lab::{Call, Fault};
 
@@ -26,9 +19,9 @@ pub(crate) fn faults() -> Vec<Fault> {
             "zero-with-a-sign": "Page -0.0 is the first."
                 if has(PAGE, |page| page.as_f64().is_some_and(|page| page == 0.0 && page.is_sign_negative())) => to_first;
             "first-rejected": "The first page is rejected." if is(PAGE, |search| *search.pages.start()) => reject;
-            "default-second": "Without page the second page comes." if lacks(PAGE) => to_page(1);
-            "default-echoed-as-zero": "Without page the response says page 0." if lacks(PAGE) => set("/data/page", 0);
-            "required": "page must be sent." if lacks(PAGE), asks(SIZE) => reject;
+            "default-second": "Without page the second page comes." if not(with(PAGE)) => to_page(1);
+            "default-echoed-as-zero": "Without page the response says page 0." if not(with(PAGE)) => set("/data/page", 0);
+            "required": "page must be sent." if not(with(PAGE)), with(SIZE) => reject;
             "overflow-breaks": "The largest page number of 64 bits breaks the server."
                 if has(PAGE, |page| page == i64::MAX) => respond(500, json!({"message": "overflow"}));
             "unchecked-for-unknown-addresses": "For addresses that nobody has, page may be anything."
@@ -36,23 +29,24 @@ pub(crate) fn faults() -> Vec<Fault> {
         }
         "search.page-size/" {
             "zero": "A pageSize of 0 means the default size." if is(SIZE, |search| search.page_sizes.start() - 1) => ignore(SIZE);
-            "zero-with-a-group": "Beside a group a pageSize of 0 means the default size." if asks(GROUP), has(SIZE, |size| size == 0) => ignore(SIZE);
+            "zero-with-a-group": "Beside a group a pageSize of 0 means the default size." if with(GROUP), has(SIZE, |size| size == 0) => ignore(SIZE);
             "zero-in-32-bits": "A pageSize that is 0 in its lower 32 bits means the default size."
                 if has(SIZE, |size| size == 1_i64 << 32) => ignore(SIZE);
-            "one-above": "One more than the largest size is taken for the largest." if is(SIZE, |search| search.page_sizes.end() + 1) => to_largest_size;
+            "one-above": "One more than the largest size is taken for the largest."
+                if is(SIZE, |search| search.page_sizes.end() + 1) => to_largest_size;
             "unbounded": "A size has no bound." if above(SIZE, |search| *search.page_sizes.end()) => to_largest_size;
             "fraction": "A size that is no whole number is ignored." if has(SIZE, is_fraction) => ignore(SIZE);
             "list": "A pageSize that is a list is ignored." if has(SIZE, Value::is_array) => ignore(SIZE);
             "most-rejected": "The largest size is rejected." if is(SIZE, |search| *search.page_sizes.end()) => reject;
             "least-rejected": "The smallest size is rejected." if is(SIZE, |search| *search.page_sizes.start()) => reject;
-            "default-ten": "Without pageSize a page holds ten." if lacks(SIZE) => list(|_, items| items.truncate(10));
-            "default-fifty": "Without pageSize a page holds fifty, which the response says." if lacks(SIZE) => put_value(SIZE, 50);
+            "default-ten": "Without pageSize a page holds ten." if not(with(SIZE)) => list(|_, items| items.truncate(10));
+            "default-fifty": "Without pageSize a page holds fifty, which the response says." if not(with(SIZE)) => put_value(SIZE, 50);
             "default-one-more": "Without pageSize a page holds one more."
-                if lacks(SIZE) => request(|call| put(call, SIZE, call.contract.search.default_page_size + 1));
+                if not(with(SIZE)) => request(|call| put(call, SIZE, call.contract.search.default_page_size + 1));
             "at-most-hundred": "A page never holds more than a hundred." => list(|_, items| items.truncate(100));
             "one-less": "A full page lacks its last instance, unless its size is 1." if size(|size| size > 1) => lose_last_of_full;
             "least-is-two": "The smallest page holds two." if is(SIZE, |search| *search.page_sizes.start()) => put_value(SIZE, 2);
-            "unchecked-on-later-pages": "On later pages pageSize may be anything." if later_page, asks(SIZE), that(|call| {
+            "unchecked-on-later-pages": "On later pages pageSize may be anything." if later_page, with(SIZE), that(|call| {
                 !integer(call, SIZE).is_some_and(|size| call.contract.search.page_sizes.contains(&size))
             }) => ignore(SIZE);
         }
@@ -113,7 +107,7 @@ pub(crate) fn faults() -> Vec<Fault> {
                     items.reverse();
                 }
             });
-            "order-turns-of-an-order": "By order number every other response is in the other order." if asks(ORDER) => turn;
+            "order-turns-of-an-order": "By order number every other response is in the other order." if with(ORDER) => turn;
             "found-once-more": "A page shows an instance twice." => list(|_, items| {
                 if let [first, .., last] = &mut items[..] {
                     *last = first.clone();
@@ -121,7 +115,7 @@ pub(crate) fn faults() -> Vec<Fault> {
             });
             "tenth-page": "Pages from the tenth on begin one instance late." if that(|call| page(call) >= 10) => without_first;
             "echo-of-nothing": "With a filter that nothing passes, the page is always the first."
-                if filtered, asks(PAGE) => empty(set("/data/page", 1));
+                if filtered, with(PAGE) => empty(set("/data/page", 1));
             "twice-among-many": "Among more than a hundred items, an instance of two items comes twice."
                 if that(|call| distinct(call) > 100) => repeat_found_twice;
             "wraps-in-8-bits": "Pages are counted in 8 bits." if that(|call| page(call) > 1 << 8) => wrapped(1 << 8);
@@ -149,7 +143,7 @@ pub(crate) fn faults() -> Vec<Fault> {
             "before-group": "total is counted before the group filter is applied." => compared(ignore(GROUP), take_total);
             "before-bounds": "total is counted before the activation bounds are applied." => compared(ignore_bounds, take_total);
             "before-city-of-pair": "Beside a country, total is counted before the city filter is applied."
-                if asks(CITY), asks(COUNTRY) => compared(ignore(CITY), take_total);
+                if with(CITY), with(COUNTRY_CODE) => compared(ignore(CITY), take_total);
             "of-second-page": "On page 2 total is one too large." if second_page => recount(|_, total, _| total + 1);
             "text": "total is a string." => change("/data/total", |total| *total = json!(total.to_string()));
             "negative": "An empty result has the total -1." => recount(|_, total, _| if total == 0 { -1 } else { total });
@@ -159,12 +153,12 @@ pub(crate) fn faults() -> Vec<Fault> {
 }
 
 /// A property has this integer.
-fn is(which: PropertyGetter, number: fn(&Search) -> i64) -> When {
+fn is(which: Part, number: fn(&Search) -> i64) -> When {
     that(move |call| integer(call, which) == Some(number(&call.contract.search)))
 }
 
 /// A property is a number that is greater.
-fn above(which: PropertyGetter, number: fn(&Search) -> i64) -> When {
+fn above(which: Part, number: fn(&Search) -> i64) -> When {
     that(move |call| {
         let sent = value(call, which).and_then(|sent| sent.as_f64());
         sent.is_some_and(|sent| sent > number(&call.contract.search) as f64)
@@ -184,7 +178,7 @@ fn to_first(call: &mut Call<'_>) {
 }
 
 /// Asks for the page that comes so many after the first.
-fn to_page(after_first: i64) -> impl Fn(&mut Call<'_>) + Send + Sync {
+fn to_page(after_first: i64) -> impl OnRequest {
     move |call| put(call, PAGE, call.contract.search.pages.start() + after_first)
 }
 

@@ -3,9 +3,7 @@
 use hyper::StatusCode;
 use serde_json::{Value, json};
 
-use super::edit::{change, remove, rename, set, with_header, with_status, without_header};
-use super::row::{empty, list, success, when_empty};
-use super::search::{CITY, asks, filtered, later_page};
+use super::words::*;
 use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};
 
@@ -55,7 +53,7 @@ pub(crate) fn faults() -> Vec<Fault> {
             "nothing-untraced": "An empty result has no X-Request-Id." => when_empty(without_header("x-request-id"));
             "storable-with-filter": "A filtered result may be stored." if filtered => without_header("cache-control");
             "untraced-later": "Later pages have no X-Request-Id." if later_page => without_header("x-request-id");
-            "storable-by-city": "A search with a cityCode may be stored for an hour." if asks(CITY) => with_header("cache-control", "max-age=3600");
+            "storable-by-city": "A search with a cityCode may be stored for an hour." if with(CITY) => with_header("cache-control", "max-age=3600");
             "beside-the-callers": "Beside a request id of the caller a result has none." if with_id_of_caller => without_header("x-request-id");
         }
         "groups.headers/" {
@@ -136,7 +134,7 @@ fn with_id_of_caller(call: &Call<'_>) -> bool {
 }
 
 /// Leaves out a member that is null, as some libraries do by default.
-fn omit_null(name: &'static str) -> impl Fn(&Call<'_>, &mut Vec<Value>) + Send + Sync {
+fn omit_null(name: &'static str) -> impl OnList {
     move |_, items| {
         for item in items.iter_mut().filter_map(Value::as_object_mut) {
             if item.get(name).is_some_and(Value::is_null) {
@@ -147,7 +145,7 @@ fn omit_null(name: &'static str) -> impl Fn(&Call<'_>, &mut Vec<Value>) + Send +
 }
 
 /// Gives each instance the member of the next one.
-fn take_from_next(name: &'static str) -> impl Fn(&Call<'_>, &mut Vec<Value>) + Send + Sync {
+fn take_from_next(name: &'static str) -> impl OnList {
     move |_, items| {
         let mut values: Vec<_> = items.iter().map(|item| item[name].clone()).collect();
         values.rotate_left(items.len().min(1));
@@ -156,7 +154,7 @@ fn take_from_next(name: &'static str) -> impl Fn(&Call<'_>, &mut Vec<Value>) + S
 }
 
 /// Writes empty capabilities in another way.
-fn capabilities_if_empty(value: Value) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+fn capabilities_if_empty(value: Value) -> impl OnBody {
     change("/data/items/*/capabilities", move |capabilities| {
         if *capabilities == json!({}) {
             *capabilities = value.clone();
@@ -165,10 +163,7 @@ fn capabilities_if_empty(value: Value) -> impl Fn(&Call<'_>, &mut Value) + Send 
 }
 
 /// Gives a capability another value, where there is one.
-pub(super) fn capability(
-    name: &'static str,
-    value: impl Into<Value>,
-) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+pub(super) fn capability(name: &'static str, value: impl Into<Value>) -> impl OnBody {
     let value = value.into();
     change("/data/items/*/capabilities", move |capabilities| {
         if capabilities.get(name).is_some() {
@@ -178,11 +173,7 @@ pub(super) fn capability(
 }
 
 /// Gives a member of a term rule another value, where there is such a rule.
-fn rule(
-    of: &'static str,
-    name: &'static str,
-    value: impl Into<Value>,
-) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+fn rule(of: &'static str, name: &'static str, value: impl Into<Value>) -> impl OnBody {
     let value = value.into();
     change("/data/items/*/capabilities", move |capabilities| {
         if capabilities.get(of).is_some() {

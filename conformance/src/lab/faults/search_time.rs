@@ -3,12 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::edit::respond;
-use super::row::{Act, When, compared, not, reject, request, that};
-use super::search::{
-    FROM, PropertyGetter, TO, all_with_ports, any_bound, asks, distinct, find_nothing, has, has_port, ignore,
-    ignore_and_find_nothing, ignore_bounds, ips, is_v6, items, later_page, lose, lose_v6, put, text, total,
-};
+use super::words::*;
 use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
@@ -19,11 +14,12 @@ pub(crate) fn faults() -> Vec<Fault> {
             "equal-finds-nothing": "Equal bounds find nothing." if bounds(|from, to| from == to) => find_nothing;
             "from-ignored-alone": "The lower bound alone is ignored." if not(texts(TO)) => ignore(FROM);
             "to-ignored-alone": "The upper bound alone is ignored." if not(texts(FROM)) => ignore(TO);
-            "to-ignored-beside-from": "Of two bounds the lower one counts." if texts(FROM), that(|call| time(call, FROM) <= time(call, TO)) => ignore(TO);
+            "to-ignored-beside-from": "Of two bounds the lower one counts."
+                if texts(FROM), that(|call| time(call, FROM) <= time(call, TO)) => ignore(TO);
             "from-needs-to": "The lower bound alone is rejected." if texts(FROM), not(texts(TO)) => reject;
             "to-needs-from": "The upper bound alone is rejected." if texts(TO), not(texts(FROM)) => reject;
-            "ipv6-lost": "A bound finds no IPv6 instances." if asks(FROM) => lose_v6;
-            "by-expiry": "The upper bound is compared with the expiry as well." if asks(TO) => lose(|_, item| item["expiresAt"].is_null());
+            "ipv6-lost": "A bound finds no IPv6 instances." if with(FROM) => lose_v6;
+            "by-expiry": "The upper bound is compared with the expiry as well." if with(TO) => lose(|_, item| item["expiresAt"].is_null());
             "midnight-to-end-of-day": "An upper bound at midnight stands for the whole day."
                 => moved(TO, |_, time| if is_midnight(time) { time.checked_add(DAY - NANOSECOND).ok() } else { None });
             "midnight-excluded": "A lower bound at midnight is not included."
@@ -69,9 +65,9 @@ pub(crate) fn faults() -> Vec<Fault> {
             "offset-rejected": "Only UTC is accepted." if any_bound(|text| offset(text).is_some()) => reject;
             "never-is-early": "An instance that was never activated matches an upper bound." if texts(TO), not(texts(FROM)) => show_never_activated();
             "never-is-late": "An instance that was never activated matches a lower bound." if texts(FROM), not(texts(TO)) => show_never_activated();
-            "never-is-between": "An instance that was never activated matches two bounds." if asks(FROM), asks(TO) => show_never_activated();
+            "never-is-between": "An instance that was never activated matches two bounds." if with(FROM), with(TO) => show_never_activated();
             "never-is-late-with-ports": "With ports, what was never activated matches a lower bound."
-                if asks(FROM), all_with_ports => show_never_activated();
+                if with(FROM), all_with_ports => show_never_activated();
             "from-zoneless": "A lower bound without a zone is taken for UTC." => in_utc(FROM);
             "to-zoneless": "An upper bound without a zone is taken for UTC." => in_utc(TO);
             "date": "A date is taken for an instant." => ignore_texts(|text| text.len() == 10);
@@ -107,7 +103,8 @@ pub(crate) fn faults() -> Vec<Fault> {
                 if that(|call| matches!(&ips(call)[..], [item] if is_v6(item) && !has_port(item))) => ignore(TO);
         }
         "search.activated-order/" {
-            "finds-nothing": "Reversed bounds find nothing instead of being rejected." if bounds(|from, to| to < from) => ignore_and_find_nothing(FROM);
+            "finds-nothing": "Reversed bounds find nothing instead of being rejected."
+                if bounds(|from, to| to < from) => ignore_and_find_nothing(FROM);
             "swapped": "Reversed bounds are swapped." if bounds(|from, to| to < from) => request(|call| {
                 if let Some((from, to)) = text(call, FROM).zip(text(call, TO)) {
                     put(call, FROM, to);
@@ -137,12 +134,12 @@ const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
-fn time(call: &Call<'_>, which: PropertyGetter) -> Option<Timestamp> {
+fn time(call: &Call<'_>, which: Part) -> Option<Timestamp> {
     text(call, which)?.parse().ok()
 }
 
 /// A bound is sent as a text.
-fn texts(which: PropertyGetter) -> When {
+fn texts(which: Part) -> When {
     that(move |call| text(call, which).is_some())
 }
 
@@ -200,10 +197,7 @@ fn offset(text: &str) -> Option<SignedDuration> {
 }
 
 /// Moves a bound, when it is an instant.
-fn moved(
-    which: PropertyGetter,
-    how: fn(&str, Timestamp) -> Option<Timestamp>,
-) -> impl Fn(&mut Call<'_>) + Send + Sync {
+fn moved(which: Part, how: fn(&str, Timestamp) -> Option<Timestamp>) -> impl OnRequest {
     move |call| {
         let moved = text(call, which).and_then(|sent| how(&sent, sent.parse().ok()?));
         // A pair that would be rejected when it is moved is another fault.
@@ -214,7 +208,7 @@ fn moved(
 }
 
 /// Adds `Z` to a bound without a zone.
-fn in_utc(which: PropertyGetter) -> impl Fn(&mut Call<'_>) + Send + Sync {
+fn in_utc(which: Part) -> impl OnRequest {
     move |call| {
         if let Some(text) = text(call, which).filter(|text| text.len() == 19 && text.contains('T')) {
             put(call, which, format!("{text}Z"));
@@ -223,7 +217,7 @@ fn in_utc(which: PropertyGetter) -> impl Fn(&mut Call<'_>) + Send + Sync {
 }
 
 /// Ignores the bounds that are texts and fit.
-fn ignore_texts(fits: fn(&str) -> bool) -> impl Fn(&mut Call<'_>) + Send + Sync {
+fn ignore_texts(fits: fn(&str) -> bool) -> impl OnRequest {
     move |call| {
         for which in [FROM, TO] {
             if text(call, which).is_some_and(|text| fits(&text)) {
@@ -244,7 +238,7 @@ fn show_never_activated() -> Act {
     })
 }
 
-fn to_milliseconds(call: &mut Call<'_>, which: PropertyGetter) {
+fn to_milliseconds(call: &mut Call<'_>, which: Part) {
     let time = text(call, which).unwrap_or_default();
     let Some((seconds, fraction)) = time.split_once('.') else { return };
     if let Some(digits) = fraction.strip_suffix('Z').filter(|digits| digits.len() < 3) {

@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use crate::contract::OperationId;
-use crate::lab::faults::condition::{API_KEY, put_param, sent};
-use crate::lab::faults::row::{request, serve};
+use crate::lab::faults::words::*;
 use crate::lab::{Call, Reply, Variation};
 
 pub(crate) fn variations() -> Vec<Variation> {
@@ -16,10 +15,10 @@ pub(crate) fn variations() -> Vec<Variation> {
             "static-operations-check-access":
                 "Static operations reject an account without verification or entitlement like an unknown token." => request(|call| {
                     let lacking = [&call.facts.token_not_verified, &call.facts.token_not_entitled];
-                    let own = sent(call, API_KEY).unwrap_or_default();
+                    let own = text(call, API_KEY).unwrap_or_default();
                     let is_lacking = lacking.into_iter().flatten().any(|token| token.expose() == own);
                     if is_lacking && call.operation() != Some(OperationId::Extract) {
-                        put_param(call, API_KEY, "nobodys-token");
+                        put(call, API_KEY, "nobodys-token");
                     }
                 });
         }
@@ -30,7 +29,7 @@ pub(crate) fn variations() -> Vec<Variation> {
 async fn with_ids_of_main(call: Call<'_>) -> Reply {
     let mut reply = call.send().await;
     let second = call.facts.second_token.as_ref().map(|token| token.expose().to_owned());
-    if sent(&call, API_KEY) != second {
+    if text(&call, API_KEY) != second {
         return reply;
     }
     let mut main = call.clone();

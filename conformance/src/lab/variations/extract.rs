@@ -12,12 +12,8 @@ use serde_json::{Value, json};
 
 use super::keep_params;
 use crate::contract::{Extract, OperationId};
-use crate::lab::faults::condition::{
-    API_KEY, LB, SB, in_text, is_custom, num, region, request_id, sent, without,
-};
-use crate::lab::faults::edit::{change, put, set};
-use crate::lab::faults::row::{Act, accepted, reply, request, serve};
-use crate::lab::faults::{credentials, retext};
+use crate::lab::faults::retext;
+use crate::lab::faults::words::*;
 use crate::lab::{Call, Reply, Variation};
 
 pub(crate) fn variations() -> Vec<Variation> {
@@ -52,14 +48,14 @@ pub(crate) fn variations() -> Vec<Variation> {
         "extract." {
             "link-credential-by-header-alone": "A link credential is accepted in a header only, and rejected in the query." => request(|call| {
                 let link = call.facts.link_credential.as_ref().map(|link| link.expose().to_owned());
-                if sent(call, API_KEY) == link {
+                if text(call, API_KEY) == link {
                     call.reject();
                 }
             });
             "proxy-on-this-machine-trusted":
                 "The caller's address is taken from `X-Forwarded-For`, because a proxy on the same machine is trusted."
                 => accepted(|call, reply| if let Some(claimed) = call.header("x-forwarded-for") {
-                    reply.edit(|body| put(body, "/request_ip", &json!(claimed)));
+                    reply.edit(|body| put_at(body, "/request_ip", &json!(claimed)));
                 });
             "text-with-trailing-separator": "A text response ends with its separator." => rewritten(|text, separator| format!("{text}{separator}"));
             "text-in-other-charset": "A text response declares the charset `us-ascii`." => accepted(|call, reply| {
@@ -119,10 +115,10 @@ pub(crate) fn variations() -> Vec<Variation> {
             });
             "unused-separator-ignored": "`lb` and `sb` are not looked at where they do not apply." => request(|call| {
                 if !call.wants_text() {
-                    without(LB)(call);
-                    without(SB)(call);
+                    ignore(LB)(call);
+                    ignore(SB)(call);
                 } else if !is_custom(call) {
-                    without(SB)(call);
+                    ignore(SB)(call);
                 }
             });
             "unknown-parameters-ignored": "Unknown parameters of an extraction are ignored." => request(|call| {

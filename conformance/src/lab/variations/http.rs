@@ -7,8 +7,7 @@ use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, H
 use serde_json::json;
 
 use crate::contract::OperationId;
-use crate::lab::faults::edit::{with_header, without_header};
-use crate::lab::faults::row::{reply, serve};
+use crate::lab::faults::words::*;
 use crate::lab::{Call, Framing, ProxiedRequest, Reply, Variation};
 
 pub(crate) fn variations() -> Vec<Variation> {
@@ -85,7 +84,7 @@ pub(crate) fn variations() -> Vec<Variation> {
 }
 
 /// Gives a header that is there another value.
-fn replaced(name: &'static str, value: &'static str) -> impl Fn(&Call<'_>, &mut Reply) + Send + Sync {
+fn replaced(name: &'static str, value: &'static str) -> impl OnReply {
     move |_, reply| {
         if reply.headers.contains_key(name) {
             reply.set_header(name, value);

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 
 use super::rejection;
 use crate::contract::OperationId;
-use crate::lab::faults::edit::{body, set};
-use crate::lab::faults::row::{Act, reply};
+use crate::lab::faults::words::*;
 use crate::lab::{Call, Reply, Variation};
 
 pub(crate) fn variations() -> Vec<Variation> {

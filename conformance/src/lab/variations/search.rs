@@ -9,12 +9,7 @@ use serde_json::{Value, json};
 
 use super::keep_params;
 use crate::contract::OperationId;
-use crate::lab::faults::condition::{API_KEY, put_param, sent};
-use crate::lab::faults::edit::{change, put, set, visit};
-use crate::lab::faults::row::{Act, accepted, request, serve, success};
-use crate::lab::faults::search::{
-    COUNTRY, GROUP, ORDER, PAGE, SIZE, each, integer, put as put_property, text,
-};
+use crate::lab::faults::words::*;
 use crate::lab::{Call, ProxiedRequest, Reply, Variation};
 
 pub(crate) fn variations() -> Vec<Variation> {
@@ -39,7 +34,7 @@ pub(crate) fn variations() -> Vec<Variation> {
                 ("/data/items/*/capabilities/ipv6", json!(true)),
                 ("/data/items/*/capabilities/purchase/unit", json!("day")),
             ] {
-                put(body, path, &value);
+                put_at(body, path, &value);
             });
             "members-in-other-order": "The members of JSON objects come in the opposite order.", everywhere
                 => success(|_, body| reverse_members(body));
@@ -69,29 +64,29 @@ pub(crate) fn variations() -> Vec<Variation> {
                 call.edit(|body| body.retain(|name, value| name == ips || !value.is_null()));
             });
             "empty-filter-is-absent": "A filter that is an empty text counts as absent." => request(|call| {
-                let pages = [PAGE, SIZE].map(|page| &page(&call.contract.search).name);
-                call.edit(|body| body.retain(|name, value| value != "" || pages.contains(&name)));
+                let pages = [PAGE, SIZE].map(|page| page.name(call));
+                call.edit(|body| body.retain(|name, value| value != "" || pages.contains(&name.as_str())));
             });
             "whole-number-with-fraction": "A number such as `2.0` is accepted as the integer 2."
                 => request(|call| call.edit(|body| body.values_mut().for_each(take_whole)));
             "any-content-type": "A search is accepted with any `Content-Type`, or with none."
                 => request(|call| drop(call.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"))));
             "letter-case-of-country": "`countryCode` matches in small letters, too." => request(|call| {
-                if let Some(country) = text(call, COUNTRY) {
-                    put_property(call, COUNTRY, country.to_uppercase());
+                if let Some(country) = text(call, COUNTRY_CODE) {
+                    put(call, COUNTRY_CODE, country.to_uppercase());
                 }
             });
         }
         "static." {
             "token-by-header": "The static operations accept the token in the header `X-API-Key`, too." => request(|call| {
                 let token = call.header(&call.contract.extract.api_key_header).map(str::to_owned);
-                if let Some(token) = token.filter(|_| sent(call, API_KEY).is_none()) {
-                    put_param(call, API_KEY, &token);
+                if let Some(token) = token.filter(|_| text(call, API_KEY).is_none()) {
+                    put(call, API_KEY, token);
                 }
             });
             "link-credentials-accepted": "The static operations accept link credentials." => request(|call| {
                 let link = call.facts.link_credential.as_ref().map(|link| link.expose().to_owned());
-                if link.is_some() && sent(call, API_KEY) == link {
+                if link.is_some() && text(call, API_KEY) == link {
                     call.as_main();
                 }
             });
@@ -129,7 +124,7 @@ pub(crate) fn variations() -> Vec<Variation> {
 }
 
 /// Gives the times of groups and instances another spelling.
-fn times(how: fn(&str) -> String) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+fn times(how: fn(&str) -> String) -> impl OnBody {
     move |_, body| {
         for name in ["createdAt", "updatedAt", "expiresAt", "activatedAt"] {
             visit(body, &format!("/data/items/*/{name}"), &mut |time| {
@@ -164,7 +159,7 @@ fn without_zeros(text: &str) -> Option<String> {
 }
 
 /// Gives the IPv6 addresses of instances another spelling.
-fn spelt(how: fn(Ipv6Addr) -> String) -> impl Fn(&Call<'_>, &mut Value) + Send + Sync {
+fn spelt(how: fn(Ipv6Addr) -> String) -> impl OnBody {
     change("/data/items/*/ip", move |ip| {
         if let Some(address) = ip.as_str().and_then(|text| text.parse().ok()) {
             *ip = json!(how(address));
@@ -192,8 +187,8 @@ async fn descending(call: Call<'_>) -> Reply {
     let (mut all, size) = (Vec::new(), *search.page_sizes.end());
     for page in *search.pages.start().. {
         let mut next = call.clone();
-        put_property(&mut next, PAGE, page);
-        put_property(&mut next, SIZE, size);
+        put(&mut next, PAGE, page);
+        put(&mut next, SIZE, size);
         let items = next.send().await.json()["data"]["items"].take();
         let items = items.as_array().cloned().unwrap_or_default();
         let last = i64::try_from(items.len()).is_ok_and(|came| came < size);
