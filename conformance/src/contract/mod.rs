@@ -5,6 +5,7 @@ mod boundary;
 mod catalogue;
 #[path = "generated/clause.rs"]
 mod clause;
+mod deprecation;
 mod extract;
 mod ids;
 mod operation;
@@ -20,6 +21,7 @@ use std::sync::LazyLock;
 pub use boundary::{Boundary, boundaries};
 pub use catalogue::{Catalogue, ClauseEntry, UnspecifiedEntry};
 pub use clause::{Clause, Unspecified};
+pub use deprecation::{DeprecatedPart, Deprecation};
 pub use extract::{Extract, Separator};
 pub use operation::{Operation, OperationId, OtherId, Success};
 pub use other::{Credential, OtherOperation};

@@ -3,6 +3,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use super::deprecation::Deprecation;
 use super::parameter::Parameters;
 use super::schema::{Citations, Property, Schema};
 use super::source::{ContractError, Node};
@@ -40,6 +41,8 @@ pub struct Operation {
     pub path: String,
     /// Status and code of a success.
     pub success: Success,
+    /// Its deprecated parts.
+    pub deprecations: Vec<Deprecation>,
 }
 
 /// The successful response: HTTP status, business code and schema.
@@ -156,7 +159,8 @@ impl Operation {
         node: &Node<'_>,
     ) -> Result<Self, ContractError> {
         let success = Success::read(node)?;
-        Ok(Self { id, method: method.to_uppercase(), path: path.to_owned(), success })
+        let deprecations = Deprecation::read_all(node)?;
+        Ok(Self { id, method: method.to_uppercase(), path: path.to_owned(), success, deprecations })
     }
 
     /// Whether a path is that of the operation, with any text in place of a parameter.

@@ -1,6 +1,7 @@
-//! Checks that are made from the document alone: limits and responses of each operation without checks of its own. The checks in
-//! `all` judge that each operation requires a token.
+//! Checks that are made from the document alone: limits and responses of each operation without checks of its own, and
+//! deprecated parts of any operation. The checks in `all` judge that each operation requires a token.
 
+mod deprecation;
 mod limits;
 mod request;
 
@@ -11,7 +12,14 @@ pub(crate) use request::{skip_changes, token_for, valid_request, with_token, wit
 
 /// The generic checks of a contract. They live as long as the program, as all checks do.
 pub(super) fn checks(contract: &Contract) -> Vec<&'static Check> {
-    contract.others.iter().flat_map(checks_of).map(|check| &*Box::leak(Box::new(check))).collect()
+    let deprecated = contract.operations().filter_map(deprecation::check);
+    contract
+        .others
+        .iter()
+        .flat_map(checks_of)
+        .chain(deprecated)
+        .map(|check| &*Box::leak(Box::new(check)))
+        .collect()
 }
 
 fn checks_of(other: &OtherOperation) -> Vec<Check> {
