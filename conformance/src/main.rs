@@ -12,7 +12,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::CommandFactory as _;
-use program::arguments::{Arguments, Command, ListFormat};
+use program::arguments::{Arguments, Command};
 use program::{UsageError, baseline, describe, init, lab, observe, output, replay, run, snapshot, watch};
 use sallyport_conformance::{Verdict, report};
 
@@ -34,7 +34,7 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
     match command {
         Command::Run(arguments) => run::run(*arguments).await,
         Command::Plan(arguments) => run::plan(*arguments).await,
-        Command::List { format, json } => describe::list(if json { ListFormat::Json } else { format }),
+        Command::List { format } => describe::list(format),
         Command::Explain { clause } => describe::explain(&clause),
         Command::Replay { report, check, allow_other_target, target } => {
             replay::replay(&report, &check, allow_other_target, &target).await

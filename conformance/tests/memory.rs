@@ -3,9 +3,6 @@
 
 #![expect(clippy::expect_used, reason = "a test that can't go on has failed")]
 
-use std::io::{Read as _, Write as _};
-use std::net::TcpListener;
-
 use allocation_counter::measure;
 use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::observe::{Archive, Traffic, observe};
@@ -15,32 +12,16 @@ use sallyport_conformance::{
     Contract, Facts, Options, Outcome, Report, Secret, Selection, SilentObserver, Suite, Target, Verdict,
 };
 
-/// A server in a thread of its own, whose memory is not counted.
-fn serve(body: String) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let url = format!("http://{}", listener.local_addr().expect("bound"));
-    std::thread::spawn(move || {
-        let body = std::sync::Arc::new(body);
-        for stream in listener.incoming() {
-            let Ok(mut stream) = stream else { return };
-            let body = std::sync::Arc::clone(&body);
-            std::thread::spawn(move || {
-                let mut head = [0; 65_536];
-                let _ = stream.read(&mut head);
-                let head = format!(
-                    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
-                    body.len()
-                );
-                let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
-            });
-        }
-    });
-    url
-}
+#[path = "support/server.rs"]
+mod server;
+
+use server::TestServer;
 
 /// The most bytes that a run of some checks holds at once, on one thread.
 fn peak(body: String) -> (u64, Report) {
-    let url = serve(body);
+    // Its memory is not counted, since it is in threads of its own.
+    let server = TestServer::start(move |stream| server::json(stream, body.as_bytes()));
+    let url = server.url();
     let contract = Contract::embedded().expect("contract");
     let facts = Facts { own_addresses: vec!["203.0.113.7".to_owned()], ..Facts::default() };
     let target =

@@ -43,8 +43,8 @@ pub fn write_json(mut output: impl Write, value: &impl Serialize) -> io::Result<
     output.write_all(b"\n")
 }
 
-/// Control characters (C0, DEL, C1), line and paragraph separators, the controls of the bidirectional algorithm, and the byte
-/// order mark, which nothing shows. The client escapes the same ones; a test of it compares them.
+/// Control characters (C0, DEL, C1), line and paragraph separators, the controls of the bidirectional algorithm, and the
+/// byte order mark, which is invisible.
 fn is_control_character(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
@@ -75,12 +75,14 @@ impl Formatter for Plain {
 mod tests {
     use super::*;
 
-    const CONTROLS: &str = "\u{1b}[2J\u{9b}31m\u{7f}\0\r\n\t\u{85}\u{2028}\u{202e}\u{2066}\u{200f}\u{61c}";
+    const CONTROLS: &str =
+        "\u{1b}[2J\u{9b}31m\u{7f}\0\r\n\t\u{85}\u{2028}\u{202e}\u{2066}\u{200f}\u{61c}\u{feff}";
     const ORDINARY: &str = "a b\"'\\ Zu\u{308}rich 👩\u{200d}🔧 1\u{a0}000 نمی\u{200c}دانم 北京";
 
     #[test]
     fn only_control_characters_are_escaped() {
-        let shown = r"\u{1b}[2J\u{9b}31m\u{7f}\u{0}\r\n\t\u{85}\u{2028}\u{202e}\u{2066}\u{200f}\u{61c}";
+        let shown =
+            r"\u{1b}[2J\u{9b}31m\u{7f}\u{0}\r\n\t\u{85}\u{2028}\u{202e}\u{2066}\u{200f}\u{61c}\u{feff}";
         assert_eq!(printable(CONTROLS), shown);
         assert_eq!(printable(shown), shown);
         assert_eq!(printable(ORDINARY), ORDINARY);

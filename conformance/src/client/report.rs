@@ -1,9 +1,8 @@
-//! The report of a client test: HTML, JSON, JUnit, SARIF, Markdown, and lines for a terminal. It holds no token.
+//! The report of a client test: HTML, JSON, JUnit, Markdown, and lines for a terminal. It holds no token.
 
 mod html;
 mod junit;
 mod markdown;
-mod sarif;
 mod text;
 
 use std::fmt::Write as _;
@@ -28,9 +27,6 @@ pub struct ClientReport {
     pub suite: String,
     /// The program that was tested, without its folder and its arguments.
     pub client: String,
-    /// The client's file, if the command names one below the working folder.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub source: Option<String>,
     /// Version of the contract.
     pub contract: String,
     /// SHA-256 of the contract's document, in hexadecimal digits.
@@ -70,7 +66,7 @@ impl ClientReport {
 
     pub(super) fn new(
         contract: &Contract,
-        (client, source): (String, Option<String>),
+        client: String,
         (begun, at): (Instant, jiff::Timestamp),
         cases: Vec<ClientCaseResult>,
     ) -> Self {
@@ -96,7 +92,6 @@ impl ClientReport {
             schema_version: Self::VERSION,
             suite: concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned(),
             client,
-            source,
             contract: contract.version.clone(),
             contract_sha256: contract.sha256.clone(),
             begun: at.to_string(),
@@ -115,10 +110,9 @@ impl ClientReport {
         match format {
             Format::Html => Ok(html::page(self)?),
             Format::Junit => Ok(self.junit()?),
-            Format::Sarif => Ok(crate::report::write_sarif(sarif::log(self))?),
             Format::Markdown => Ok(self.markdown()),
             Format::Json => Ok(crate::report::pretty_json(self)?),
-            Format::Comment | Format::Github | Format::Prometheus | Format::Har => {
+            Format::Sarif | Format::Comment | Format::Github | Format::Prometheus | Format::Har => {
                 Err(RenderError::Unsupported(format.name()))
             }
         }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::net::Ipv4Addr;
-use std::path::{Component, Path};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -41,7 +41,7 @@ pub struct ClientSuite {
     pub concurrency: usize,
     /// What findings count on what the contract presupposes and does not state. Default: as failures.
     pub inferred: InferredClauses,
-    /// The tester's own tokens. The command gets no variable of a [`Fact`](crate::target::Fact), and no report shows them.
+    /// The tester's own tokens. The command gets no variable `SALLYPORT_…` of the tester, and no report shows them.
     pub secrets: Vec<Secret>,
 }
 
@@ -106,17 +106,7 @@ impl ClientSuite {
         folding::refer(&cases, &mut results);
         reference.close().await;
         let program = Path::new(program).file_name().unwrap_or(program).to_string_lossy().into_owned();
-        Ok(ClientReport::new(contract, (program, self.source()), begun, results))
-    }
-
-    /// The first file below the working folder that the command names.
-    fn source(&self) -> Option<String> {
-        let is_below = |path: &&Path| {
-            let is_plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
-            path.components().all(is_plain) && path.is_file()
-        };
-        let mut paths = self.command.iter().map(Path::new);
-        paths.find(is_below).map(|path| path.to_string_lossy().into_owned())
+        Ok(ClientReport::new(contract, program, begun, results))
     }
 
     /// The cases that run. `addresses` are those that hold instances in the sandbox.

@@ -143,9 +143,6 @@ pub(crate) enum Command {
         /// Choose the output format.
         #[arg(long, value_enum, default_value_t = ListFormat::Text)]
         format: ListFormat,
-        /// Print a JSON array; short for --format json.
-        #[arg(long, conflicts_with = "format")]
-        json: bool,
     },
     /// Explain a clause: its text, the meaning of a failure, a sample request, and the checks that cite it.
     Explain {
@@ -307,9 +304,6 @@ pub(crate) struct RunArguments {
     /// Retry a failing check up to N times; a check that then passes is flaky.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = integer::<u8>(0..=u8::MAX.into()))]
     pub(crate) retries: u8,
-    /// Print what would run, as `plan` does; send nothing.
-    #[arg(long)]
-    pub(crate) dry_run: bool,
     /// Print failures and the verdict only.
     #[arg(long, short, conflicts_with = "verbose")]
     pub(crate) quiet: bool,

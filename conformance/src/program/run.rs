@@ -18,9 +18,6 @@ use super::signals::Signals;
 /// `conformance run`.
 pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
-    if arguments.dry_run {
-        return plan(arguments).await;
-    }
     let setup = selected(Setup::new(&arguments.target)?, &arguments)?;
     let described = setup.described()?;
     let Setup { target, mut options, .. } = setup;

@@ -15,9 +15,6 @@ use super::arguments::{CONFIG, GateArguments, ProxyArguments, TargetArguments};
 use super::environment::{self, variable};
 use super::{UsageError, warn};
 
-/// Name of the variable for the base URL before it became that of the other programs.
-const FORMER_BASE_URL: &str = "CONFORMANCE_BASE_URL";
-
 /// A forgotten base URL must not lead to a good verdict about another service.
 const MISSING_BASE_URL: &str =
     "pass --base-url, set SALLYPORT_BASE_URL, or write base-url in the configuration";
@@ -131,13 +128,6 @@ impl Setup {
             gates,
             inferred,
         } = config;
-        if arguments.base_url.is_none() && variable(FORMER_BASE_URL).is_some() {
-            // If it were ignored, the run would test another service than intended.
-            return Err(format!(
-                "the environment variable {FORMER_BASE_URL} is now SALLYPORT_BASE_URL; rename it"
-            )
-            .into());
-        }
         let passed = given_token(arguments)?;
         let information = if passed.is_some() {
             Some("a token".to_owned())

@@ -74,7 +74,7 @@ names! {
 impl Format {
     /// Those that a report of a client can be written in. Here, because arguments name them in every build, also in one that cannot
     /// test clients.
-    pub const OF_CLIENTS: [Self; 5] = [Self::Html, Self::Json, Self::Junit, Self::Sarif, Self::Markdown];
+    pub const OF_CLIENTS: [Self; 4] = [Self::Html, Self::Json, Self::Junit, Self::Markdown];
 
     /// The report in this form.
     ///

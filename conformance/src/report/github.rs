@@ -2,7 +2,7 @@
 
 use super::cause::{causes, consequences, folded, headlines, without_cause};
 use super::markdown::markdown_within;
-use super::terminal::{counted, inferred_from, throttled};
+use super::words::{counted, inferred_from, throttled};
 use super::{plain_lines, quantity};
 use crate::check::{Finding, Outcome, Severity};
 use crate::run::{CheckResult, Report, Unresolved};

@@ -6,7 +6,7 @@ use minijinja::{Environment, Value, context, escape_formatter};
 use super::cause::{
     Cause, CheckFinding, causes, consequences, folded, headlines, same_reason, unresolved, without_cause,
 };
-use super::terminal::{
+use super::words::{
     cost, counted, detected, discovered, explored, inferred_from, not_judged, not_noticed,
     profile_and_budget, rests_on, run_again, suite_and_contract, throttled,
 };

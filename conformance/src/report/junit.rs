@@ -5,7 +5,8 @@ use quick_junit::{
 };
 
 use super::cause::{consequences, headlines, same_reason};
-use super::terminal::{detected, failures, inferred_from, profile_and_budget, suite_and_contract, throttled};
+use super::terminal::failures;
+use super::words::{detected, inferred_from, profile_and_budget, suite_and_contract, throttled};
 use super::{Detail, Screen, plain};
 use crate::check::{Outcome, Severity};
 use crate::contract::Clause;

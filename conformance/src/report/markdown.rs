@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use super::cause::{Cause, causes, consequences, folded, headlines, unresolved, without_cause};
-use super::terminal::{
+use super::words::{
     cost, counted, detected, discovered, explored, inferred_from, not_judged, not_noticed,
     profile_and_budget, rests_on, run_again, suite_and_contract, throttled,
 };

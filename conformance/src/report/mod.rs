@@ -17,6 +17,7 @@ mod prometheus;
 mod sarif;
 mod screen;
 mod terminal;
+mod words;
 
 pub use crate::quantity::quantity;
 pub use curl::command as curl;
@@ -40,7 +41,6 @@ pub use plain::{plain, plain_lines};
 pub use progress::Progress;
 pub use prometheus::{Exposition, prometheus};
 pub use sarif::sarif;
-#[cfg(feature = "embedded")]
-pub(crate) use sarif::write as write_sarif;
 pub use screen::{Detail, Screen, Style};
-pub use terminal::{check_text, detected, failures, summary};
+pub use terminal::{check_text, failures, summary};
+pub use words::detected;

@@ -3,7 +3,8 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::sync::Mutex;
 
-use super::terminal::{check_text, is_trouble};
+use super::terminal::check_text;
+use super::words::is_trouble;
 use super::{Detail, Screen, quantity};
 use crate::check::{Check, Outcome};
 use crate::lock::lock;

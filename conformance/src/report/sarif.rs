@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::cause::{Cause, CheckFinding, causes, consequences, headlines, without_cause};
 use super::curl;
 use super::json::pretty;
-use super::terminal::{inferred_from, throttled};
+use super::words::{inferred_from, throttled};
 use crate::check::{Finding, Outcome, Severity};
 use crate::run::{Report, Unresolved};
 
@@ -73,7 +73,7 @@ pub fn sarif(report: &Report) -> Result<String, serde_json::Error> {
 }
 
 /// A log as text. In its messages, text of others must not become links: readers take `[text](target)` for one.
-pub(crate) fn write(mut log: Value) -> Result<String, serde_json::Error> {
+fn write(mut log: Value) -> Result<String, serde_json::Error> {
     without_links(&mut log);
     pretty(&log)
 }

@@ -1,18 +1,14 @@
-use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::cause::{Cause, CheckFinding, causes, consequences, folded, headlines, without_cause};
 use super::screen::Tone;
-use super::{Detail, Screen, curl, plain, quantity};
-use crate::check::{Evidence, Finding, Outcome};
-use crate::detection::{Detection, Unlock};
-use crate::explore::ExplorationResult;
-use crate::run::{
-    CheckResult, Expectation, ExpectationState, FAIL_ON_SKIP, NotJudged, Report, Rerun, Totals, Unresolved,
-    Verdict,
+use super::words::{
+    accepted, cost, counted, detected, discovered, explored, inferred_from, not_noticed, profile_and_budget,
+    reason_text, rests_on, run_again, seconds, suite_and_contract, throttled,
 };
-use crate::target::DiscoveredFact;
-use crate::wire::{Budget, Throttling, Usage};
+use super::{Detail, Screen, curl, plain, quantity};
+use crate::check::{Evidence, Outcome};
+use crate::run::{CheckResult, ExpectationState, FAIL_ON_SKIP, NotJudged, Report, Unresolved, Verdict};
 
 /// One check on one line, with the reason when it has no result, and in a verbose report with its exchanges.
 #[must_use]
@@ -148,35 +144,6 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
     text
 }
 
-/// Whether an outcome keeps a run from conforming.
-pub(super) fn is_trouble(outcome: &Outcome) -> bool {
-    match outcome {
-        Outcome::Failed | Outcome::Flaky(_) | Outcome::Inconclusive(_) | Outcome::Error(_) => true,
-        Outcome::Passed | Outcome::Warning | Outcome::ExpectedFailure(_) | Outcome::Skipped(_) => false,
-    }
-}
-
-/// Outcomes counted, in words.
-pub(super) fn counted(totals: Totals) -> String {
-    let Totals { passed, failed, warned, flaky, expected, skipped, inconclusive, errors } = totals;
-    let counts = [
-        (passed, "passed"),
-        (failed, "failed"),
-        (warned, "with a warning"),
-        (flaky, "flaky"),
-        (expected, if expected == 1 { "expected failure" } else { "expected failures" }),
-        (skipped, "skipped"),
-        (inconclusive, "inconclusive"),
-        (errors, if errors == 1 { "error" } else { "errors" }),
-    ];
-    let counts: Vec<_> = counts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
-    if counts.is_empty() { "nothing ran".to_owned() } else { counts.join(", ") }
-}
-
 fn verdict_tone(report: &Report) -> Tone {
     match report.verdict {
         Verdict::Conforms if report.coverage.is_complete() => Tone::Good,
@@ -184,124 +151,6 @@ fn verdict_tone(report: &Report) -> Tone {
         Verdict::Accepted | Verdict::Incomplete => Tone::Doubtful,
         _ => Tone::Bad,
     }
-}
-
-/// The accepted violations, in words.
-pub(super) fn accepted(report: &Report) -> impl Iterator<Item = String> {
-    report.accepted().map(|Expectation { clause, until, reason, .. }| {
-        format!("{clause} is violated, which is accepted until {until}: {reason}")
-    })
-}
-
-/// The facts that a finding rests on, in words.
-pub(super) fn rests_on(finding: &Finding) -> String {
-    format!("{}: if this is wrong, supply or correct the fact", finding.facts.join(", "))
-}
-
-/// How many known faults the run would have noticed, in words.
-#[must_use]
-pub fn detected(detection: &Detection, noticed_words: &str) -> String {
-    let Detection { known, noticed, .. } = detection;
-    if *known == 0 {
-        return "not estimated: recorded traffic does not contain the suite's requests".to_owned();
-    }
-    format!("{noticed_words} {noticed} of {known} known faults ({} %)", detection.percent())
-}
-
-/// The sentences that a finding is inferred from, in words; none when its clause is stated.
-pub(super) fn inferred_from(finding: &Finding) -> Option<String> {
-    finding.inferred_from.as_ref().map(|from| format!("inferred from {from}"))
-}
-
-/// What a run took.
-pub(super) fn cost(report: &Report) -> String {
-    let Usage { requests, gateways, .. } = report.usage;
-    let (requests, gateways) = (quantity(requests, "request"), quantity(gateways, "gateway"));
-    format!("{requests}, {gateways}, {:.2} s", seconds(report.elapsed_ms))
-}
-
-/// Suite and contract, with their versions.
-pub(super) fn suite_and_contract(report: &Report) -> String {
-    format!("{}, contract {}, SHA-256 {}", report.suite, report.contract, report.contract_sha256)
-}
-
-/// The profile and its ceilings.
-pub(super) fn profile_and_budget(report: &Report) -> String {
-    let Budget { requests, gateways, bytes: _, wall, rate, concurrency } = &report.budget;
-    if report.profile == Report::RECORDED {
-        return "recorded: nothing was sent".to_owned();
-    }
-    let rate = rate.map(|rate| format!("{rate} requests/s, ")).unwrap_or_default();
-    format!(
-        "{}: at most {}, {}, {rate}{} s, {concurrency} at a time",
-        report.profile,
-        quantity(*requests, "request"),
-        quantity(*gateways, "gateway"),
-        wall.as_secs()
-    )
-}
-
-/// How often the target throttled, and what the suite did about it.
-pub(super) fn throttled(report: &Report) -> Option<String> {
-    let Throttling { responses, lowest_rate } = report.throttling;
-    let requests = quantity(responses, "request");
-    match lowest_rate {
-        _ if responses == 0 => None,
-        Some(rate) => Some(format!(
-            "the service throttled {requests}; the rate was lowered to {}/s",
-            quantity(u64::from(rate), "request")
-        )),
-        None => Some(format!("the service throttled {requests}")),
-    }
-}
-
-/// Facts that the run found out by itself, in words.
-pub(super) fn discovered(report: &Report) -> impl Iterator<Item = String> {
-    report.discovered.iter().map(|DiscoveredFact { variable, description, value }| {
-        format!("{description}: {}; if this is wrong or incomplete, supply {variable}", beginning(value))
-    })
-}
-
-/// A value as the configuration writes it, of a long list the first items. The JSON report has them all.
-fn beginning(value: &str) -> Cow<'_, str> {
-    const SHOWN: usize = 4;
-    let items: Vec<&str> = value.split(", ").collect();
-    match items.get(..SHOWN) {
-        Some(first) if items.len() > 2 * SHOWN => {
-            let end = if value.ends_with(']') { "]" } else { "" };
-            format!("{}, …{end} ({} in all)", first.join(", "), items.len()).into()
-        }
-        _ => value.into(),
-    }
-}
-
-/// What was explored, in words.
-pub(super) fn explored(report: &Report) -> Option<String> {
-    report.explored.map(|ExplorationResult { seed, seconds, requests, sent, steps }| {
-        let steps = quantity(steps, "step");
-        let requests = quantity(requests, "request");
-        format!("{steps}, {sent} of at most {requests} in at most {seconds} s, seed {seed}")
-    })
-}
-
-/// The results of the checks that were run again at the end.
-pub(super) fn run_again(report: &Report) -> Option<String> {
-    let Rerun { checks, concluded } = report.run_again;
-    (checks > 0).then(|| {
-        let checks = quantity(checks, "inconclusive check");
-        format!("{checks} run again at the end; {concluded} of them with a result now")
-    })
-}
-
-/// Why the run would have missed known faults: the most frequent reasons.
-pub(super) fn not_noticed(report: &Report) -> impl Iterator<Item = String> {
-    const MAX_REASONS: usize = 5;
-    report
-        .detection
-        .unlocks
-        .iter()
-        .take(MAX_REASONS)
-        .map(|Unlock { reason, faults }| format!("{}: {reason}", quantity(*faults, "known fault")))
 }
 
 /// What was skipped, a line for each reason. Empty where a gate or a verbose report lists it anyway.
@@ -327,18 +176,6 @@ fn folded_reasons(mut lines: Vec<String>, max: usize) -> Vec<String> {
     lines
 }
 
-/// Why clauses were not judged, a line for each reason.
-pub(super) fn not_judged(report: &Report) -> impl Iterator<Item = String> {
-    report.coverage.not_judged.iter().map(reason_text)
-}
-
-fn reason_text(NotJudged { reason, clauses, checks }: &NotJudged) -> String {
-    match checks {
-        0 => format!("{}: {reason}", quantity(clauses.len(), "clause")),
-        _ => format!("{} and {}: {reason}", quantity(clauses.len(), "clause"), quantity(*checks, "check")),
-    }
-}
-
 fn tone(outcome: &Outcome) -> Tone {
     match outcome {
         Outcome::Passed => Tone::Good,
@@ -350,10 +187,6 @@ fn tone(outcome: &Outcome) -> Tone {
         | Outcome::Inconclusive(_)
         | Outcome::Error(_) => Tone::Doubtful,
     }
-}
-
-fn seconds(millis: u64) -> f64 {
-    millis as f64 / 1000.0
 }
 
 /// Maximum number of findings of a check on a terminal, and maximum size of a command in bytes: one with a batch of as many

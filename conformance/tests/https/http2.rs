@@ -10,6 +10,8 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::PrivateKeyDer;
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::lab::{ProxiedRequest, Upstream};
 use sallyport_conformance::run::Glob;
@@ -28,7 +30,7 @@ type Refuses = fn(&str, u64) -> bool;
 async fn behind(pair: &Pair, refuses: Refuses) -> Reference {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let url = format!("https://{}", listener.local_addr().expect("bound"));
-    let acceptor = TlsAcceptor::from(Arc::new(pair.over_http2()));
+    let acceptor = TlsAcceptor::from(Arc::new(over_http2(pair)));
     let reference = Reference::reached_by(config(), |running| {
         let base = running.base_url().parse().expect("a URL");
         let service = Upstream::http(&base, &WireOptions::default()).expect("a client");
@@ -51,6 +53,18 @@ async fn behind(pair: &Pair, refuses: Refuses) -> Reference {
         url
     });
     reference.await.expect("started")
+}
+
+fn over_http2(pair: &Pair) -> rustls::ServerConfig {
+    let key = PrivateKeyDer::try_from(pair.key()).expect("a key");
+    let mut config = rustls::ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(vec![pair.der()], key)
+        .expect("a certificate and its key");
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    config
 }
 
 /// An error resets the stream.

@@ -3,13 +3,14 @@
 
 #![expect(clippy::expect_used, reason = "a test that can't go on has failed")]
 
-mod caller;
 mod http2;
+#[path = "../../../server/tests/nginx/identity.rs"]
 mod identity;
+#[path = "../../../server/tests/nginx/nginx.rs"]
+#[expect(dead_code, reason = "the server's own tests use the rest")]
 mod nginx;
-mod proxied;
-mod slow;
 
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use sallyport_conformance::embedded::Reference;
@@ -20,6 +21,7 @@ use sallyport_server::store::sqlite::SqliteStore;
 use sallyport_server::{Config, RunningServer};
 
 use self::identity::Pair;
+use self::nginx::{Nginx, installed};
 
 fn config() -> Config {
     Config::loopback(Arc::new(SqliteStore::temporary().expect("a database")))
@@ -31,6 +33,19 @@ async fn it_conforms_over_its_own_tls() {
     let config = Config { tls: Some(pair.identity()), ..config() };
     let reference = Reference::reached_by(config, RunningServer::base_url).await.expect("started");
     assert_conforms(&reference, &pair).await;
+    reference.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_conforms_behind_nginx() {
+    let Some(program) = installed() else { return };
+    let trusted_proxies = [Ipv4Addr::LOCALHOST.to_string().parse().expect("a network")].into_iter().collect();
+    let mut nginx = None;
+    let reference = Reference::reached_by(Config { trusted_proxies, ..config() }, |running| {
+        format!("https://{}", nginx.insert(Nginx::start(&program, running.address())).address)
+    });
+    let reference = reference.await.expect("started");
+    assert_conforms(&reference, &nginx.expect("started").pair).await;
     reference.close().await;
 }
 

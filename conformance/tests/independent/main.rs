@@ -2,9 +2,12 @@
 //! alone, many faults and variations of it, and a trial for each. `missed.txt` lists the faults that the suite is known
 //! to miss; it may only shrink.
 //!
+//! `cargo test` runs the servers of [`DAILY`]. The others and the faults take a thousand runs of the suite: add
+//! `-- --include-ignored`.
+//!
 //! `cargo test --workspace --test independent -- --measure [full|production|token|production-token] [--write] [N] [TEXT]`
-//! prints the tables instead, of one in N faults and variations with that text in the id, `-- --serve [ID]` serves one fault or variation until standard input ends, `-- --compare
-//! [SCHEMATHESIS [DREDD]]` writes `COMPARISON.md` with the programs of these paths, and `-- --record` writes which case notices which fault to
+//! prints the tables instead, of one in N faults and variations with that text in the id, `-- --serve [ID]` serves one fault or
+//! variation until standard input ends, and `-- --record` writes which case notices which fault to
 //! `src/detection/generated/independent.jsonl`.
 
 #![expect(
@@ -18,18 +21,16 @@
 )]
 #![expect(clippy::print_stdout, reason = "the measuring mode prints tables")]
 
-mod compare;
 mod driver;
 mod faults;
 mod measure;
-mod other_tools;
 mod record;
+mod serve;
 mod server;
 mod variations;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -37,6 +38,9 @@ use sallyport_conformance::Verdict;
 
 use driver::{EndOfRun, Mode};
 use measure::{MISSED, describe};
+
+/// A server as it is, and two that decide everything otherwise at once.
+const DAILY: [&str; 3] = ["conforming", "strict", "lenient"];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -55,13 +59,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if let Some(at) = arguments.iter().position(|argument| argument == "--serve") {
-        compare::serve(arguments.get(at + 1).map_or("", String::as_str));
-        return ExitCode::SUCCESS;
-    }
-    if let Some(at) = arguments.iter().position(|argument| argument == "--compare") {
-        let program = |after: usize, name| program(arguments.get(at + after).map_or(name, String::as_str));
-        let (schemathesis, dredd) = (program(1, "schemathesis"), program(2, "dredd"));
-        compare::compare(&compare::Programs { schemathesis: &schemathesis, dredd: &dredd });
+        serve::serve(arguments.get(at + 1).map_or("", String::as_str));
         return ExitCode::SUCCESS;
     }
     if arguments.iter().any(|argument| argument == "--record") {
@@ -78,17 +76,18 @@ fn main() -> ExitCode {
         }),
     ];
     for variation in variations::ALL {
-        trials.push(Trial::test(format!("variation::{}", variation.id), || {
+        let trial = Trial::test(format!("variation::{}", variation.id), || {
             let measured = driver::run("", variation.decisions(), Mode::Full, &["*"], EndOfRun::End);
             match measured.verdict {
                 Verdict::Conforms => Ok(()),
                 other => Err(Failed::from(format!("{}: {other:?}\n{}", variation.text, describe(&measured)))),
             }
-        }));
+        });
+        trials.push(trial.with_ignored_flag(!DAILY.contains(&variation.id)));
     }
     for fault in faults::ALL.iter() {
         let known = missed.contains(fault.id);
-        trials.push(Trial::test(format!("fault::{}", fault.id), move || {
+        let trial = Trial::test(format!("fault::{}", fault.id), move || {
             let measured = driver::run_fault(fault, Mode::Full);
             match (measured.is_caught(fault), known) {
                 (true, false) | (false, true) => Ok(()),
@@ -99,15 +98,15 @@ fn main() -> ExitCode {
                     Err(Failed::from(format!("{} ({}): {:?}", fault.text, fault.clause, measured.verdict)))
                 }
             }
-        }));
+        });
+        trials.push(trial.with_ignored_flag(true));
     }
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
-}
-
-/// A path as it is from here, since each tool starts in a folder of its own; a name alone is looked up in `PATH`.
-fn program(name: &str) -> PathBuf {
-    let path = Path::new(name);
-    if path.components().count() > 1 { std::path::absolute(path).expect("a path") } else { path.to_owned() }
+    let arguments = Arguments::from_args();
+    if arguments.filter.is_none() && !arguments.ignored && !arguments.include_ignored {
+        // A thousand lines of what does not run.
+        trials.retain(|trial| !trial.has_ignored_flag());
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
 }
 
 /// A fault whose rule no source of the server asks for would be a fault in name only.

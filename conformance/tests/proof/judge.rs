@@ -15,22 +15,12 @@ use sallyport_conformance::{
 };
 use tokio::runtime::Runtime;
 
-use crate::other_server::OtherServer;
 use crate::variations::TestedVariation;
 use crate::world::{World, proxy};
 use crate::{record, variations};
 
 /// Checks that do not apply to the reference server: it is reached without TLS and never throttles.
 const EXPECTED_SKIPS: [&str; 2] = ["all.https.verified", "all.throttled-retry-after.watched"];
-
-/// What the implementation of other makers does not have: POST extraction, gateways that are known beforehand, and an IPv6
-/// address with another spelling.
-const SKIPS_OF_OTHERS: [&str; 4] = [
-    "extract.post-error-envelope.json",
-    "extract.region.gateways",
-    "extract.region.watched",
-    "search.ips-first-text.respelled",
-];
 
 /// Variations that rightly leave a check inconclusive: an account without an entitlement says nothing of the protocol, and a
 /// service on this machine may trust what the suite forges.
@@ -158,19 +148,9 @@ impl Judge {
             let proxy = proxy(self.world.upstream.clone(), false).await;
             let report = run(&self.world.target(&proxy.base_url()), Selection::default()).await;
             match report.diagnosis.is_empty() {
-                true => all_pass(&report, &[]),
+                true => all_pass(&report),
                 false => Err(Failed::from(format!("a cause of nothing: {:?}", report.diagnosis))),
             }
-        })
-    }
-
-    /// The same for an implementation that has nothing of ours.
-    pub fn other_server(&self) -> Result<(), Failed> {
-        self.runtime.block_on(async {
-            let other = OtherServer::new();
-            let proxy = proxy(OtherServer::new(), false).await;
-            let report = run(&other.target(&proxy.base_url()), Selection::default()).await;
-            all_pass(&report, &SKIPS_OF_OTHERS)
         })
     }
 
@@ -253,12 +233,11 @@ pub fn cites(report: &Report, fault: &Fault) -> bool {
     findings.into_iter().any(|found| found.clause == fault.clause() && found.severity == Severity::Fail)
 }
 
-/// Every check must pass, but for some that may be skipped.
-fn all_pass(report: &Report, skips: &[&str]) -> Result<(), Failed> {
-    let may_skip = |id: &str| EXPECTED_SKIPS.contains(&id) || skips.contains(&id);
+/// Every check must pass, but for those that do not apply.
+fn all_pass(report: &Report) -> Result<(), Failed> {
     let is_clear = |outcome: &Outcome, id: &str| match outcome {
         Outcome::Passed => true,
-        Outcome::Skipped(_) => may_skip(id),
+        Outcome::Skipped(_) => EXPECTED_SKIPS.contains(&id),
         _ => false,
     };
     let unclear = report.checks.iter().filter(|check| !is_clear(&check.outcome, check.id));

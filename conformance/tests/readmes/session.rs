@@ -1,14 +1,16 @@
 //! A shell as a reader has it: the programs are there, and a sandbox behind the addresses that the pages name.
 
-use std::io::{BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-/// How long a command may take. Those that serve until they are ended may take it all.
-const LONGEST: Duration = Duration::from_secs(120);
+/// How long a command may take, in seconds.
+const LIMIT: &str = "120";
+
+/// Waits until a server in the background says where it listens, and ends it.
+const SERVING: &str = "until grep -qE 'http://|listening' served.txt; do\n\
+                       kill -0 $! 2>/dev/null || { cat served.txt; exit 1; }\nsleep 0.05\ndone\nkill $!";
 
 /// A folder of its own, with programs by the names that the pages use.
 pub(crate) struct Session {
@@ -66,84 +68,26 @@ impl Session {
             }
             return Ok(Some("the server is not built; `cargo test --workspace` builds it"));
         }
-        let mut shell = Command::new("bash");
+        if serves {
+            command = format!("{command} >served.txt 2>&1 &\n{SERVING}");
+        }
+        let mut shell = Command::new("timeout");
         let path = std::env::var("PATH").unwrap_or_default();
         shell
-            .args(["-euc", &command])
+            .args([LIMIT, "bash", "-euc", &command])
             .current_dir(self.folder.path().join("here"))
             .env("PATH", format!("{}:{path}", self.folder.path().join("programs").display()))
             .envs(self.variables.borrow().iter().cloned())
             // Nor has anybody the port of a sandbox that names none.
             .env("SALLYPORT_LISTEN", "127.0.0.1:0")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .stdin(Stdio::null());
         for name in ["SALLYPORT_BASE_URL", "SALLYPORT_CONFIG", "SALLYPORT_DB", "GITHUB_STEP_SUMMARY"] {
             shell.env_remove(name);
         }
-        let child = shell.spawn().map_err(|error| error.to_string())?;
-        if serves { serving(child) } else { ended(child) }.map(|()| None)
+        let output = shell.output().map_err(|error| error.to_string())?;
+        let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+        if output.status.success() { Ok(None) } else { Err(format!("{}\n{}", output.status, text.concat())) }
     }
-}
-
-/// Waits until a command has ended, and with success.
-fn ended(mut child: Child) -> Result<(), String> {
-    let (out, error) = (reader(child.stdout.take()), reader(child.stderr.take()));
-    let begun = Instant::now();
-    let status = loop {
-        match child.try_wait().map_err(|error| error.to_string())? {
-            Some(status) => break status,
-            None if begun.elapsed() > LONGEST => {
-                // Its output says what it waits for.
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(format!("no end after {LONGEST:?}"));
-            }
-            None => std::thread::sleep(Duration::from_millis(20)),
-        }
-    };
-    let text = format!("{}{}", out.join().unwrap_or_default(), error.join().unwrap_or_default());
-    if status.success() { Ok(()) } else { Err(format!("{status}\n{text}")) }
-}
-
-/// Waits until a server says where it listens, and ends it.
-fn serving(mut child: Child) -> Result<(), String> {
-    let (sender, told) = std::sync::mpsc::channel();
-    let streams = [
-        child.stdout.take().map(|stream| Box::new(stream) as Box<dyn Read + Send>),
-        child.stderr.take().map(|stream| Box::new(stream) as Box<dyn Read + Send>),
-    ];
-    for stream in streams.into_iter().flatten() {
-        let sender = sender.clone();
-        std::thread::spawn(move || {
-            for line in BufReader::new(stream).lines().map_while(Result::ok) {
-                let _ = sender.send(line);
-            }
-        });
-    }
-    drop(sender);
-    let mut all = String::new();
-    let begun = Instant::now();
-    let mut is_serving = false;
-    while !is_serving && begun.elapsed() < LONGEST {
-        let Ok(line) = told.recv_timeout(Duration::from_secs(30)) else { break };
-        is_serving = line.contains("http://") || line.contains("listening");
-        all.push_str(&line);
-        all.push('\n');
-    }
-    let _ = child.kill();
-    let _ = child.wait();
-    if is_serving { Ok(()) } else { Err(format!("it does not serve\n{all}")) }
-}
-
-fn reader(stream: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<String> {
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut stream) = stream {
-            let _ = stream.read_to_end(&mut bytes);
-        }
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
 }
 
 fn script(folder: &Path, name: &str, text: &str) {

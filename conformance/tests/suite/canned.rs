@@ -1,8 +1,7 @@
 //! A server that responds as a test tells it to, on a real socket.
 
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::io::Write as _;
+use std::net::TcpStream;
 use std::time::Duration;
 
 use sallyport_conformance::run::Glob;
@@ -10,9 +9,8 @@ use sallyport_conformance::wire::WireOptions;
 use sallyport_conformance::{
     Budget, Contract, Facts, Options, Report, Secret, Selection, SilentObserver, Suite, Target,
 };
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
+
+use crate::server::{self, Request, TestServer};
 
 /// The token that tests send.
 pub(crate) const TOKEN: &str = "tok/en+with \"odd\" characters=";
@@ -45,11 +43,8 @@ pub(crate) struct CannedRequest {
     pub(crate) body: String,
 }
 
-/// A running server; it stops with the test's runtime.
-pub(crate) struct CannedServer {
-    pub(crate) address: SocketAddr,
-    requests: Arc<AtomicUsize>,
-}
+/// A running server.
+pub(crate) struct CannedServer(TestServer);
 
 impl Reply {
     /// A JSON response with the headers of the static operations.
@@ -95,47 +90,19 @@ impl CannedRequest {
 
 impl CannedServer {
     pub(crate) async fn start(reply: impl Fn(&CannedRequest) -> Reply + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let address = listener.local_addr().expect("bound");
-        let requests = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&requests);
-        let reply = Arc::new(reply);
-        tokio::spawn(async move {
-            let mut listener = listener;
-            let (restart, mut restarts) = mpsc::unbounded_channel();
-            loop {
-                let stream = tokio::select! {
-                    accepted = listener.accept() => accepted.expect("a connection").0,
-                    time = restarts.recv() => {
-                        drop(listener);
-                        tokio::time::sleep(time.expect("a sender")).await;
-                        listener = TcpListener::bind(address).await.expect("its own port");
-                        continue;
-                    }
-                };
-                let (count, reply, restart) = (Arc::clone(&count), Arc::clone(&reply), restart.clone());
-                tokio::spawn(async move {
-                    let mut stream = stream;
-                    let Some((line, body)) = read_request(&mut stream).await else { return };
-                    let number = count.fetch_add(1, Ordering::SeqCst);
-                    let reply = reply(&CannedRequest { number, line, body });
-                    if let Reply::Restart(time) = reply {
-                        restart.send(time).expect("a server");
-                    }
-                    // A caller that has gone does not matter to a server.
-                    let _ = write_reply(stream, reply).await;
-                });
-            }
-        });
-        Self { address, requests }
+        Self(TestServer::start_reading(move |stream, request| {
+            let line = request.head.lines().next().unwrap_or_default().to_owned();
+            let body = request.body.to_owned();
+            write_reply(stream, request, reply(&CannedRequest { number: request.number, line, body }))
+        }))
     }
 
     pub(crate) fn url(&self) -> String {
-        format!("http://{}", self.address)
+        self.0.url()
     }
 
     pub(crate) fn requests(&self) -> usize {
-        self.requests.load(Ordering::SeqCst)
+        self.0.requests()
     }
 
     /// Runs the checks that fit `only` against this server.
@@ -178,59 +145,34 @@ pub(crate) async fn judge(target: &Target, options: Options) -> Report {
     Suite::new(contract, target, options).expect("a suite").run(&SilentObserver).await
 }
 
-/// The request line and the body.
-async fn read_request(stream: &mut TcpStream) -> Option<(String, String)> {
-    let mut bytes = Vec::new();
-    let mut chunk = [0; 4096];
-    loop {
-        let read = stream.read(&mut chunk).await.ok().filter(|read| *read > 0)?;
-        bytes.extend_from_slice(&chunk[..read]);
-        let text = String::from_utf8_lossy(&bytes);
-        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-        let length = head.lines().find_map(|line| {
-            let (name, value) = line.split_once(':')?;
-            name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
-        });
-        if bytes.len() >= head.len() + 4 + length.unwrap_or(0) {
-            return head.lines().next().map(|line| (line.to_owned(), body.to_owned()));
-        }
-    }
-}
-
-fn response(status: u16, headers: &[(&'static str, String)], body: &str) -> String {
-    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-    format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n{headers}\r\n{body}", body.len())
-}
-
-async fn write_reply(mut stream: TcpStream, reply: Reply) -> std::io::Result<()> {
+fn write_reply(stream: &mut TcpStream, request: &Request<'_>, reply: Reply) -> std::io::Result<()> {
+    let response = |status: u16, headers: &[(&'static str, String)], body: &str| {
+        let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n{headers}\r\n{body}", body.len())
+    };
     match reply {
-        Reply::Response { status, headers, body } => {
-            let headers = [headers, vec![("Connection", "close".to_owned())]].concat();
-            stream.write_all(response(status, &headers, &body).as_bytes()).await?;
-            stream.shutdown().await
+        Reply::Response { status, mut headers, body } => {
+            headers.push(("Connection", "close".to_owned()));
+            stream.write_all(response(status, &headers, &body).as_bytes())
         }
         Reply::Kept(reply) => {
             let Reply::Response { status, headers, body } = *reply else { return Ok(()) };
-            stream.write_all(response(status, &headers, &body).as_bytes()).await?;
-            read_request(&mut stream).await;
-            Ok(())
+            stream.write_all(response(status, &headers, &body).as_bytes())?;
+            server::read_request(stream).map(drop)
         }
-        Reply::Bytes(bytes) => {
-            stream.write_all(&bytes).await?;
-            stream.shutdown().await
-        }
+        Reply::Bytes(bytes) => stream.write_all(&bytes),
         Reply::EndlessChunkSize => {
-            stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").await?;
-            let zeros = vec![b'0'; 64 << 10];
+            stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")?;
             // Until the caller gives up.
-            while stream.write_all(&zeros).await.is_ok() {}
+            loop {
+                stream.write_all(&[b'0'; 64 << 10])?;
+            }
+        }
+        Reply::Hang => server::hang(stream),
+        Reply::Close => Ok(()),
+        Reply::Restart(time) => {
+            request.stop_listening(time);
             Ok(())
         }
-        Reply::Hang => {
-            // Until the caller gives up.
-            let mut rest = [0; 16];
-            stream.read(&mut rest).await.map(drop)
-        }
-        Reply::Close | Reply::Restart(_) => Ok(()),
     }
 }

@@ -11,10 +11,11 @@ mod discovery;
 mod environment;
 mod gateways;
 mod inferred;
-mod other_limits;
 mod profiles;
 mod protocol;
 mod reference;
 mod runs;
 mod secrets;
+#[path = "../support/server.rs"]
+mod server;
 mod wire;

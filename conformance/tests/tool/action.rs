@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::misbehaving::{self as server, MisbehavingServer};
 use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, text};
+use crate::server::{self, TestServer};
 
 /// The script of a step: the lines below its `run: |`.
 fn script(step: &str) -> String {
@@ -40,7 +40,7 @@ fn outputs(folder: &Folder) -> BTreeMap<String, String> {
 
 #[test]
 fn the_action_reports_what_the_suite_found_and_the_last_step_decides() {
-    let target = MisbehavingServer::start(|stream| server::groups(stream, &[2, 1]));
+    let target = TestServer::start(|stream| server::groups(stream, &[2, 1]));
     let folder = Folder::new();
     let url = target.url();
     let inputs = inputs(&[
@@ -104,7 +104,7 @@ fn inputs<'a>(given: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
 
 #[test]
 fn an_empty_secret_and_a_run_that_does_not_begin_are_annotations() {
-    let target = MisbehavingServer::start(|stream| server::groups(stream, &[1]));
+    let target = TestServer::start(|stream| server::groups(stream, &[1]));
     let folder = Folder::new();
     let url = target.url();
     let empty = [("INPUT_BASE_URL", url.as_str()), ("SALLYPORT_SECOND_API_KEY", "")];
@@ -123,7 +123,7 @@ fn an_empty_secret_and_a_run_that_does_not_begin_are_annotations() {
 
 #[test]
 fn the_profile_of_the_configuration_counts() {
-    let target = MisbehavingServer::start(|stream| server::groups(stream, &[1]));
+    let target = TestServer::start(|stream| server::groups(stream, &[1]));
     let folder = Folder::new();
     let config =
         format!("base-url = \"{}\"\nprofile = \"smoke\"\nonly = [\"groups.order.*\"]\n", target.url());
@@ -146,7 +146,7 @@ fn an_archive_is_used_when_its_checksum_is_right() {
         "mkdir a-1; printf '#!/bin/sh\necho from the archive\n' > a-1/conformance; chmod +x a-1/conformance; tar czf a.tgz a-1",
     );
     let archive = std::fs::read(folder.path().join("a.tgz")).expect("an archive");
-    let target = MisbehavingServer::start(move |stream| server::response(stream, "200 OK", &[], &archive));
+    let target = TestServer::start(move |stream| server::response(stream, "200 OK", &[], &archive));
     let url = format!("{}/sallyport-conformance.tar.gz", target.url());
     let sha256 = shell(folder.path(), "sha256sum a.tgz | cut -d' ' -f1");
     let other = "0".repeat(64);

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::misbehaving::{self as server, Behaviour, MisbehavingServer, closed_port};
 use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, code, every_report, program, run, text};
+use crate::server::{self, Behaviour, Request, TestServer, closed_port};
 
 const FINDINGS: i32 = 1;
 const UNREACHABLE: i32 = 3;
@@ -35,21 +35,22 @@ fn files(stream: &mut TcpStream) -> std::io::Result<()> {
 }
 
 /// A link credential may extract and do nothing else.
-fn link_credential(stream: &mut TcpStream, request: &str) -> std::io::Result<()> {
-    let body: &[u8] = match request.contains("/static/") {
+fn link_credential(stream: &mut TcpStream, request: &Request<'_>) -> std::io::Result<()> {
+    let is_static = request.head.contains("/static/");
+    let body: &[u8] = match is_static {
         true => br#"{"code": 40301, "message": "a link credential can only extract", "data": null}"#,
         false => {
             br#"{"code": 0, "success": true, "msg": "ok", "request_ip": "127.0.0.1",
                       "data": [{"ip": "192.0.2.1", "port": 8000}]}"#
         }
     };
-    let status = if request.contains("/static/") { "403 Forbidden" } else { "200 OK" };
+    let status = if is_static { "403 Forbidden" } else { "200 OK" };
     server::response(stream, status, &[("Content-Type", "application/json")], body)
 }
 
 #[test]
 fn another_service_is_no_violation() {
-    against(&MisbehavingServer::start(files).url(), UNREACHABLE, "does not look like the API");
+    against(&TestServer::start(files).url(), UNREACHABLE, "does not look like the API");
 }
 
 fn bad_gateway(stream: &mut TcpStream) -> std::io::Result<()> {
@@ -59,7 +60,7 @@ fn bad_gateway(stream: &mut TcpStream) -> std::io::Result<()> {
 
 #[test]
 fn a_proxy_without_its_service_is_named() {
-    against(&MisbehavingServer::start(bad_gateway).url(), UNREACHABLE, "does not reach it");
+    against(&TestServer::start(bad_gateway).url(), UNREACHABLE, "does not reach it");
 }
 
 /// Serves the first request, and then no more.
@@ -74,7 +75,7 @@ fn only_once(stream: &mut TcpStream) -> std::io::Result<()> {
 
 #[test]
 fn a_service_that_goes_down_breaks_no_rule() {
-    let target = MisbehavingServer::start(only_once);
+    let target = TestServer::start(only_once);
     let folder = Folder::new();
     let output =
         program(&["run", "--base-url", &target.url(), "--profile", "full", &every_report(folder.path())])
@@ -88,7 +89,7 @@ fn a_service_that_goes_down_breaks_no_rule() {
 
 #[test]
 fn a_link_credential_is_no_token_of_the_account() {
-    let target = MisbehavingServer::start_reading(link_credential);
+    let target = TestServer::start_reading(link_credential);
     against(&target.url(), UNREACHABLE, "as it does a link credential");
 }
 
@@ -106,7 +107,7 @@ fn the_scheme_of_a_base_url_is_named_where_it_may_be_wrong() {
         }
     });
     against(&format!("https://{address}"), UNREACHABLE, "use http:// in the base URL");
-    against(&MisbehavingServer::start(server::garbage).url(), UNREACHABLE, "use an https base URL");
+    against(&TestServer::start(server::garbage).url(), UNREACHABLE, "use an https base URL");
 }
 
 #[test]
@@ -119,10 +120,10 @@ fn a_target_that_does_not_speak_http_is_unreachable() {
         (server::truncated, "closes the connection"),
     ];
     for (behaviour, line) in cases {
-        against(&MisbehavingServer::start(behaviour).url(), UNREACHABLE, line);
+        against(&TestServer::start(behaviour).url(), UNREACHABLE, line);
     }
     against(&format!("http://{}", closed_port()), UNREACHABLE, "check the host and the port");
-    let plain = MisbehavingServer::start(server::a_page);
+    let plain = TestServer::start(server::a_page);
     against(&format!("https://{}", plain.address()), UNREACHABLE, "no response from the target");
 }
 
@@ -131,12 +132,12 @@ fn a_response_in_http_that_makes_no_sense_ends_without_a_verdict() {
     let cases: [Behaviour; 4] =
         [server::endless, server::ten_megabytes, server::deep, |stream| server::json(stream, b"[]")];
     for behaviour in cases {
-        against(&MisbehavingServer::start(behaviour).url(), INCOMPLETE, "no verdict");
+        against(&TestServer::start(behaviour).url(), INCOMPLETE, "no verdict");
     }
     // It says that it is JSON, and no client can read it.
-    against(&MisbehavingServer::start(server::invalid_utf8).url(), FINDINGS, "a body that is not JSON");
+    against(&TestServer::start(server::invalid_utf8).url(), FINDINGS, "a body that is not JSON");
     for behaviour in [server::endless as Behaviour, server::ten_megabytes, server::numbers] {
-        against(&MisbehavingServer::start(behaviour).url(), INCOMPLETE, "too large to judge");
+        against(&TestServer::start(behaviour).url(), INCOMPLETE, "too large to judge");
     }
 }
 
@@ -153,7 +154,7 @@ fn a_run_ends_in_time_whatever_a_body_holds() {
     ];
     for body in bodies {
         let response = body();
-        let target = MisbehavingServer::start(move |stream| server::json(stream, response.as_bytes()));
+        let target = TestServer::start(move |stream| server::json(stream, response.as_bytes()));
         let begun = Instant::now();
         let output = run(&["run", "--base-url", &target.url(), "--max-seconds", "5"]);
         // Far more than the limit, as machines of tests are slow, and far less than what it took.
@@ -164,7 +165,7 @@ fn a_run_ends_in_time_whatever_a_body_holds() {
 
 #[test]
 fn the_time_limit_ends_the_question_whether_anybody_is_there() {
-    let silent = MisbehavingServer::start(server::hang);
+    let silent = TestServer::start(server::hang);
     let begun = Instant::now();
     let output = run(&["run", "--base-url", &silent.url(), "--max-seconds", "1", "--timeout", "600"]);
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
@@ -178,9 +179,9 @@ fn the_time_limit_ends_the_question_whether_anybody_is_there() {
 
 #[test]
 fn a_redirect_is_not_followed_with_the_token() {
-    let elsewhere = MisbehavingServer::start(server::a_page);
+    let elsewhere = TestServer::start(server::a_page);
     let place = format!("{}/elsewhere?api_key={TOKEN}", elsewhere.url());
-    let redirecting = MisbehavingServer::start(move |stream| {
+    let redirecting = TestServer::start(move |stream| {
         server::response(stream, "307 Temporary Redirect", &[("Location", &place)], b"")
     });
     against(&redirecting.url(), UNREACHABLE, "redirects are not followed");
@@ -189,13 +190,13 @@ fn a_redirect_is_not_followed_with_the_token() {
 
 #[test]
 fn a_ceiling_ends_the_run_without_a_verdict() {
-    let target = MisbehavingServer::start(|stream| server::groups(stream, &[1]));
+    let target = TestServer::start(|stream| server::groups(stream, &[1]));
     for ceiling in [["--max-requests", "1"], ["--max-bytes", "100"]] {
         let arguments =
             ["run", "--base-url", &target.url(), "--only", "groups.envelope", ceiling[0], ceiling[1]];
         run(&arguments).assert(INCOMPLETE, &["is reached"]);
     }
-    let slow = MisbehavingServer::start(|stream| {
+    let slow = TestServer::start(|stream| {
         std::thread::sleep(Duration::from_millis(800));
         server::groups(stream, &[1])
     });
@@ -206,7 +207,7 @@ fn a_ceiling_ends_the_run_without_a_verdict() {
 
 #[test]
 fn the_first_failure_ends_the_run_when_asked_to() {
-    let target = MisbehavingServer::start(|stream| server::json(stream, b"[]"));
+    let target = TestServer::start(|stream| server::json(stream, b"[]"));
     let arguments = ["run", "--base-url", &target.url(), "--fail-fast", "--concurrency", "1"];
     run(&arguments).assert(FINDINGS, &["the first failure ends the run"]);
 }
@@ -221,7 +222,7 @@ fn an_interrupted_run_keeps_what_was_done() {
 
 #[cfg(unix)]
 fn interrupted_by(signal: &str) {
-    let target = MisbehavingServer::start(|stream| {
+    let target = TestServer::start(|stream| {
         std::thread::sleep(Duration::from_millis(100));
         server::json(stream, b"[]")
     });
@@ -251,7 +252,7 @@ fn interrupted_by(signal: &str) {
 fn what_does_not_come_again_is_flaky_and_no_failure() {
     let count = AtomicUsize::new(0);
     // The first response goes to the question whether anybody is there.
-    let target = MisbehavingServer::start(move |stream| match count.fetch_add(1, Ordering::SeqCst) {
+    let target = TestServer::start(move |stream| match count.fetch_add(1, Ordering::SeqCst) {
         1 => server::groups(stream, &[2, 1]),
         _ => server::groups(stream, &[1, 2]),
     });

@@ -16,8 +16,8 @@ use sallyport_conformance::{
     Check, Contract, Facts, Options, Outcome, Secret, SilentObserver, Suite, Target, Verdict,
 };
 
-use crate::misbehaving::{self as server, Behaviour, MisbehavingServer, closed_port};
 use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, every_report, program, run, text};
+use crate::server::{self, Behaviour, TestServer, closed_port};
 
 /// The token in every form that may show it.
 fn forms() -> Vec<String> {
@@ -98,7 +98,7 @@ fn no_artefact_shows_the_token() {
         ("close", server::close),
         ("page", |stream| server::response(stream, "500 Oops", &[], forms().join("\n").as_bytes())),
     ];
-    let targets = behaviours.map(|(name, behaviour)| (name, MisbehavingServer::start(behaviour).url()));
+    let targets = behaviours.map(|(name, behaviour)| (name, TestServer::start(behaviour).url()));
     for (name, url) in targets.into_iter().chain([("rejected", format!("http://{}", closed_port()))]) {
         let place = folder.path().join(name);
         std::fs::create_dir(&place).expect("a folder");
@@ -157,7 +157,7 @@ fn target(url: &str) -> Target {
 
 #[tokio::test]
 async fn a_panic_is_an_error_of_the_suite_and_shows_no_token() {
-    let server = MisbehavingServer::start(echo);
+    let server = TestServer::start(echo);
     let target = target(&server.url());
     let contract = Contract::embedded().expect("contract");
     let suite = Suite::with_checks(contract, &target, Options::default(), &[&PANICS]).expect("a suite");
@@ -209,7 +209,7 @@ fn what_public_types_say_of_themselves_shows_no_token() {
 
 #[test]
 fn a_token_is_read_from_a_file_and_from_standard_input() {
-    let server = MisbehavingServer::start(|stream| server::groups(stream, &[1]));
+    let server = TestServer::start(|stream| server::groups(stream, &[1]));
     let folder = Folder::new();
     let file = folder.write("token", format!("{TOKEN}\n"));
     let base = ["run", "--base-url", &server.url(), "--only", "groups.envelope.success"];

@@ -5,8 +5,8 @@ use std::net::TcpStream;
 use serde_json::Value;
 
 use crate::exposition::{Sample, parse};
-use crate::misbehaving::{self as server, MisbehavingServer, closed_port};
 use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, run};
+use crate::server::{self, TestServer, closed_port};
 
 /// Groups in the wrong order, under names that GitHub's runner would take for commands.
 fn commanding(stream: &mut TcpStream) -> std::io::Result<()> {
@@ -21,7 +21,7 @@ fn commanding(stream: &mut TcpStream) -> std::io::Result<()> {
 
 #[test]
 fn annotations_and_a_summary_for_github() {
-    let target = MisbehavingServer::start(commanding);
+    let target = TestServer::start(commanding);
     let folder = Folder::new();
     let summary = folder.write("summary.md", "of the step before\n");
     let output = program(&["run", "--base-url", &target.url(), "--only", "groups.*", "--verbose"])
@@ -52,7 +52,7 @@ fn annotations_and_a_summary_for_github() {
 
 #[test]
 fn a_summary_that_cannot_be_written_is_no_verdict_and_says_so() {
-    let target = MisbehavingServer::start(|stream| server::groups(stream, &[1]));
+    let target = TestServer::start(|stream| server::groups(stream, &[1]));
     program(&["run", "--base-url", &target.url(), "--only", "groups.envelope.success"])
         .args(["--report", "github"])
         .env("GITHUB_STEP_SUMMARY", "/missing/summary.md")
@@ -87,7 +87,7 @@ fn metrics_are_those_of_the_run_in_the_format_of_prometheus() {
         samples.iter().find(fits).map(|sample| sample.value)
     };
 
-    let target = MisbehavingServer::start(|stream| server::groups(stream, &[2, 1]));
+    let target = TestServer::start(|stream| server::groups(stream, &[2, 1]));
     let samples = metrics(&target.url(), &folder, 1);
     assert_eq!(value(&samples, "verdict", Some(("verdict", "findings"))), Some(1.0));
     assert_eq!(value(&samples, "verdict", Some(("verdict", "conforms"))), Some(0.0));
@@ -110,14 +110,14 @@ fn metrics_are_those_of_the_run_in_the_format_of_prometheus() {
 
 #[test]
 fn metrics_that_cannot_be_written_are_known_before_the_run() {
-    let target = MisbehavingServer::start(|stream| server::groups(stream, &[1]));
+    let target = TestServer::start(|stream| server::groups(stream, &[1]));
     run(&["run", "--base-url", &target.url(), "--report", "prometheus=/missing/a.prom"]).assert(2, &[]);
     assert_eq!(target.connections(), 0);
 }
 
 #[test]
 fn an_archive_has_every_exchange_of_the_checks_without_the_token() {
-    let target = MisbehavingServer::start(|stream| server::groups(stream, &[1, 2]));
+    let target = TestServer::start(|stream| server::groups(stream, &[1, 2]));
     let folder = Folder::new();
     let reports = format!("har={},json={}", folder.file("run.har"), folder.file("run.json"));
     run(&["run", "--base-url", &target.url(), "--only", "groups.*", "--report", &reports]);

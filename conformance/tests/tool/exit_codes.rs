@@ -3,8 +3,8 @@
 use std::io::Write as _;
 use std::net::TcpListener;
 
-use crate::misbehaving::{self as server, MisbehavingServer, closed_port};
 use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, run, text};
+use crate::server::{self, TestServer, closed_port};
 
 #[test]
 fn without_a_base_url_the_reference_server_is_tested() {
@@ -70,7 +70,7 @@ fn https_to_a_port_of_plain_http_is_named() {
 
 #[test]
 fn odd_environment_variables_are_named() {
-    let server = MisbehavingServer::start(|stream| server::groups(stream, &[1]));
+    let server = TestServer::start(|stream| server::groups(stream, &[1]));
     let folder = Folder::new();
     let config = folder.write("c.toml", "[facts]\nrevoked-api-key = { env = \"SALLYPORT_OF_MY_OWN\" }\n");
     let mut program =
@@ -101,7 +101,7 @@ fn an_unreachable_target_ends_with_3_and_a_used_up_budget_with_4() {
 
 #[test]
 fn findings_end_with_1_and_no_artefact_shows_the_token() {
-    let server = MisbehavingServer::start(|stream| {
+    let server = TestServer::start(|stream| {
         let headers = [("Content-Type", "application/json"), ("X-Request-Id", "r"), ("X-Echo", TOKEN)];
         let body = br#"{"code": 200, "message": "ok", "requestId": "r", "data": {"items": []}}"#;
         server::response(stream, "200 OK", &headers, body)

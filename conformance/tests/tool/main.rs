@@ -12,10 +12,11 @@ mod exposition;
 mod foreign;
 #[path = "../support/formats.rs"]
 mod formats;
-mod misbehaving;
 mod observe;
 #[path = "../support/program.rs"]
 mod program;
 mod reports;
+#[path = "../support/server.rs"]
+mod server;
 mod watch;
 mod writing;

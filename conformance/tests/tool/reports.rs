@@ -14,8 +14,8 @@ use sallyport_conformance::{
 use serde_json::Value;
 
 use crate::formats;
-use crate::misbehaving::{self as server, MisbehavingServer};
 use crate::program::{AssertOutput as _, Finish as _, Folder, program};
+use crate::server::{self, TestServer};
 
 /// Groups in the wrong order, with a name that wants to be markup.
 fn groups(stream: &mut TcpStream) -> std::io::Result<()> {
@@ -34,7 +34,7 @@ fn groups(stream: &mut TcpStream) -> std::io::Result<()> {
 }
 
 async fn fixed_run(change: impl FnOnce(&mut Options)) -> Report {
-    let server = MisbehavingServer::start(groups);
+    let server = TestServer::start(groups);
     let contract = Contract::embedded().expect("contract");
     let target =
         Target::new(&server.url(), Secret::new("API_KEY", "token-of-a-test"), Facts::default(), false);
@@ -226,7 +226,7 @@ async fn a_page_escapes_what_servers_say_and_loads_nothing() {
 #[tokio::test]
 async fn sarif_points_at_the_line_of_the_clause() {
     let document = include_str!("../../../openapi/openapi.yaml");
-    let server = MisbehavingServer::start(groups);
+    let server = TestServer::start(groups);
     let contract = Contract::embedded().expect("contract");
     let target =
         Target::new(&server.url(), Secret::new("API_KEY", "token-of-a-test"), Facts::default(), false)
@@ -309,7 +309,7 @@ async fn a_comment_ends_before_a_whole_finding_and_counts_the_others() {
 
 #[test]
 fn two_reports_in_one_file_are_an_error_before_anything_is_sent() {
-    let target = MisbehavingServer::start(groups);
+    let target = TestServer::start(groups);
     let folder = Folder::new();
     std::fs::create_dir(folder.path().join("sub")).expect("a folder");
     folder.write("old.json", "{}");

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::exposition::parse;
-use crate::misbehaving::{self as server, MisbehavingServer};
 use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, text};
+use crate::server::{self, TestServer};
 
 /// A watch under way. Dropped, it is killed.
 struct Watch {
@@ -98,10 +98,10 @@ impl Drop for Watch {
 }
 
 /// Groups in ascending order as long as the flag is set.
-fn target() -> (MisbehavingServer, Arc<AtomicBool>) {
+fn target() -> (TestServer, Arc<AtomicBool>) {
     let is_sorted = Arc::new(AtomicBool::new(true));
     let flag = Arc::clone(&is_sorted);
-    let server = MisbehavingServer::start(move |stream| {
+    let server = TestServer::start(move |stream| {
         server::groups(stream, if flag.load(Ordering::SeqCst) { &[1, 2] } else { &[2, 1] })
     });
     (server, is_sorted)
@@ -184,7 +184,7 @@ fn a_watch_reports_changes_and_rates_serves_them_and_goes_on_after_a_restart() {
 
 #[test]
 fn a_token_that_is_rejected_is_named_in_its_own_words() {
-    let server = MisbehavingServer::start(|stream| {
+    let server = TestServer::start(|stream| {
         let headers = [("Content-Type", "application/json")];
         let body = br#"{"code": 40102, "message": "unknown token"}"#;
         server::response(stream, "401 Unauthorized", &headers, body)
@@ -206,7 +206,7 @@ fn a_token_that_is_rejected_is_named_in_its_own_words() {
 
 #[test]
 fn a_kill_in_the_middle_of_a_run_loses_that_run_alone() {
-    let slow = MisbehavingServer::start(|stream| {
+    let slow = TestServer::start(|stream| {
         std::thread::sleep(Duration::from_millis(300));
         server::groups(stream, &[1])
     });
@@ -227,7 +227,7 @@ fn a_kill_in_the_middle_of_a_run_loses_that_run_alone() {
 
 #[test]
 fn an_interrupt_ends_a_run_under_way() {
-    let hanging = MisbehavingServer::start(server::hang);
+    let hanging = TestServer::start(server::hang);
     let folder = Folder::new();
     let mut watch = Watch::start(&hanging.url(), folder.path(), &[]);
     // A machine under load needs longer to start the program.

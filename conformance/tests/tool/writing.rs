@@ -6,8 +6,8 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::misbehaving::{self as server, MisbehavingServer, closed_port};
 use crate::program::{AssertOutput as _, Finish as _, Folder, code, program, run, text};
+use crate::server::{self, TestServer, closed_port};
 
 const RUN: [&str; 5] = ["run", "--profile", "full", "--only", "groups.order"];
 
@@ -23,8 +23,8 @@ fn fifo(folder: &Folder) -> String {
 
 #[test]
 fn what_cannot_be_written_has_a_sentence_and_keeps_nothing_else_from_being_written() {
-    let conforming = MisbehavingServer::start(|stream| server::groups(stream, &[1, 2]));
-    let broken = MisbehavingServer::start(|stream| server::groups(stream, &[2, 1]));
+    let conforming = TestServer::start(|stream| server::groups(stream, &[1, 2]));
+    let broken = TestServer::start(|stream| server::groups(stream, &[2, 1]));
     let (conforming, broken) = (conforming.url(), broken.url());
     let no_space = "cannot write standard output: ";
     for arguments in [
@@ -37,7 +37,7 @@ fn what_cannot_be_written_has_a_sentence_and_keeps_nothing_else_from_being_writt
     }
     for arguments in [
         ["list"].as_slice(),
-        &["list", "--json"],
+        &["list", "--format", "json"],
         &["explain", "groups.order"],
         &["schema"],
         &["completions", "zsh"],
@@ -61,7 +61,7 @@ fn what_cannot_be_written_has_a_sentence_and_keeps_nothing_else_from_being_writt
 
 #[test]
 fn a_reader_that_is_gone_misses_nothing() {
-    let target = MisbehavingServer::start(|stream| server::groups(stream, &[1, 2]));
+    let target = TestServer::start(|stream| server::groups(stream, &[1, 2]));
     let url = target.url();
     let with_report = [RUN.as_slice(), &["--base-url", &url, "--report", "json=-"]].concat();
     for arguments in [["completions", "bash"].as_slice(), &["list"], &with_report] {
@@ -105,7 +105,7 @@ fn read_until(child: &mut Child, wanted: &str) -> BufReader<std::process::ChildS
 
 #[test]
 fn a_signal_ends_a_command_whose_report_nobody_reads() {
-    let target = MisbehavingServer::start(|stream| server::groups(stream, &[2, 1]));
+    let target = TestServer::start(|stream| server::groups(stream, &[2, 1]));
     let folder = Folder::new();
     let (report, url) = (format!("json={}", fifo(&folder)), target.url());
     let ran = [RUN.as_slice(), &["--base-url", &url, "--report", &report]].concat();
@@ -123,7 +123,7 @@ fn a_signal_ends_a_command_whose_report_nobody_reads() {
         drop(lines);
     }
     // The same when the signal has ended the run before.
-    let hanging = MisbehavingServer::start(server::hang);
+    let hanging = TestServer::start(server::hang);
     let url = hanging.url();
     let arguments = [RUN.as_slice(), &["--base-url", &url, "--report", &report]].concat();
     let child = program(&arguments).stdout(Stdio::null()).spawn().expect("it starts");
@@ -151,7 +151,7 @@ fn filled_pipe(room: usize) -> (std::io::PipeReader, std::io::PipeWriter) {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_ends_a_command_whose_lines_nobody_reads() {
-    let target = MisbehavingServer::start(|stream| server::groups(stream, &[1, 2]));
+    let target = TestServer::start(|stream| server::groups(stream, &[1, 2]));
     let (url, folder, listening) = (target.url(), Folder::new(), closed_port());
     let history = folder.file("history");
     // The first line of the watch fits, and the line of its run does not.
@@ -175,7 +175,7 @@ fn a_signal_ends_a_command_whose_lines_nobody_reads() {
 #[cfg(unix)]
 #[test]
 fn reports_and_recordings_follow_no_links() {
-    let target = MisbehavingServer::start(|stream| server::groups(stream, &[1, 2]));
+    let target = TestServer::start(|stream| server::groups(stream, &[1, 2]));
     let (url, folder) = (target.url(), Folder::new());
     let [mine, link] = ["mine.txt", "link.json"].map(|name| folder.file(name));
     folder.write("mine.txt", "mine");
@@ -246,7 +246,7 @@ fn what_is_read_has_a_limit_and_a_pipe_does_not_block() {
     let standard_input = [base.as_slice(), &["--api-key-stdin"]].concat();
     program(&standard_input).stdin(zero).finish().assert(2, &["expected at most"]);
     // What the shell writes as `<(command)` is a pipe as well.
-    let target = MisbehavingServer::start(|stream| server::groups(stream, &[1, 2]));
+    let target = TestServer::start(|stream| server::groups(stream, &[1, 2]));
     let url = target.url();
     let arguments = [RUN.as_slice(), &["--base-url", &url, "--api-key-file", &empty]].concat();
     let child = program(&arguments).env_remove("SALLYPORT_API_KEY").spawn().expect("it starts");
@@ -270,14 +270,14 @@ fn headers_have_a_limit_and_count_as_bytes() {
     }
     let folder = Folder::new();
     let report = format!("har={}", folder.file("a.har"));
-    let target = MisbehavingServer::start(|stream| with_headers(stream, 2_000));
+    let target = TestServer::start(|stream| with_headers(stream, 2_000));
     let url = target.url();
     let arguments = [RUN.as_slice(), &["--base-url", &url, "--report", &report]].concat();
     let said = program(&arguments).finish();
     assert!(text(&said).contains("bytes of headers, which is too large to judge"), "{}", text(&said));
     assert!(std::fs::metadata(folder.file("a.har")).expect("an archive").len() < 100_000);
 
-    let target = MisbehavingServer::start(|stream| with_headers(stream, 900));
+    let target = TestServer::start(|stream| with_headers(stream, 900));
     let url = target.url();
     let with_limit = [RUN.as_slice(), &["--base-url", &url, "--max-bytes", "150000"]].concat();
     program(&with_limit).finish().assert(4, &["the limit of 150000 bytes is reached"]);

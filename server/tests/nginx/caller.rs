@@ -10,7 +10,7 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use serde_json::Value;
 
-use crate::nginx::Nginx;
+use crate::proxy::Nginx;
 
 /// Longer than anything here may take.
 const MAX_WAIT: Duration = Duration::from_secs(60);

@@ -1,50 +1,94 @@
-//! Small servers that misbehave, each in one way, on real sockets of the loopback interface.
+//! A server for tests on a real socket of the loopback interface, which does with each connection what a test wants, and ways to
+//! misbehave.
+
+#![allow(dead_code, reason = "each test uses its part")]
 
 use std::io::{Read as _, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// What a server does with each connection once it has read the head of a request.
 pub(crate) type Behaviour = fn(&mut TcpStream) -> std::io::Result<()>;
 
-/// A server that does the same to everybody. Its thread ends with the test.
-pub(crate) struct MisbehavingServer {
+/// A server that does the same to everybody. Its threads end with the test.
+pub(crate) struct TestServer {
     address: SocketAddr,
-    connections: Arc<AtomicUsize>,
+    counts: Arc<Counts>,
 }
 
-impl MisbehavingServer {
+/// What a server has seen.
+#[derive(Default)]
+struct Counts {
+    connections: AtomicUsize,
+    requests: AtomicUsize,
+    /// For how long nobody listens after the next connection.
+    pause: Mutex<Option<Duration>>,
+}
+
+/// The first request on a connection.
+pub(crate) struct Request<'a> {
+    /// How many requests came before.
+    pub(crate) number: usize,
+    /// The request line and the headers.
+    pub(crate) head: &'a str,
+    pub(crate) body: &'a str,
+    pause: &'a dyn Fn(Duration),
+}
+
+impl Request<'_> {
+    /// Stops listening for this time. Returns once nobody listens.
+    pub(crate) fn stop_listening(&self, time: Duration) {
+        (self.pause)(time);
+    }
+}
+
+impl TestServer {
     pub(crate) fn start(
         behaviour: impl Fn(&mut TcpStream) -> std::io::Result<()> + Send + Sync + 'static,
     ) -> Self {
         Self::start_reading(move |stream, _| behaviour(stream))
     }
 
-    /// The same for one that looks at the head of a request.
+    /// The same for one that looks at the request.
     pub(crate) fn start_reading(
-        behaviour: impl Fn(&mut TcpStream, &str) -> std::io::Result<()> + Send + Sync + 'static,
+        behaviour: impl Fn(&mut TcpStream, &Request<'_>) -> std::io::Result<()> + Send + Sync + 'static,
     ) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let mut listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("bound");
-        let connections = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&connections);
+        let counts = Arc::new(Counts::default());
+        let counted = Arc::clone(&counts);
         let behaviour = Arc::new(behaviour);
         std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let Ok(mut stream) = stream else { return };
-                count.fetch_add(1, Ordering::SeqCst);
-                let behaviour = Arc::clone(&behaviour);
+            while let Ok((mut stream, _)) = listener.accept() {
+                let pause = counts.pause.lock().unwrap_or_else(PoisonError::into_inner).take();
+                if let Some(time) = pause {
+                    drop(listener);
+                    drop(stream);
+                    std::thread::sleep(time);
+                    listener = TcpListener::bind(address).expect("its own port");
+                    continue;
+                }
+                counts.connections.fetch_add(1, Ordering::SeqCst);
+                let (behaviour, counts) = (Arc::clone(&behaviour), Arc::clone(&counts));
                 std::thread::spawn(move || {
-                    if let Ok(head) = read_head(&mut stream) {
-                        // A client that has had enough hangs up, which is what many of these are for.
-                        let _ = behaviour(&mut stream, &head);
-                    }
+                    let Ok((head, body)) = read_request(&mut stream) else { return };
+                    let number = counts.requests.fetch_add(1, Ordering::SeqCst);
+                    // The listener waits for a connection; it is dropped before the end of this one can be read.
+                    let pause = |time| {
+                        *counts.pause.lock().unwrap_or_else(PoisonError::into_inner) = Some(time);
+                        if let Ok(mut wake) = TcpStream::connect(address) {
+                            let _ = wake.read(&mut [0; 1]);
+                        }
+                    };
+                    let request = Request { number, head: &head, body: &body, pause: &pause };
+                    // A client that has had enough hangs up, which is what many of these are for.
+                    let _ = behaviour(&mut stream, &request);
                 });
             }
         });
-        Self { address, connections }
+        Self { address, counts: counted }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -56,7 +100,11 @@ impl MisbehavingServer {
     }
 
     pub(crate) fn connections(&self) -> usize {
-        self.connections.load(Ordering::SeqCst)
+        self.counts.connections.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn requests(&self) -> usize {
+        self.counts.requests.load(Ordering::SeqCst)
     }
 }
 
@@ -157,15 +205,24 @@ pub(crate) fn drip(stream: &mut TcpStream) -> std::io::Result<()> {
     }
 }
 
-fn read_head(stream: &mut TcpStream) -> std::io::Result<String> {
-    let mut head = Vec::new();
-    let mut byte = [0; 1024];
-    while !head.windows(4).any(|window| window == b"\r\n\r\n") {
-        let read = stream.read(&mut byte)?;
+/// The head and the body of a request.
+pub(crate) fn read_request(stream: &mut TcpStream) -> std::io::Result<(String, String)> {
+    let mut bytes = Vec::new();
+    let mut chunk = [0; 4096];
+    loop {
+        let read = stream.read(&mut chunk)?;
         if read == 0 {
             return Err(std::io::ErrorKind::UnexpectedEof.into());
         }
-        head.extend_from_slice(&byte[..read]);
+        bytes.extend_from_slice(&chunk[..read]);
+        let text = String::from_utf8_lossy(&bytes);
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+        let length = head.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
+        });
+        if bytes.len() >= head.len() + 4 + length.unwrap_or(0) {
+            return Ok((head.to_owned(), body.to_owned()));
+        }
     }
-    Ok(String::from_utf8_lossy(&head).into_owned())
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::identity::Pair;
 
 /// The configuration as operators get it.
-pub(crate) const SITE: &str = include_str!("../../../server/nginx.conf");
+pub(crate) const SITE: &str = include_str!("../../nginx.conf");
 
 /// What the configuration leaves to the rest of nginx's: in one process, and with its own files in the folder. The
 /// level of the log is the most talkative one that every nginx has.
@@ -84,11 +84,6 @@ impl Nginx {
         let mut nginx = Self { child, folder, address, pair };
         nginx.wait();
         nginx
-    }
-
-    /// Where callers reach it.
-    pub(crate) fn url(&self) -> String {
-        format!("https://{}", self.address)
     }
 
     /// What it logged of calls.

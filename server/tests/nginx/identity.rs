@@ -1,11 +1,11 @@
 //! A certificate of our own for this machine.
 
+#![allow(dead_code, reason = "the suite's tests use the rest")]
+
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use rcgen::{CertifiedKey, KeyPair, generate_simple_self_signed};
-use rustls::crypto::aws_lc_rs;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::CertificateDer;
 use sallyport_server::edge::tls::Identity;
 
 /// A certificate for 127.0.0.1, signed by itself, and its key.
@@ -33,17 +33,8 @@ impl Pair {
         (certificate, key)
     }
 
-    /// What a front over HTTP/2 needs.
-    pub(crate) fn over_http2(&self) -> rustls::ServerConfig {
-        let key = PrivateKeyDer::try_from(self.0.signing_key.serialize_der()).expect("a key");
-        let mut config = rustls::ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
-            .with_safe_default_protocol_versions()
-            .expect("versions")
-            .with_no_client_auth()
-            .with_single_cert(vec![self.der()], key)
-            .expect("a certificate and its key");
-        config.alpn_protocols = vec![b"h2".to_vec()];
-        config
+    pub(crate) fn key(&self) -> Vec<u8> {
+        self.0.signing_key.serialize_der()
     }
 
     /// As the server reads it.
