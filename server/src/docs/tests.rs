@@ -97,7 +97,7 @@ fn limits_rules_credentials_and_clauses_are_in_words() {
         "<li><code>IPv4</code>, <code>IPv6</code>, <code>IPv4:port</code> or <code>[IPv6]:port</code></li>",
         "<li>port from 1 to 65535</li>",
         "<li>at most 32 bytes of UTF-8</li>",
-        "<li>one of <code>1</code> (CRLF), <code>2</code> (the text <code>/br</code>)",
+        "<li>one of <code>1</code> (CRLF), <code>2</code> (the text <code>&#x2f;br</code>)",
         "<code>6</code> (the value of <code>sb</code>)",
         "<li>required, and not empty, when <code>lb</code> is <code>6</code></li>",
         "<code>activatedTo</code> is not earlier than <code>activatedFrom</code>.",

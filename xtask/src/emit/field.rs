@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::words;
-use crate::model::{Body, Citation, Contract, Kind, Operation, Parameter, Rule, Schema};
+use crate::model::{Body, Citation, Contract, Operation, Parameter, Rule, Schema};
 
 /// A parameter or a property.
 pub(super) struct Field<'a> {
@@ -98,51 +98,20 @@ pub(super) fn body<'a>(contract: &Contract, body: &'a Body) -> Field<'a> {
     }
 }
 
-/// The properties of an object, and of the objects in it that have no name of their own. The rules of `operation` bind them.
+/// The properties of an object. The rules of `operation` bind them.
 pub(super) fn properties<'a>(
     contract: &'a Contract,
     operation: Option<&'a Operation>,
     schema: &'a Schema,
-) -> Vec<Field<'a>> {
-    let mut fields = Vec::new();
-    collect(contract, operation, "", schema, &mut fields);
-    fields
-}
-
-fn collect<'a>(
-    contract: &'a Contract,
-    operation: Option<&'a Operation>,
-    path: &str,
-    outer: &'a Schema,
-    fields: &mut Vec<Field<'a>>,
-) {
-    for property in outer.properties() {
-        let schema = &property.schema;
-        let name = format!("{path}{}", property.name);
-        let rules = operation.map(|operation| rules_for(operation, &name)).unwrap_or_default();
+) -> impl Iterator<Item = Field<'a>> {
+    schema.properties().iter().map(move |property| {
+        let (name, schema) = (&property.name, &property.schema);
+        let rules = operation.map(|operation| rules_for(operation, name)).unwrap_or_default();
         let mut field = Field::new(contract, name.clone(), property.required, schema);
         field.limits.extend(rules.iter().map(|rule| words::rule(rule)));
         let clauses = once(schema.citation.all().chain(rules.iter().map(|rule| clause(rule))));
-        fields.push(Field { description: schema.description.as_deref(), clauses, ..field });
-        if let Some((inner, step)) = unnamed_object(schema) {
-            collect(contract, operation, &format!("{name}{step}."), inner, fields);
-        }
-    }
-}
-
-/// The object that stands inline in `schema`, and how a path gets to it.
-fn unnamed_object(schema: &Schema) -> Option<(&Schema, String)> {
-    if schema.name.is_some() {
-        return None;
-    }
-    match &schema.kind {
-        Kind::Object { .. } => Some((schema, String::new())),
-        Kind::Array { items, .. } => {
-            let (inner, step) = unnamed_object(items)?;
-            Some((inner, format!("[]{step}")))
-        }
-        Kind::String { .. } | Kind::Integer { .. } | Kind::Boolean => None,
-    }
+        Field { description: schema.description.as_deref(), clauses, ..field }
+    })
 }
 
 /// The values of a string enum, each with its description.

@@ -1,6 +1,5 @@
 //! The tasks of `cargo xtask`. Only this module reads and writes files and runs programs.
 
-mod cargo;
 pub(crate) mod check;
 pub(crate) mod diff;
 pub(crate) mod dist;

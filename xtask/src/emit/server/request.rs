@@ -311,14 +311,13 @@ impl Emitter<'_> {
     /// The fields of an object, and the calls that read them out of `fields`.
     fn object_fields(&mut self, schema: &Schema, owner: &str, request: &mut Request) -> Option<()> {
         let fields = field::properties(self.contract, None, schema);
-        for Property { name, required, schema } in schema.properties() {
+        for (Property { name, required, schema }, field) in schema.properties().iter().zip(fields) {
             let hint = format!("{owner}-{name}");
             let ty = self.named_type(schema, &hint, &None, request)?;
             let items = schema.items().map(|items| &items.citation);
             let input = request.input("Field", name, &schema.citation, items);
             let ident = names::field_ident(name);
-            let described = fields.iter().find(|field| field.name() == name);
-            let doc = doc_lines(&described.map(|field| field.rustdoc().join("\n")).unwrap_or_default());
+            let doc = doc_lines(&field.rustdoc().join("\n"));
             match (required, schema.nullable, &schema.default) {
                 (false, true, None) => {
                     let read = quote!(let #ident: Tristate<#ty> = fields.tristate(#name, #input)?;);
