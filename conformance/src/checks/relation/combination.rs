@@ -4,24 +4,31 @@ use super::{Filter, FilterKind, Instance, Survey};
 
 /// Every set of `size` kinds of filters, in a fixed order.
 pub(crate) fn combinations(size: usize) -> Vec<Vec<FilterKind>> {
-    let mut sets: Vec<Vec<FilterKind>> = vec![Vec::new()];
-    for _ in 0..size {
-        let longer = |set: &Vec<FilterKind>| {
-            let last = set.last().copied();
-            let rest = FilterKind::ALL.into_iter().filter(move |kind| last.is_none_or(|last| *kind > last));
-            let set = set.clone();
-            rest.map(move |kind| [set.clone(), vec![kind]].concat()).collect::<Vec<_>>()
-        };
-        sets = sets.iter().flat_map(longer).collect();
-    }
-    sets
+    (0..size).fold(vec![Vec::new()], |sets, _| {
+        extended(&sets, |set| {
+            FilterKind::ALL.into_iter().filter(|kind| set.last().is_none_or(|last| kind > last)).collect()
+        })
+    })
+}
+
+/// Each list with each of the elements that may follow it.
+fn extended<T: Clone>(lists: &[Vec<T>], following: impl Fn(&[T]) -> Vec<T>) -> Vec<Vec<T>> {
+    let longer = |list: &Vec<T>| {
+        let longer = |last| list.iter().cloned().chain([last]).collect();
+        following(list).into_iter().map(longer).collect::<Vec<_>>()
+    };
+    lists.iter().flat_map(longer).collect()
 }
 
 /// One filter of each kind that some instance passes together, chosen so that as many of them as possible have an effect:
 /// the search finds more without them. `None` when no instance passes.
 pub(crate) fn meeting(survey: &Survey, kinds: &[FilterKind]) -> Option<Vec<Filter>> {
     let mut best: Option<(usize, Vec<Filter>)> = None;
-    for filters in products(survey, kinds) {
+    let products = kinds.iter().fold(vec![Vec::new()], |lists, kind| {
+        let candidates = survey.candidates(*kind);
+        extended(&lists, |_| candidates.clone())
+    });
+    for filters in products {
         let found = survey.count(&filters);
         if found == 0 {
             continue;
@@ -63,22 +70,6 @@ impl Survey {
         let pairs = instances().flat_map(move |one| instances().map(move |other| (one, other)));
         pairs.filter(|(one, other)| one.ip != other.ip)
     }
-}
-
-/// Every choice of one candidate of each kind.
-fn products(survey: &Survey, kinds: &[FilterKind]) -> Vec<Vec<Filter>> {
-    let mut products: Vec<Vec<Filter>> = vec![Vec::new()];
-    for kind in kinds {
-        let candidates = survey.candidates(*kind);
-        let longer = |filters: &Vec<Filter>| {
-            candidates
-                .iter()
-                .map(|candidate| [filters.as_slice(), std::slice::from_ref(candidate)].concat())
-                .collect::<Vec<_>>()
-        };
-        products = products.iter().flat_map(longer).collect();
-    }
-    products
 }
 
 #[cfg(test)]

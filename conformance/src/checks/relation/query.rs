@@ -69,13 +69,14 @@ impl Query {
         with.filtered(status.cloned().map(Filter::Status))
     }
 
-    /// What the body of a request asks for, as far as the contract defines it; none when it has an item that is no address.
+    /// What the body of a request asks for, as far as the contract defines it.
     pub(crate) fn read(search: &Search, sent: &Map<String, Value>) -> Self {
         let items = sent.get(&search.ips.name).and_then(Value::as_array).into_iter().flatten();
         let filters = FilterKind::ALL.into_iter();
         let number = |name: &str| sent.get(name).and_then(Value::as_i64);
         Self {
-            items: items.filter_map(Value::as_str).map(str::to_owned).collect(),
+            // What is no text is no address either.
+            items: items.map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned)).collect(),
             filters: filters.filter_map(|kind| Filter::read(kind, search, sent)).collect(),
             page: number(&search.page.name),
             size: number(&search.page_size.name),

@@ -161,12 +161,12 @@ impl Relation {
         })))
     }
 
-    /// Other queries whose results together are the result of this one.
-    fn parts(self, search: &Search, query: &Query) -> Option<Parts> {
+    /// A query, others whose results together are its result, the clause, and what they find.
+    fn parts(self, search: &Search, query: &Query) -> Option<(Query, Vec<Query>, Clause, &'static str)> {
         let halves = |count: usize| (count > 1).then_some(count / 2);
         let with_items = |items: &[String]| Query { items: items.to_vec(), ..query.clone() };
         let with_filters = |filters: &[Filter]| Query { filters: filters.to_vec(), ..query.clone() };
-        let (whole, parts, clause, what) = match self {
+        Some(match self {
             Self::Union => {
                 let (first, second) = query.items.split_at(halves(query.items.len())?);
                 let what = "what the two halves of the batch find";
@@ -196,13 +196,13 @@ impl Relation {
                 let what = "what is found with items and members in another order";
                 (whole, vec![query.clone()], query.clause(), what)
             }
-        };
-        Some(Parts { whole, parts, clause, what })
+        })
     }
 
     pub(crate) async fn combined(self, reader: &mut Reader<'_, '_>, query: &Query) -> Read<Vec<Difference>> {
         let search = &reader.probe.contract().search;
-        let Some(Parts { whole, parts, clause, what }) = self.parts(search, query) else { return Ok(None) };
+        let parts = self.parts(search, query);
+        let Some((whole, parts, clause, what)) = parts else { return Ok(None) };
         let (mut found, mut exchanges) = (Vec::new(), Vec::new());
         for part in &parts {
             let Some(part) = reader.read(part, false).await? else { return Ok(None) };
@@ -228,27 +228,15 @@ impl Relation {
     }
 }
 
-struct Parts {
-    whole: Query,
-    parts: Vec<Query>,
-    clause: Clause,
-    what: &'static str,
-}
-
 async fn finds(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Read<Vec<Difference>> {
     let Some(found) = reader.read(query, true).await? else { return Ok(None) };
     let (what, expected) = (query.describe(&reader.probe.contract().search), query.expected(survey));
     let difference = same(query.clause(), &what, &expected, &found);
     let count = u64::try_from(expected.len()).unwrap_or(u64::MAX);
     let total = (difference.is_none() && found.totals.iter().any(|total| *total != count)).then(|| {
+        let (clause, expected) = (Clause::SearchTotal, format!("total {count}: {what}"));
         let actual = format!("{:?} on its pages", found.totals);
-        let exchanges = found.exchanges.clone();
-        Difference {
-            clause: Clause::SearchTotal,
-            expected: format!("total {count}: {what}"),
-            actual,
-            exchanges,
-        }
+        Difference { clause, expected, actual, exchanges: found.exchanges }
     });
     Ok(Some(difference.into_iter().chain(total).collect()))
 }
@@ -328,22 +316,21 @@ async fn one_page(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -
     });
     let mut differing: Vec<_> = echoed.collect();
     let page = Page::read(probe, accepted)?;
-    if i64::try_from(page.items.len()) != Ok(wanted) {
-        let clause = query.cites.unwrap_or(Clause::SearchPaging);
-        differing.push((
-            clause,
-            format!("{} for {what}", quantity(wanted, "instance")),
-            page.items.len().to_string(),
-        ));
+    let (shown, shown_total) = (page.items.len(), page.total);
+    if i64::try_from(shown) != Ok(wanted) {
+        let wanted = format!("{} for {what}", quantity(wanted, "instance"));
+        differing.push((query.cites.unwrap_or(Clause::SearchPaging), wanted, shown.to_string()));
     }
-    if i64::try_from(page.total) != Ok(total) {
-        differing.push((Clause::SearchTotal, format!("total {total} for {what}"), page.total.to_string()));
+    if i64::try_from(shown_total) != Ok(total) {
+        let wanted = format!("total {total} for {what}");
+        differing.push((Clause::SearchTotal, wanted, shown_total.to_string()));
     }
+    let exchanges = [page.exchange];
     let differences = differing.into_iter().map(|(clause, expected, actual)| Difference {
         clause,
         expected,
         actual,
-        exchanges: vec![page.exchange.clone()],
+        exchanges: exchanges.to_vec(),
     });
     Ok(Some(differences.collect()))
 }

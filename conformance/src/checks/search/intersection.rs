@@ -4,7 +4,9 @@ use super::SEARCH;
 use super::cases::BATCHES;
 use super::rows::{Account, SURVEYED, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
-use crate::checks::relation::{Filter, FilterKind, Query, Relation, Survey, combinations, excluding, relate};
+use crate::checks::relation::{
+    Filter, FilterKind, Query, Relation, Survey, address_of, combinations, excluding, relate,
+};
 use crate::contract::{Clause, Search};
 use crate::target::Fact;
 
@@ -49,6 +51,7 @@ async fn of_second_account(probe: &Probe<'_>, kind: FilterKind) -> Result<(), St
     const MAX: usize = 100;
     let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
     let foreign = probe.facts().foreign_addresses.iter().take(MAX).cloned();
+    let foreign = foreign.filter(|item| address_of(item).is_some());
     let token = Some(second.expose().to_owned());
     let query = Query { token, name: Some("the addresses of the second account"), ..Query::new(foreign) };
     let survey = Survey::alone(probe, &query).await?;

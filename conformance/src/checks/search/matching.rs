@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::addresses;
 use super::cases::BATCHES;
-use super::rows::{Account, Choose, SURVEYED, judge, row, rows};
+use super::rows::{Account, SURVEYED, alone, row, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{Query, Relation, lacks_addresses, relate_alone};
@@ -22,14 +22,14 @@ pub(super) static ANY_PORT_BATCH: Check = Check {
             ("250th of the largest batch", 1, 249),
             ("last of the largest batch", 1, usize::MAX),
         ];
-        let alike = (Relation::Survey, same_beginning as Choose<()>, ());
-        let alone = [
+        let alike = "batches of one size with one beginning";
+        let cases = [
             Case::new("halves", Cost::requests(4), halves),
-            Case::for_data("batches of one size with one beginning", Cost::requests(6), alike, judge),
+            alone(Relation::Survey, alike, 6, same_beginning),
         ];
         let placed = rows(Relation::Contains, places, |account, place| {
             let own = account.survey.spelt(account.held(None)?[0]);
-            let mut items = account.fill(&[own.clone()]);
+            let mut items = account.fill(std::slice::from_ref(&own));
             items.insert(place.min(items.len()), own);
             Ok(vec![Query::new(items)])
         });
@@ -41,7 +41,7 @@ pub(super) static ANY_PORT_BATCH: Check = Check {
             items.push(account.survey.spelt(own));
             Ok(vec![Query::new(items)])
         });
-        [alone.into(), placed, last].concat()
+        [cases.into(), placed, last].concat()
     }),
     ..SURVEYED
 };
@@ -51,10 +51,7 @@ pub(super) static ANY_PORT_PORTS: Check = Check {
     title: "an address without a port finds everything that its single ports find",
     why: "A caller who knows only the address never finds the instances on its other ports.",
     clauses: &[Clause::SearchMatchAnyPort],
-    run: Run::Cases(|_| {
-        let cost = Cost::requests(8);
-        vec![Case::for_data("", cost, (Relation::Known, guessed_ports as Choose<()>, ()), judge)]
-    }),
+    run: Run::Cases(|_| vec![alone(Relation::Known, "", 8, guessed_ports)]),
     ..SURVEYED
 };
 

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use super::SEARCH;
 use super::addresses;
 use super::cases::{batch, surveyed};
-use crate::check::{Case, Check, Probe, Stop};
+use crate::check::{Case, Check, Cost, Probe, Stop};
 use crate::checks::relation::{
     Filter, FilterKind, Query, Relation, Survey, lacks_addresses, meeting, relate, survey,
 };
@@ -47,11 +47,18 @@ pub(super) fn row(
     rows(relation, [(label, requests, ())], choose)
 }
 
+/// A case that is planned as if it read the survey by itself.
+pub(super) fn alone(
+    relation: Relation,
+    label: &'static str,
+    requests: u32,
+    choose: fn(Account<'_>, ()) -> Result<Vec<Query>, Stop>,
+) -> Case {
+    Case::for_data(label, Cost::requests(requests), (relation, choose, ()), judge)
+}
+
 /// Judges the chosen searches.
-pub(super) async fn judge<T>(
-    probe: &Probe<'_>,
-    (relation, choose, data): (Relation, Choose<T>, T),
-) -> Result<(), Stop> {
+async fn judge<T>(probe: &Probe<'_>, (relation, choose, data): (Relation, Choose<T>, T)) -> Result<(), Stop> {
     let account = Account::read(probe).await?;
     relate(probe, account.survey, relation, &choose(account, data)?).await
 }
