@@ -66,7 +66,8 @@ pub(crate) fn faults() -> Vec<Fault> {
             "last-gives-first": "Gateways of the first protocol are returned for the last." if with_other_protocol => first_protocol;
             "last-gives-first-in-text": "Plain text returns gateways of the first protocol for the last."
                 if with_other_protocol, in_text => first_protocol;
-            "first-gives-last": "Gateways of the last protocol are returned for the first." if with_first_protocol => last_protocol;
+            "first-gives-last": "Gateways of the last protocol are returned for the first."
+                if that(|call| text(call, PROTOCOL).is_none_or(|sent| Some(&sent) == call.contract.extract.protocols.first())) => last_protocol;
             "last-rejected": "The last protocol is rejected." if with_other_protocol => reject;
         }
         "extract.return-type/" {
@@ -126,11 +127,6 @@ fn take_region(fact: Fact, region: fn(&Facts) -> Option<&str>) -> Act {
 
 fn take_scarce_region() -> Act {
     take_region(Fact::ScarceRegion, |facts| facts.scarce_region.as_deref())
-}
-
-/// The protocol is the first of the list, named or not.
-fn with_first_protocol(call: &Call<'_>) -> bool {
-    text(call, PROTOCOL).is_none_or(|sent| Some(&sent) == call.contract.extract.protocols.first())
 }
 
 fn unlisted_protocol(call: &Call<'_>) -> bool {

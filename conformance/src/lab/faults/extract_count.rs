@@ -21,7 +21,8 @@ pub(crate) fn faults() -> Vec<Fault> {
             "below": "What is too small becomes the minimum." if below_minimum => fewest;
             "sign-dropped": "A negative number loses its sign." if spelt(|num| num.starts_with('-')) => fewest;
             "clamped": "What is too large becomes the maximum." if above_maximum => most;
-            "one-above" + [text, other_protocol]: "The maximum is one too high" if just_above => most;
+            "one-above" + [text, other_protocol]: "The maximum is one too high"
+                if that(|call| num(call) == Some(call.contract.extract.num_range.end() + 1)) => most;
             "large-wraps": "A number of 64 bits is cut to fewer bits." if that(|call| num(call) > Some(i64::from(u32::MAX))) => fewest;
             "beyond-64-bits": "A number beyond 64 bits becomes the maximum."
                 if spelt(|num| num.parse::<i64>().is_err() && num.parse::<f64>().is_ok_and(|num| num > 1e20)) => most;
@@ -91,10 +92,6 @@ pub(crate) fn faults() -> Vec<Fault> {
 
 fn below_minimum(call: &Call<'_>) -> bool {
     num(call).is_some_and(|num| num < *call.contract.extract.num_range.start())
-}
-
-fn just_above(call: &Call<'_>) -> bool {
-    num(call) == Some(call.contract.extract.num_range.end() + 1)
 }
 
 fn asked(wanted: i64) -> When {

@@ -35,23 +35,23 @@ macro_rules! faults {
 /// A row, as often as its contexts say.
 macro_rules! fault {
     ($all:ident [] $prefix:literal $id:literal $breaks:tt $row:tt) => {
-        fault!(@push $all concat!($prefix, $id), $breaks, [], $row)
+        fault!(@row $all concat!($prefix, $id), $breaks, [], $row)
     };
     ($all:ident [$(in $context:ident)+] $prefix:literal $id:literal $breaks:tt $row:tt) => {
         $(context!($context $all [$prefix, $id] $breaks $row);)+
     };
     ($all:ident [$(+ $context:ident)+] $prefix:literal $id:literal $breaks:tt $row:tt) => {
-        fault!(@push $all concat!($prefix, $id), concat!($breaks, "."), [], $row);
+        fault!(@row $all concat!($prefix, $id), concat!($breaks, "."), [], $row);
         $(context!($context $all [$prefix, $id, "-"] $breaks $row);)+
     };
-    (@push $all:ident $id:expr, $breaks:expr, [$($context:path)?],
+    (@row $all:ident $id:expr, $breaks:expr, [$($context:path)?],
         { [$($operation:ident)?] [$($when:expr),*] $act:expr }) => {
-        $all.push(
+        $all.extend([
             $crate::lab::Fault::row($id, $breaks, $crate::lab::faults::row::Act::new($act))
                 $(.only($crate::contract::OperationId::$operation))?
                 $(.whenever($crate::lab::faults::row::When::new($when)))*
                 $(.whenever($crate::lab::faults::row::When::new($context)))?
-        )
+        ])
     };
 }
 
@@ -70,7 +70,7 @@ macro_rules! context {
     };
     (ports $($row:tt)*) => { context!(@ "with-ports", " when all items have ports.", search::all_with_ports, $($row)*) };
     (@ $end:literal, $says:literal, $module:ident::$condition:ident, $all:ident [$($id:literal),+] $breaks:tt $row:tt) => {
-        fault!(@push $all concat!($($id,)+ $end), concat!($breaks, $says), [$crate::lab::faults::$module::$condition], $row)
+        fault!(@row $all concat!($($id,)+ $end), concat!($breaks, $says), [$crate::lab::faults::$module::$condition], $row)
     };
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn faults() -> Vec<Fault> {
                     put(call, STATUS, status.clone());
                 }
             });
-            "unlisted-beside-group": "Beside a group any status is accepted." if unlisted_text, with(GROUP) => ignore(STATUS);
+            "unlisted-beside-group": "Beside a group any status is accepted." if has(STATUS, Value::is_string), unlisted, with(GROUP) => ignore(STATUS);
             "unlisted-on-later-pages": "On later pages an unlisted status is ignored." if later_page, unlisted => ignore(STATUS);
             "last-listed-beside-time": "Beside an activation time the last status of the list is rejected."
                 if with(FROM), that(|call| text(call, STATUS).as_ref() == call.contract.search.statuses.last()) => reject;
@@ -159,10 +159,6 @@ pub(crate) fn faults() -> Vec<Fault> {
 fn unlisted(call: &Call<'_>) -> bool {
     value(call, STATUS)
         .is_some_and(|sent| !call.contract.search.statuses.iter().any(|status| sent == status.as_str()))
-}
-
-fn unlisted_text(call: &Call<'_>) -> bool {
-    text(call, STATUS).is_some() && unlisted(call)
 }
 
 fn ungrouped(call: &Call<'_>) -> bool {
