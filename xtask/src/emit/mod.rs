@@ -67,7 +67,6 @@ pub(crate) fn pages(document: &Document, checks: &[Check]) -> Result<Vec<Artifac
     let contract = Contract::read(document)?;
     Ok(vec![
         reference::clauses(&contract, checks),
-        reference::changes(),
         ledger::emit(document, &contract, checks, [server::enforces, client::enforces])?,
     ])
 }

@@ -11,8 +11,6 @@ use crate::{
     problem::Problem,
 };
 
-pub(crate) use raw::place;
-
 const PATH: &str = "openapi/LEDGER.md";
 
 /// A constraint and who enforces it.

@@ -29,7 +29,7 @@ pub(super) fn unaccounted(document: &Document, entries: &[Entry]) -> Vec<Problem
 }
 
 /// The pointer of the keyword of a constraint; `None` when it has none, such as the type of a body.
-pub(crate) fn place(document: &Document, constraint: &Constraint) -> Option<String> {
+pub(super) fn place(document: &Document, constraint: &Constraint) -> Option<String> {
     let Constraint { pointer, keyword, value, .. } = constraint;
     let at = join(pointer, keyword);
     let found = match (*keyword, document.get(&at)) {
