@@ -1,63 +1,38 @@
 //! Changes that were accepted, each with a reason and the date until which that holds.
 
 use jiff::civil::Date;
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::Diff;
-use crate::{
-    document::{Document, join},
-    problem::Problem,
-};
+use crate::{document::Document, problem::Problem};
 
 /// An entry of the file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct AcceptedChange {
     fingerprint: String,
     reason: String,
     expires: Date,
+    #[serde(skip)]
     line: u64,
 }
 
 /// Reads the file: a list of `fingerprint`, `reason` and `expires`.
 ///
-/// Fails with every problem of the file; their places are in it.
+/// Fails with a problem for each invalid entry; their places are in the file.
 pub(crate) fn read(file: &Document) -> Result<Vec<AcceptedChange>, Vec<Problem>> {
-    let mut problems = Vec::new();
-    let mut entries = Vec::new();
     let help = "write `- { fingerprint: …, reason: …, expires: YYYY-MM-DD }`";
-    let list = match file.root() {
-        Value::Null => &[],
-        Value::Array(list) => list.as_slice(),
-        _ => return Err(vec![file.problem("", "expected a list of accepted changes", help)]),
-    };
-    for (index, entry) in list.iter().enumerate() {
-        let at = join("", &index.to_string());
-        let text = |key: &str| entry.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-        let date = text("expires").and_then(|date| date.parse::<Date>().ok());
-        for (key, found) in [
-            ("fingerprint", text("fingerprint").is_some()),
-            ("reason", text("reason").is_some()),
-            ("expires", date.is_some()),
-        ] {
-            if !found {
-                problems.push(file.problem(join(&at, key), format!("missing or invalid `{key}`"), help));
+    if !file.root().is_array() && !file.root().is_null() {
+        return Err(vec![file.problem("", "expected a list of accepted changes", help)]);
+    }
+    let (mut entries, mut problems) = (Vec::new(), Vec::new());
+    for (at, entry) in file.items("") {
+        match AcceptedChange::deserialize(entry) {
+            Ok(entry) if entry.reason.trim().is_empty() => {
+                problems.push(file.problem(at, "empty `reason`", help))
             }
-        }
-        let known = ["fingerprint", "reason", "expires"];
-        for key in entry.as_object().into_iter().flatten().map(|(key, _)| key) {
-            if !known.contains(&key.as_str()) {
-                problems.push(file.problem(join(&at, key), format!("unknown key `{key}`"), help));
-            }
-        }
-        if let (Some(fingerprint), Some(reason), Some(expires)) = (text("fingerprint"), text("reason"), date)
-        {
-            let line = file.place(&at).line;
-            entries.push(AcceptedChange {
-                fingerprint: fingerprint.to_owned(),
-                reason: reason.to_owned(),
-                expires,
-                line,
-            });
+            Ok(entry) => entries.push(AcceptedChange { line: file.place(&at).line, ..entry }),
+            Err(error) => problems.push(file.problem(at, format!("invalid entry: {error}"), help)),
         }
     }
     if problems.is_empty() { Ok(entries) } else { Err(problems) }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::rules::Rule;
+use crate::document::Document;
 
 /// Whom a change concerns on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
@@ -26,10 +27,16 @@ pub(crate) struct SourceValue {
     pub(crate) pointer: String,
 }
 
+impl SourceValue {
+    pub(super) fn new(document: &Document, pointer: String, value: Value) -> SourceValue {
+        SourceValue { line: document.place(&pointer).line, pointer, value }
+    }
+}
+
 /// One change, judged by a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Change {
-    pub(crate) rule: &'static Rule,
+    pub(crate) rule: Rule,
     /// `operationId`, that of the newer document where both have the operation; `None` for the document as a whole.
     pub(crate) operation: Option<String>,
     pub(crate) direction: Direction,

@@ -302,7 +302,7 @@ pub(crate) fn changelog(diff: &Diff) -> String {
         let mut changes: Vec<_> = diff
             .changes
             .iter()
-            .filter(|change| change.rule.section == section && change.rule.verdict > Verdict::Documentation)
+            .filter(|change| change.rule.section() == section && change.rule.verdict > Verdict::Documentation)
             .collect();
         if changes.is_empty() {
             continue;

@@ -1,4 +1,5 @@
-//! A concrete request or response that the older contract allows and the newer one does not, for each breaking change.
+//! A concrete request or response that the older contract allows and the newer one does not, for each breaking change: a value
+//! next to the bound of the row that changed.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -17,56 +18,42 @@ pub(crate) struct Witness {
     pub(crate) value: Option<Value>,
 }
 
-/// The witness of a breaking change; `None` for other changes, and where no value can be derived from the two constraints.
+/// The witness of a breaking change; `None` for other changes, and where no value can be derived from the two documents.
 pub(crate) fn witness(change: &Change) -> Option<Witness> {
     if change.rule.verdict != Verdict::Breaking {
         return None;
     }
-    let old = change.old.as_ref().map(|found| &found.value);
-    let new = change.new.as_ref().map(|found| &found.value);
-    let at = &change.at;
-    let value = match change.rule.id {
-        "request-limit-narrowed" => Some(beyond(&change.keyword, new?)?),
+    let [old, new] = [&change.old, &change.new].map(|found| found.as_ref().map(|found| &found.value));
+    let (at, is_response) = (&change.at, change.direction == Direction::Response);
+    let said = |text: String| Some(Witness { text, value: None });
+    let value = match change.keyword.as_str() {
+        "" if change.rule.id.starts_with("operation-") => {
+            return said(format!("{} without its response", old?.as_str()?));
+        }
+        "security" => return said(format!("the token as {}", old?.as_str()?)),
+        "x-aliases-agree" | "x-credentials-agree" => return said(format!("{at} with two different values")),
+        // A part, which must be there now, or is not there any more.
+        "" if change.rule.id.ends_with("-required") => None,
+        "" if is_response => return None,
+        "" | "x-alias-of" => Some(sample(old?)?),
+        "required" => None,
+        "enum" if new.is_none() => Some(old?.clone()),
+        "enum" => Some(json!("another value")),
+        "nullable" => Some(Value::Null),
+        "additionalProperties" => Some(json!({ "further": 1 })),
+        "format" | "x-format" if old.is_none() || new.is_none() => Some(json!("a text without the format")),
+        "type" | "format" | "x-format" => Some(sample(old?)?),
         // Callers that follow the older document cannot expect what only the newer one allows.
-        "response-limit-widened" => Some(match new {
-            Some(limit) => limited(&change.keyword, limit.as_i64()?),
-            None => beyond(&change.keyword, old?)?,
-        }),
-        "request-enum-value-removed" if new.is_none() => Some(old?.clone()),
-        "request-enum-value-removed" => Some(json!("another value")),
-        "request-null-removed" | "response-null-added" => Some(Value::Null),
-        "request-type-narrowed" | "response-type-widened" => Some(json!("a text without the format")),
-        "request-type-changed" | "response-type-changed" => Some(sample(old?)?),
-        "parameter-removed" | "alias-removed" | "request-property-removed" => Some(sample(old?)?),
-        "request-object-closed" | "response-object-opened" => Some(json!({ "further": 1 })),
-        "parameter-added-required"
-        | "parameter-became-required"
-        | "request-property-added-required"
-        | "request-property-became-required"
-        | "request-body-added-required"
-        | "request-body-became-required"
-        | "response-header-became-optional"
-        | "response-header-removed-required"
-        | "response-property-became-optional"
-        | "response-property-removed-required" => None,
-        "operation-removed" | "operation-moved" => {
-            return Some(Witness { text: format!("{} without its response", old?.as_str()?), value: None });
-        }
-        "credential-removed" => {
-            return Some(Witness { text: format!("the token as {}", old?.as_str()?), value: None });
-        }
-        "aliases-must-agree" | "credentials-must-agree" => {
-            return Some(Witness { text: format!("{at} with two different values"), value: None });
-        }
-        _ => return None,
+        keyword => match (is_response, new) {
+            (true, Some(limit)) => Some(limited(keyword, limit.as_i64()?)?),
+            (true, None) => Some(beyond(keyword, old?)?),
+            (false, _) => Some(beyond(keyword, new?)?),
+        },
     };
-    let text = match (&value, change.direction) {
-        (None, Direction::Response) => format!("a response without {at}"),
-        (None, _) => format!("a request without {at}"),
-        (Some(value), Direction::Response) => {
-            format!("a response with {at} = {}", shown(value))
-        }
-        (Some(value), _) => format!("a request with {at} = {}", shown(value)),
+    let kind = if is_response { "response" } else { "request" };
+    let text = match &value {
+        None => format!("a {kind} without {at}"),
+        Some(value) => format!("a {kind} with {at} = {}", shown(value)),
     };
     Some(Witness { text, value })
 }
@@ -74,16 +61,15 @@ pub(crate) fn witness(change: &Change) -> Option<Witness> {
 /// The value next to a limit that it excludes.
 fn beyond(keyword: &str, limit: &Value) -> Option<Value> {
     let limit = limit.as_i64()?;
-    let is_lower = keyword.starts_with("min") || keyword.ends_with(" minimum");
-    Some(limited(keyword, if is_lower { limit.checked_sub(1)? } else { limit.checked_add(1)? }))
+    limited(keyword, if keyword.contains("min") { limit.checked_sub(1)? } else { limit.checked_add(1)? })
 }
 
-/// Maximum length of a text or list that is written out.
+/// Maximum length of a text that is written out.
 const MAX_WRITTEN_OUT: i64 = 64;
 
-/// A value whose number, length or count is `size`.
-fn limited(keyword: &str, size: i64) -> Value {
-    match keyword {
+/// A value whose number, length or count is `size`; `None` for a keyword that is no limit.
+fn limited(keyword: &str, size: i64) -> Option<Value> {
+    Some(match keyword {
         "minimum" | "maximum" => json!(size),
         "minLength" | "maxLength" | "x-max-utf8-bytes" if (0..=MAX_WRITTEN_OUT).contains(&size) => {
             json!("x".repeat(usize::try_from(size).unwrap_or_default()))
@@ -92,22 +78,22 @@ fn limited(keyword: &str, size: i64) -> Value {
         "x-max-utf8-bytes" => json!(format!("a text of {size} bytes")),
         "minItems" | "maxItems" => json!(format!("a list of {size} items")),
         "x-max-distinct" => json!(format!("a list of {size} distinct items")),
-        // The port of an address.
-        _ => json!(format!("192.0.2.1:{size}")),
-    }
+        _ if keyword.starts_with("x-port ") => json!(format!("192.0.2.1:{size}")),
+        _ => return None,
+    })
 }
 
-/// A value of a type.
+/// A value of a type or format.
 fn sample(kind: &Value) -> Option<Value> {
-    match kind.as_str()? {
-        "string" => Some(json!("text")),
-        "integer" => Some(json!(1)),
-        "boolean" => Some(json!(true)),
-        "array" => Some(json!([])),
-        "object" => Some(json!({})),
-        "date-time" => Some(json!("2026-01-01T00:00:00Z")),
-        "ipv4" => Some(json!("192.0.2.1")),
-        "ip-endpoint" => Some(json!("192.0.2.1:8080")),
-        _ => None,
-    }
+    Some(match kind.as_str()? {
+        "string" => json!("text"),
+        "integer" => json!(1),
+        "boolean" => json!(true),
+        "array" => json!([]),
+        "object" => json!({}),
+        "date-time" => json!("2026-01-01T00:00:00Z"),
+        "ipv4" => json!("192.0.2.1"),
+        "ip-endpoint" => json!("192.0.2.1:8080"),
+        _ => return None,
+    })
 }

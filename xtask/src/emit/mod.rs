@@ -3,7 +3,6 @@
 pub(crate) mod client;
 mod conformance;
 mod field;
-mod reference;
 pub(crate) mod server;
 mod words;
 
@@ -28,11 +27,6 @@ pub(crate) fn code(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     Problem::sort(&mut problems);
     problems.dedup();
     Err(problems)
-}
-
-/// The pages for those who change the document.
-pub(crate) fn pages() -> Vec<Artifact> {
-    vec![reference::changes()]
 }
 
 #[cfg(test)]

@@ -4,10 +4,7 @@ use super::*;
 use crate::fixture::{CONTRACT, edited_text};
 
 fn artifacts(text: &str) -> Vec<Artifact> {
-    let document = Document::parse(text).unwrap();
-    let mut artifacts = code(&document).unwrap();
-    artifacts.extend(pages());
-    artifacts
+    code(&Document::parse(text).unwrap()).unwrap()
 }
 
 #[test]

@@ -65,7 +65,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<Report, String> 
         None => (DOCUMENT.to_owned(), root.join(DOCUMENT)),
     };
     let new = read(&new_name, &text(&new_name, &new)?)?;
-    let mut diff = compare((&old_name, &old), (&new_name, &new), today)?;
+    let mut diff = compare((&old_name, &old), (&new_name, &new))?;
     let notes = accept(root, &arguments.accepted, &mut diff, today)?;
     // The file accepts changes since the last release: another comparison need not have them.
     let is_since_release = arguments.old.is_none() && arguments.new.is_none();

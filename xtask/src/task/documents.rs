@@ -17,9 +17,8 @@ use crate::{
 pub(super) const ACCEPTED: &str = "openapi/accepted-changes.yaml";
 
 /// Compares two documents that were read; their names stand before the problems of each.
-pub(super) fn compare(old: (&str, &Document), new: (&str, &Document), today: Date) -> Result<Diff, String> {
-    diff::compare(old.1, new.1, today)
-        .map_err(|[of_old, of_new]| in_file(old.0, &of_old) + &in_file(new.0, &of_new))
+pub(super) fn compare(old: (&str, &Document), new: (&str, &Document)) -> Result<Diff, String> {
+    diff::compare(old.1, new.1).map_err(|[of_old, of_new]| in_file(old.0, &of_old) + &in_file(new.0, &of_new))
 }
 
 /// Marks the changes that the file accepts; a file that does not exist accepts none.

@@ -48,8 +48,7 @@ fn document(root: &Path) -> Result<Document, String> {
 
 /// Everything generated from the document.
 fn artifacts(document: &Document) -> Result<Vec<Artifact>, String> {
-    let code = emit::code(document).map_err(|problems| render(&problems))?;
-    Ok(code.into_iter().chain(emit::pages()).collect())
+    emit::code(document).map_err(|problems| render(&problems))
 }
 
 /// The file on disk; `None` when it does not exist.

@@ -48,7 +48,7 @@ pub(super) fn problems(root: &Path, document: &Document) -> Result<String, Strin
         std::fs::read_to_string(&path).map_err(|error| format!("error: cannot read {name}: {error}\n"))?;
     let old = documents::read(&name, &text)?;
     let today = documents::today();
-    let mut changes = documents::compare((&name, &old), (DOCUMENT, document), today)?;
+    let mut changes = documents::compare((&name, &old), (DOCUMENT, document))?;
     if Version::parse(&changes.versions.0) != Some(released) {
         return Ok(format!(
             "error: {name} has the `info.version` {}; a release does not change\n",

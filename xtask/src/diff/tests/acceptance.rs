@@ -37,10 +37,7 @@ fn every_problem_of_the_file_is_reported_with_its_line() {
     let text =
         "- { fingerprint: a, reason: b, expires: soon }\n- { fingerprint: a, expires: 2027-01-01, why: c }\n";
     let problems = accepted::read(&Document::parse(text).unwrap()).unwrap_err();
-    let messages: Vec<_> = problems.iter().map(|problem| problem.message.as_str()).collect();
-    assert_eq!(
-        messages,
-        ["missing or invalid `expires`", "missing or invalid `reason`", "unknown key `why`"]
-    );
-    assert_eq!(problems[1].place.unwrap().line, 2);
+    let [one, other] = problems.as_slice() else { panic!("{problems:?}") };
+    assert!(one.message.starts_with("invalid entry: ") && one.place.unwrap().line == 1, "{one}");
+    assert!(other.message.contains("unknown field `why`") && other.place.unwrap().line == 2, "{other}");
 }

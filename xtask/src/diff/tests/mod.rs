@@ -2,9 +2,8 @@ mod acceptance;
 mod documents;
 mod edits;
 mod rendering;
-mod table;
 
-use jiff::civil::date;
+use jiff::civil::{Date, date};
 
 use super::*;
 use crate::fixture::{CONTRACT, contract, edited, edited_text, sides};
@@ -12,7 +11,7 @@ use crate::fixture::{CONTRACT, contract, edited, edited_text, sides};
 const TODAY: Date = date(2026, 6, 1);
 
 fn diff(old: &Document, new: &Document) -> Diff {
-    compare(old, new, TODAY).unwrap()
+    compare(old, new).unwrap()
 }
 
 /// The rules, operations and places of the changes.
