@@ -1,5 +1,6 @@
 //! Tokens that no service may take for the account's.
 
+use super::search::Row;
 use crate::check::{Probe, Stop};
 use crate::contract::Clause;
 use crate::target::Secret;
@@ -95,10 +96,10 @@ impl WrongToken {
 }
 
 /// Changes a request that carries the account's token in the query parameter of that name.
-pub(super) type TokenChange = fn(&Probe<'_>, &str, Request) -> Request;
+type TokenChange = fn(&Probe<'_>, &str, Request) -> Request;
 
 /// Changes after which a query has no token under its name, or more than one.
-pub(super) const NOT_ONE: [(&str, TokenChange); 10] = [
+const NOT_ONE: [(&str, TokenChange); 10] = [
     ("the token is absent", |_, name, good| good.without_query(name)),
     ("the token is sent twice", |probe, name, good| good.add_query(name, probe.token().expose())),
     ("the token is sent three times", |probe, name, good| {
@@ -125,6 +126,21 @@ pub(super) const NOT_ONE: [(&str, TokenChange); 10] = [
         good.without_query(name).add_query(&format!("{name}[]"), probe.token().expose())
     }),
 ];
+
+/// Rows of an operation that takes one token in the query: it is absent, repeated, misnamed or wrong. `label` is that of a
+/// wrong token.
+pub(super) fn one_token(clause: Clause, name: &str, label: fn(WrongToken) -> &'static str) -> Vec<Row> {
+    let changed = NOT_ONE.map(|(label, change)| {
+        let name = name.to_owned();
+        Row::rejects(clause, label).sending(label, move |probe, good| Ok(change(probe, &name, good)))
+    });
+    let wrong = WrongToken::all().map(|wrong| {
+        let name = name.to_owned();
+        let row = Row::rejects(clause, label(wrong));
+        row.sending(wrong.reason(), move |probe, good| Ok(good.query(&name, wrong.text(probe)?)))
+    });
+    changed.into_iter().chain(wrong).collect()
+}
 
 /// A query parameter that no operation has.
 const OTHER_PARAMETER: &str = "sallyport-other";

@@ -108,12 +108,11 @@ enum EmptyRegion {
 /// Looks for a region without gateways: the first of some unlikely ones that meets a shortage while the plain extraction is
 /// served. None if there is no such region, or the service is busy.
 async fn empty_region(probe: &Probe<'_>, plain: &Request) -> Option<EmptyRegion> {
-    let regions = REGIONS;
     let Facts { plentiful_region, scarce_region, .. } = probe.facts();
     let supplied = [plentiful_region.as_deref(), scarce_region.as_deref()];
     let mut control = None;
     for region in UNLIKELY_REGIONS.into_iter().filter(|region| !supplied.contains(&Some(region))) {
-        let request = plain.clone().query(regions, region);
+        let request = plain.clone().query(REGIONS, region);
         match supply(probe, &request).await? {
             // The region may be unknown, or nothing is served at all.
             Supply::Nothing => {

@@ -233,7 +233,7 @@ fn numbers(extract: &Extract) -> Vec<Row> {
     let (start, end) = (*extract.num_range.start(), *extract.num_range.end());
     let row = |(form, label, num): (Context, &str, i64)| {
         let (label, why) = (format!("{}/{label}", form.label()), format!("{NUM}={num}, {}", form.name()));
-        short(form, &label, Clause::ExtractNumRange, &why, [set(NUM, num.to_string())])
+        short(form, &label, Clause::ExtractNumRange, &why, [set(NUM, num)])
     };
     let largest = Context::all_without_id(extract).into_iter().filter(|context| context.extra.is_nothing());
     let largest = largest.map(|context| (context, "the largest num", end));

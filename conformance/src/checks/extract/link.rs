@@ -66,12 +66,12 @@ async fn accepted(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
         if class == ResponseClass::Accepted {
             let extract = &probe.contract().extract;
             let more = (*extract.num_range.start() + 1).min(*extract.num_range.end());
-            let (num, transport_name) = (NUM, transport.name());
+            let transport_name = transport.name();
             let why = format!(
-                "the legacy credential in {transport_name}, {}, once more, {num}={more}",
+                "the legacy credential in {transport_name}, {}, once more, {NUM}={more}",
                 context.name()
             );
-            let again = by(transport).query(num, more);
+            let again = by(transport).query(NUM, more);
             probe.accepts(Clause::ExtractLinkCredential, &why, &again).await?;
             return Ok(());
         }

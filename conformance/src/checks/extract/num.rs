@@ -29,7 +29,7 @@ pub(super) static CHECKS: &[Check] = &[
             let few = (min + 1..=(min + 2).min(*extract.num_range.end())).map(|num| (Context::PLAIN, num));
             let others = Context::all(extract).into_iter().filter(|context| *context != Context::PLAIN);
             let row = |(form, num): (Context, i64)| {
-                let row = accept(format!("num={num}"), "", [set(NUM, num.to_string())]).in_form(form);
+                let row = accept(format!("num={num}"), "", [set(NUM, num)]).in_form(form);
                 row.giving(u32::try_from(num).unwrap_or(u32::MAX), Unless::Control, Judge::Count(num))
             };
             // A scarce region must not return more gateways than requested either.
@@ -160,9 +160,9 @@ async fn maximum_of_default(probe: &Probe<'_>, context: Context) -> Result<(), S
         );
     }
     context.control(probe).await?;
-    let (num, name) = (NUM, context.name());
-    let expected = format!("accepted: {num}={max}, the largest value, in the default region, {name}");
-    let actual = format!("{}, as for {num}={}", class.description(), max + 1);
+    let expected =
+        format!("accepted: {NUM}={max}, the largest value, in the default region, {}", context.name());
+    let actual = format!("{}, as for {NUM}={}", class.description(), max + 1);
     probe.finding(Clause::ExtractNumRange, &expected, &actual, &[&exchange, &beyond]);
     Ok(())
 }

@@ -215,7 +215,7 @@ fn equal(scope: &Scope<'_>) -> Vec<Case> {
     let shorter: String = region.chars().take(region.chars().count().saturating_sub(1)).collect();
     let near = [("cut", shorter), ("longer", format!("{region}X"))];
     let near: Vec<_> = near.into_iter().filter(|(_, other)| !other.is_empty()).collect();
-    let both = |first: &str, second: &str| [set(REGIONS, first.to_owned()), set(COUNTRY, second.to_owned())];
+    let both = |first: &str, second: &str| [set(REGIONS, first), set(COUNTRY, second)];
     let differing = |&(label, other): &(&str, &str)| {
         [("country", &*region, other), ("regions", other, &*region)].map(|(place, first, second)| {
             let why = format!("{REGIONS}={first} and {COUNTRY}={second} differ");

@@ -259,9 +259,8 @@ async fn in_turns(probe: &Probe<'_>) -> Result<(), Stop> {
 async fn after_others(probe: &Probe<'_>) -> Result<(), Stop> {
     let request = with_id(probe, &probe.fresh_request_id());
     let before = probe.control(&request).await?;
-    let id = REQUEST_ID;
     for _ in 0..OTHERS {
-        probe.control(&probe.extract().query(id, probe.fresh_request_id())).await?;
+        probe.control(&probe.extract().query(REQUEST_ID, probe.fresh_request_id())).await?;
     }
     same_as(probe, &before, &request, &format!("sent again after {OTHERS} other ids")).await
 }
@@ -339,10 +338,9 @@ async fn per_account(probe: &Probe<'_>, (place, is_text): (Place, bool)) -> Resu
 
 async fn absent(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let id = REQUEST_ID;
     let min = *extract.num_range.start();
     // The control has an id, in case the service wrongly requires one.
-    probe.control_once(&probe.extract().query(id, probe.fresh_request_id())).await?;
+    probe.control_once(&probe.extract().query(REQUEST_ID, probe.fresh_request_id())).await?;
     let plain = probe.extract();
     let text = plain.clone().query(RETURN_TYPE, &extract.text);
     // If the server gave all these calls the same id, they would stand for one extraction.

@@ -1,7 +1,6 @@
 //! Rules of an extraction as rows. A row says what differs from a valid extraction of some form, and what must follow; the case
 //! with its label, cost and control request, and the words of a finding, are made from it.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::access::{claiming, is_valid};
@@ -102,6 +101,7 @@ pub(super) enum Edit {
     Id(Place),
     /// The region by its alias.
     ByCountry,
+    Header(&'static str, String),
     /// An address that the caller claims to have, in that header.
     Claim(&'static str, String),
 }
@@ -109,7 +109,7 @@ pub(super) enum Edit {
 /// A value, or its distance from the smallest or the largest one that the document allows.
 #[derive(Debug, Clone)]
 pub(super) enum Value {
-    Text(Cow<'static, str>),
+    Text(String),
     Min(i64),
     Max(i64),
 }
@@ -280,9 +280,9 @@ impl Row {
             Must::RespondSomehow(_) => Cost::extraction(1, 1),
             Must::Reject { .. } | Must::BeShort { .. } => Cost::requests(1),
         };
-        let row = Arc::new(Self { clause: self.clause.or(Some(clause)), ..self });
-        let case = Case::for_data(label, cost, (clause, Arc::clone(&row)), judge).needs(row.needs.clone());
-        row.share(case)
+        let row = Arc::new(self);
+        let data = (row.clause.unwrap_or(clause), Arc::clone(&row));
+        row.share(Case::for_data(label, cost, data, judge).needs(row.needs.clone()))
     }
 
     /// The case with the control requests that it shares. An accepted request needs none.
@@ -372,7 +372,6 @@ fn joined(form: &str, label: &str) -> String {
 }
 
 async fn judge(probe: &Probe<'_>, (clause, row): (Clause, Arc<Row>)) -> Result<(), Stop> {
-    let clause = row.clause.unwrap_or(clause);
     let token = row.credential.text(probe)?;
     let base = match row.caller {
         Caller::ByLink => link::by_link(probe, &row.form).await?,
@@ -471,6 +470,7 @@ impl Edit {
             }
             Self::Id(place) => place.carry(request, &probe.fresh_request_id()),
             Self::ByCountry => by_country(extract, request),
+            Self::Header(name, value) => request.header(name, value),
             Self::Claim(header, address) => claiming(request, header, address),
         })
     }
@@ -531,28 +531,16 @@ impl Credential {
     }
 }
 
-impl From<&'static str> for Value {
-    fn from(text: &'static str) -> Self {
-        Self::Text(text.into())
-    }
-}
-
-impl From<String> for Value {
-    fn from(text: String) -> Self {
-        Self::Text(text.into())
-    }
-}
-
-impl From<&String> for Value {
-    fn from(text: &String) -> Self {
-        Self::Text(text.clone().into())
+impl<T: ToString> From<T> for Value {
+    fn from(value: T) -> Self {
+        Self::Text(value.to_string())
     }
 }
 
 impl Value {
     pub(super) fn text(&self, extract: &Extract, part: &str) -> String {
         match self {
-            Self::Text(text) => text.clone().into_owned(),
+            Self::Text(text) => text.clone(),
             Self::Min(by) => (extract.range(part).start() + by).to_string(),
             Self::Max(by) => (extract.range(part).end() + by).to_string(),
         }

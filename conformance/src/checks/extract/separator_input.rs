@@ -100,7 +100,7 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
     // The neighbours of the range are tested in every form.
     let near = [Min(-1), Max(1)].map(|value| value.text(extract, LB));
     let (near, far): (Vec<_>, Vec<_>) = values.into_iter().partition(|value| near.contains(&value.text));
-    let near = forms.iter().flat_map(|form| each(&[form.clone()], row::values(LB, near.clone())));
+    let near = forms.iter().flat_map(|form| each(std::slice::from_ref(form), row::values(LB, near.clone())));
     let far = in_forms(forms.iter().cloned().cycle().zip(row::values(LB, far)));
     let code = &extract.custom_separator;
     let listed = accept(

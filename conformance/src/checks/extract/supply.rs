@@ -230,9 +230,8 @@ fn is_region_with_gateways(observed: &ObservedExchange<'_>) -> bool {
 /// A request id may stand for an earlier extraction with another `num`, so other checks judge such calls.
 fn judge_count(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let extract = &observed.contract.extract;
-    let header = REQUEST_ID_HEADER;
     let has_id = observed.request.query_value(REQUEST_ID).is_some()
-        || observed.request.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case(header));
+        || observed.request.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case(REQUEST_ID_HEADER));
     if has_id || *observed.class != ResponseClass::Accepted {
         return None;
     }
@@ -277,7 +276,7 @@ async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, &'static st
         context.control(probe).await?;
     }
     let short = || {
-        let request = context.request(probe).without_query(REGIONS).query(&name, region);
+        let request = context.request(probe).without_query(REGIONS).query(name, region);
         request.query(NUM, num).giving_nothing()
     };
     let (mut exchange, class) = probe.send_once(&short()).await?;
@@ -318,8 +317,7 @@ async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, &'static st
     // A response with the header means a shortage, even if its value is malformed. Without it the region may be unknown.
     let has_header = exchange.result.as_ref().is_ok_and(|response| response.header("Retry-After").is_some());
     if !has_header
-        && is_like_unknown(probe, &exchange, &short().without_query(&name).query(&name, UNKNOWN_REGION))
-            .await?
+        && is_like_unknown(probe, &exchange, &short().without_query(name).query(name, UNKNOWN_REGION)).await?
     {
         let seen = format!("an empty region gets the same response as an unknown one, {}", context.name());
         probe.observe(Unspecified::ExtractUnknownRegion, &seen);

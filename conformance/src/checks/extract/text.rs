@@ -7,7 +7,7 @@ use super::EXTRACT;
 use super::content::{default_separator, is_envelope};
 use super::forms::{Context, says_error};
 use super::protocol::capitalized;
-use super::row::{self, Judge, Max, Row, Unless, accept, cases, each, in_forms, set};
+use super::row::{self, Edit, Judge, Max, Row, Unless, accept, cases, each, in_forms, set};
 use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::contract::part::{LB, NUM, REGIONS, REQUEST_ID, RETURN_TYPE, SB};
@@ -45,10 +45,17 @@ pub(super) static CHECKS: &[Check] = &[
                 let data = code.to_owned();
                 Case::for_data(format!("json/lb={code}"), Cost::extraction(1, 1), data, separator_alone)
             });
-            let beside = [("application/json", true), ("text/plain", false)].map(|data| {
-                let label = format!("accept={}", data.0);
-                Case::for_data(label, Cost::extraction(1, 1), data, beside_accept)
-            });
+            // The parameter decides the form, whatever the header `Accept` prefers.
+            let beside =
+                [("application/json", Context::TEXT), ("text/plain", Context::PLAIN)].map(|(media, form)| {
+                    let (what, judge) =
+                        if form.is_text { ("text", Judge::Text) } else { ("JSON", Judge::Nothing) };
+                    let why = format!("{what} is requested, beside the header Accept: {media}");
+                    let row = accept("", why, [Edit::Header("Accept", format!("{media}, */*;q=0.1"))])
+                        .in_form(form);
+                    row.labelled(format!("accept={media}")).giving(1, Unless::Finding, judge)
+                });
+            let beside = cases(Clause::ExtractReturnType, beside);
             [json].into_iter().chain(lone).chain(texts).chain(partial).chain(beside).collect()
         }),
         ..EXTRACT
@@ -157,7 +164,7 @@ pub(super) static CHECKS: &[Check] = &[
             let Some(separator) = default_separator(extract) else { return Vec::new() };
             let rows = Context::in_text(extract).into_iter().map(|form| {
                 let entries = if form.extra.is_nothing() { FEW } else { SEVERAL };
-                let row = accept("", "", [set(NUM, entries.to_string())]).in_form(form);
+                let row = accept("", "", [set(NUM, entries)]).in_form(form);
                 row.giving(entries, Unless::Control, Judge::Separator(separator.to_owned()))
             });
             cases(Clause::ExtractSeparator, rows)
@@ -204,23 +211,6 @@ async fn separator_alone(probe: &Probe<'_>, code: String) -> Result<(), Stop> {
 /// Whether a response is a text success: rejections are JSON, or error messages in plain text.
 pub(super) fn is_served_text(extract: &Extract, response: &Response) -> bool {
     response.status == extract.operation.success.status && response.json().is_none() && !says_error(response)
-}
-
-/// The parameter decides the form, whatever the header `Accept` prefers.
-async fn beside_accept(probe: &Probe<'_>, (media_type, is_text): (&str, bool)) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let context = Context { is_text, ..Context::PLAIN };
-    let (clause, form) = (Clause::ExtractReturnType, if is_text { "text" } else { "JSON" });
-    let why = format!("{form} is requested, beside the header Accept: {media_type}");
-    let request = context.request(probe).header("Accept", format!("{media_type}, */*;q=0.1"));
-    let accepted = probe.accepts_or_control(clause, &why, &request, context.control(probe)).await?;
-    let Some(AcceptedResponse { exchange, response }) = accepted else { return Ok(()) };
-    if is_text {
-        judge_form(probe, &exchange, &response, &why);
-    } else if is_served_text(extract, &response) {
-        probe.finding(clause, &format!("JSON: {why}"), "plain text", &[&exchange]);
-    }
-    Ok(())
 }
 
 /// A text extraction of the maximum number of gateways from the scarce region.
@@ -293,7 +283,7 @@ const SEVERAL: u32 = 3;
 pub(super) fn separated(extract: &Extract, label: String, separator: &Separator, entries: u32) -> Row {
     let Separator { code, text } = separator;
     let is_custom = *code == extract.custom_separator;
-    let mut edits = vec![set(NUM, entries.to_string()), set(LB, code)];
+    let mut edits = vec![set(NUM, entries), set(LB, code)];
     edits.extend(is_custom.then(|| set(SB, text)));
     let why = if is_custom { format!("{SB}={text:?}, {LB}={code}") } else { format!("{LB}={code}") };
     let judge = Judge::Separator(text.clone());

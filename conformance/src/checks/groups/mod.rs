@@ -4,9 +4,8 @@ use serde_json::Value;
 
 use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::relation::{lacks_addresses, survey};
-use crate::checks::token::{
-    NOT_ONE, TokenChange, UNKNOWN, WrongToken, accepts_other_spellings, rejected_alike,
-};
+use crate::checks::search::Row;
+use crate::checks::token::{UNKNOWN, WrongToken, accepts_other_spellings, one_token, rejected_alike};
 use crate::checks::{Requests, schema};
 use crate::contract::{Clause, OperationId};
 use crate::quantity::quantity;
@@ -94,15 +93,18 @@ pub(super) static CHECKS: &[Check] = &[
         title: "a listing takes one non-empty token: a missing, empty or repeated one is rejected",
         why: "With two tokens, which account is listed depends on the order in which a service reads them.",
         clauses: &[Clause::GroupsToken],
-        run: Run::Cases(|_| {
-            let one = Cost::requests(1);
-            let wrong = WrongToken::all().map(|wrong| Case::for_data(wrong.label(), one, wrong, wrong_token));
-            let changed =
-                NOT_ONE.map(|(label, change)| Case::for_data(label, one, (label, change), not_one_token));
-            let two_accounts = Case::new("the tokens of two accounts are sent", one, two_accounts);
+        run: Run::Cases(|scope| {
+            let name = &scope.contract.groups.api_key.name;
+            let second = name.clone();
+            let label = "the tokens of two accounts are sent";
+            let two = Row::rejects(Clause::GroupsToken, label).sending(label, move |probe, good| {
+                let token = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
+                Ok(good.add_query(&second, token.expose()))
+            });
+            let case = |row: Row| row.changing("groups", |probe, _| probe.groups()).case();
+            let rows = one_token(Clause::GroupsToken, name, WrongToken::label).into_iter();
             let other_spellings = Case::new("written otherwise", Cost::requests(5), other_spellings);
-            let controlled = wrong.chain(changed).chain([two_accounts.needs([Fact::SecondToken])]);
-            controlled.map(|case| case.sharing("groups", one)).chain([other_spellings]).collect()
+            rows.map(case).chain([case(two).needs([Fact::SecondToken]), other_spellings]).collect()
         }),
         ..GROUPS
     },
@@ -304,30 +306,9 @@ fn judge(probe: &Probe<'_>, listing: &AcceptedResponse) -> Result<(usize, bool),
     Ok((ids.len(), disorder.is_none()))
 }
 
-async fn wrong_token(probe: &Probe<'_>, wrong: WrongToken) -> Result<(), Stop> {
-    let name = &probe.contract().groups.api_key.name;
-    single(probe, wrong.reason(), &probe.groups().query(name, wrong.text(probe)?)).await
-}
-
-async fn not_one_token(probe: &Probe<'_>, (label, change): (&str, TokenChange)) -> Result<(), Stop> {
-    let bad = change(probe, &probe.contract().groups.api_key.name, probe.groups());
-    single(probe, label, &bad).await
-}
-
-async fn two_accounts(probe: &Probe<'_>) -> Result<(), Stop> {
-    let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
-    let name = &probe.contract().groups.api_key.name;
-    let bad = probe.groups().add_query(name, second.expose());
-    single(probe, "tokens of two accounts are sent", &bad).await
-}
-
 async fn other_spellings(probe: &Probe<'_>) -> Result<(), Stop> {
     let name = &probe.contract().groups.api_key.name;
     accepts_other_spellings(probe, Clause::GroupsToken, &probe.groups(), name).await
-}
-
-async fn single(probe: &Probe<'_>, why: &str, bad: &Request) -> Result<(), Stop> {
-    probe.rejects_after_control(Clause::GroupsToken, why, &probe.groups(), bad).await
 }
 
 #[cfg(test)]

@@ -31,12 +31,13 @@ pub(super) static CHECKS: &[Check] = &[
         run: Run::Cases(|_| {
             let row = |(label, lower, upper): (&str, _, _), is_allowed| {
                 let row = Row::accepts_or_rejects(Clause::SearchActivatedOrder, label, is_allowed);
-                between(row, [lower, upper]).from_valid("bounds in order", |_, good| in_order(good))
+                between(row, [lower, upper]).changing("bounds in order", |_, good| in_order(good))
             };
             let reversed = ["2026-06-30T00:00:00Z", "2026-01-01T00:00:00Z"];
             let beside = FILTERS.into_iter().chain(OTHER_PARAMETERS).map(|(label, change)| {
                 let row = Row::rejects(Clause::SearchActivatedOrder, format!("reversed, beside {label}"));
-                between(row, reversed).from_doubtful(None, move |search, good| in_order(change(search, good)))
+                between(row, reversed)
+                    .changing_doubtful(None, move |search, good| in_order(change(search, good)))
             });
             let alone = IN_ORDER.map(|bounds| row(bounds, true)).into_iter();
             row::cases(alone.chain(REVERSED.map(|bounds| row(bounds, false))).chain(beside))
@@ -105,7 +106,7 @@ pub(super) static CHECKS: &[Check] = &[
             let without_zone = FILTERS.into_iter().chain(OTHER_PARAMETERS).map(|(label, change)| {
                 let row = Row::rejects(Clause::SearchActivatedRange, format!("no time zone, beside {label}"));
                 let row = between(row, ["2026-01-01T00:00:00", "2026-06-30T00:00:00"]);
-                row.from_doubtful(None, move |search, good| in_order(change(search, good))).case()
+                row.changing_doubtful(None, move |search, good| in_order(change(search, good))).case()
             });
             cases.chain(without_zone).collect()
         }),

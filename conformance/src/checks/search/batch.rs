@@ -309,7 +309,7 @@ fn too_few_or_many(clause: Clause, what: &str, items: Items, (others, change): M
         let search = &probe.contract().search;
         Ok(good.field(IPS, items(search, search.distinct_items)))
     });
-    row.from_doubtful(Some(format!("beside {others}")), change).case()
+    row.changing_doubtful(Some(format!("beside {others}")), change).case()
 }
 
 /// Parameters beside which the items are tested.
@@ -394,7 +394,7 @@ fn batch_case(label: String, (item, place, items): (&'static str, fn(usize) -> u
         items.insert(place(items.len()), item.to_owned());
         Ok(probe.search(items))
     });
-    row.from_valid("", move |probe, _| probe.search(valid(probe))).unshared().case()
+    row.changing("", move |probe, _| probe.search(valid(probe))).unshared().case()
 }
 
 async fn max_batch(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -7,7 +7,7 @@ use super::cases::{Change, PropertyGetter, surveyed};
 use super::row::{self, Row};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{read_unless_rejected, survey};
-use crate::checks::token::{NOT_ONE, WrongToken, accepts_other_spellings};
+use crate::checks::token::{WrongToken, accepts_other_spellings, one_token};
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
 use crate::contract::part::{COUNTRY_CODE, GROUP_ID, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
 use crate::contract::{Clause, Property, Search, Unspecified};
@@ -236,21 +236,11 @@ const OPEN: [(&str, Unspecified, Change); 10] = [
 
 fn token_cases(scope: &Scope<'_>) -> Vec<Case> {
     let name = &scope.contract.search.api_key.name;
-    let row = |label: &str| Row::rejects(Clause::SearchToken, label);
-    let changed = NOT_ONE.map(|(label, change)| {
-        let name = name.clone();
-        row(label).sending(label, move |probe, good| Ok(change(probe, &name, good)))
-    });
-    let wrong = WrongToken::all().map(|wrong| {
-        let name = name.clone();
-        row(wrong.reason())
-            .sending(wrong.reason(), move |probe, good| Ok(good.query(&name, wrong.text(probe)?)))
-    });
     let other_spellings = Case::new("written otherwise", Cost::requests(5), other_spellings);
     let beside_fields =
         Case::new("absent or repeated beside other fields", Cost::requests(8), token_beside_fields);
-    let rows = row::cases(changed.into_iter().chain(wrong)).into_iter();
-    rows.chain([other_spellings, beside_fields]).collect()
+    let rows = one_token(Clause::SearchToken, name, WrongToken::reason);
+    row::cases(rows).into_iter().chain([other_spellings, beside_fields]).collect()
 }
 
 async fn other_spellings(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -170,7 +170,7 @@ pub(super) fn boundary_cases(
         let why = format!("{name}={}, {}", value.text(), value.reason);
         let row = Row::accepts_or_rejects(clause, label, value.allowed);
         let row = row.sending(why, move |_, good| Ok(good.field(&name, value.value.clone())));
-        Some(row.from_valid("plain", |_, good| good))
+        Some(row.changing("plain", |_, good| good))
     };
     let values = boundaries(&property.schema).into_iter().filter(chosen);
     row::cases(values.filter_map(row))

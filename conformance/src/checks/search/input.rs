@@ -151,7 +151,7 @@ fn port_cases(scope: &Scope<'_>) -> Vec<Case> {
     let bound = |(item, is_allowed): (String, bool)| {
         let row = Row::accepts_or_rejects(Clause::SearchIpsPort, &*item, is_allowed);
         let row = row.sending(format!("the item {item}"), move |probe, _| Ok(probe.search([&*item])));
-        row.from_nothing_found("one item").case()
+        row.changing_nothing_found("one item").case()
     };
     let malformed = by_reason(ip_ports(SEED, range)).into_iter().flat_map(|reason| {
         let items = reason.spellings.into_iter().map(Value::from).collect();
@@ -180,8 +180,8 @@ fn malformed_cases(clause: Clause, reason: &'static str, first: usize, items: Ve
             Ok(probe.search(batch))
         })
     });
-    let among = among.from_valid("valid items", |probe, _| probe.search(valid_items()));
-    [alone.from_nothing_found("one item").case(), among.case()]
+    let among = among.changing("valid items", |probe, _| probe.search(valid_items()));
+    [alone.changing_nothing_found("one item").case(), among.case()]
 }
 
 fn valid_items() -> Vec<Value> {

@@ -25,6 +25,7 @@ mod status;
 mod watched;
 
 pub(super) use read_only::FirstSearches;
+pub(super) use row::Row;
 
 use crate::check::Check;
 use crate::contract::OperationId;

@@ -123,7 +123,6 @@ async fn each_group(probe: &Probe<'_>) -> Result<(), Stop> {
 
 /// The request id of a search is only a trace id: a second search with the same id has its own result.
 async fn one_request_id(probe: &Probe<'_>) -> Result<(), Stop> {
-    let header = REQUEST_ID_HEADER;
     let own = probe.own_addresses(2);
     let [one, other] = own[..] else {
         return Err(lacks_addresses(probe, "it takes two addresses", "a second one"));
@@ -134,8 +133,8 @@ async fn one_request_id(probe: &Probe<'_>) -> Result<(), Stop> {
         return Err(probe.skip("searches for two addresses find the same"));
     }
     let id = probe.fresh_request_id();
-    read(probe, &one.header(header, &id)).await?;
-    let found = read(probe, &other.header(header, &id)).await?;
+    read(probe, &one.header(REQUEST_ID_HEADER, &id)).await?;
+    let found = read(probe, &other.header(REQUEST_ID_HEADER, &id)).await?;
     if found.instances == plain.instances {
         let expected = "the instances of its own address, whatever request id it carries";
         let actual = "those of an earlier search with the same X-Request-Id";

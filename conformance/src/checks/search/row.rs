@@ -1,4 +1,4 @@
-//! Rules of a search as rows. A row says what differs from a valid search, and what must follow; the case with its cost and its
+//! Rules of a search, and of any request but an extraction, as rows. A row says what differs from a valid search, and what must follow; the case with its cost and its
 //! control request is made from it.
 
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::wire::Request;
 
 /// One case of a rule: requests that are made from a valid search and judged alike.
 #[derive(Clone)]
-pub(super) struct Row {
+pub(in crate::checks) struct Row {
     label: String,
     clause: Clause,
     must: Must,
@@ -35,24 +35,26 @@ enum Must {
     Either(Unspecified),
 }
 
-/// The valid search that a row changes, which is its control request.
+/// The valid request that a row changes, which is its control request.
 #[derive(Clone)]
 enum Valid {
-    Plain,
     Beside(Member),
-    /// The plain search with a change.
-    Changed(Arc<dyn Fn(&Probe<'_>, Request) -> Request + Send + Sync>),
-    /// The same, which a service may reject for a reason of its own.
-    Doubtful(Arc<dyn Fn(&Search, Request) -> Request + Send + Sync>),
+    /// The plain search with a change. A doubtful one may be rejected by a service for a reason of its own.
+    Changed {
+        change: Edit,
+        is_doubtful: bool,
+    },
 }
 
 impl Row {
     fn new(must: Must, clause: Clause, label: impl Into<String>) -> Self {
+        let plain: Edit = Arc::new(|_: &Probe<'_>, good: Request| Ok::<_, Stop>(good));
+        let valid = Valid::Changed { change: plain, is_doubtful: false };
         let control = Some("search".to_owned());
-        Self { label: label.into(), clause, must, valid: Valid::Plain, control, requests: Vec::new() }
+        Self { label: label.into(), clause, must, valid, control, requests: Vec::new() }
     }
 
-    pub(super) fn rejects(clause: Clause, label: impl Into<String>) -> Self {
+    pub(in crate::checks) fn rejects(clause: Clause, label: impl Into<String>) -> Self {
         Self::new(Must::Reject, clause, label)
     }
 
@@ -73,7 +75,7 @@ impl Row {
     }
 
     /// The same with a request.
-    pub(super) fn sending(
+    pub(in crate::checks) fn sending(
         mut self,
         why: impl Into<String>,
         edit: impl Fn(&Probe<'_>, Request) -> Result<Request, Stop> + Send + Sync + 'static,
@@ -104,28 +106,31 @@ impl Row {
         Self { valid: Valid::Beside(member), control: Some(format!("beside {}", member.0)), ..self }
     }
 
-    /// The row as a change of another valid search, whose control is shared under this label.
-    pub(super) fn from_valid(
+    /// The row as a change of another valid request, whose control is shared under this label.
+    pub(in crate::checks) fn changing(
         self,
         control: impl Into<String>,
         change: impl Fn(&Probe<'_>, Request) -> Request + Send + Sync + 'static,
     ) -> Self {
-        Self { valid: Valid::Changed(Arc::new(change)), control: Some(control.into()), ..self }
+        let change: Edit = Arc::new(move |probe: &Probe<'_>, good: Request| Ok(change(probe, good)));
+        Self { valid: Valid::Changed { change, is_doubtful: false }, control: Some(control.into()), ..self }
     }
 
     /// The row as a change of a search for one address that finds nothing.
-    pub(super) fn from_nothing_found(self, control: &str) -> Self {
-        self.from_valid(control, |probe, _| probe.search([UNKNOWN_ADDRESS]))
+    pub(super) fn changing_nothing_found(self, control: &str) -> Self {
+        self.changing(control, |probe, _| probe.search([UNKNOWN_ADDRESS]))
     }
 
     /// The row as a change of a search that a service may reject for a reason of its own; then it is skipped. The control may be
     /// shared under a label.
-    pub(super) fn from_doubtful(
+    pub(super) fn changing_doubtful(
         self,
         control: Option<String>,
         change: impl Fn(&Search, Request) -> Request + Send + Sync + 'static,
     ) -> Self {
-        Self { valid: Valid::Doubtful(Arc::new(change)), control, ..self }
+        let change: Edit =
+            Arc::new(move |probe: &Probe<'_>, good: Request| Ok(change(&probe.contract().search, good)));
+        Self { valid: Valid::Changed { change, is_doubtful: true }, control, ..self }
     }
 
     /// The row with a control request of its own.
@@ -133,7 +138,7 @@ impl Row {
         Self { control: None, ..self }
     }
 
-    pub(super) fn case(self) -> Case {
+    pub(in crate::checks) fn case(self) -> Case {
         let count = u32::try_from(self.requests.len()).unwrap_or(u32::MAX);
         let has_own_control = self.control.is_none() && !matches!(self.must, Must::AcceptAlone);
         let cost = Cost::requests(count.saturating_add(has_own_control.into()));
@@ -152,16 +157,14 @@ pub(super) fn cases(rows: impl IntoIterator<Item = Row>) -> Vec<Case> {
 
 async fn judge(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
     let good = match &row.valid {
-        Valid::Plain => probe.any_search(),
         Valid::Beside(member) => beside_member(probe, *member).await?,
-        Valid::Changed(change) => change(probe, probe.any_search()),
-        Valid::Doubtful(change) => change(&probe.contract().search, probe.any_search()),
+        Valid::Changed { change, .. } => change(probe, probe.any_search())?,
     };
     let requests = row.requests.iter().map(|(why, edit)| Ok((why, edit(probe, good.clone())?)));
     let requests = requests.collect::<Result<Vec<_>, Stop>>()?;
     match (&row.valid, row.must) {
         (_, Must::AcceptAlone) => {}
-        (Valid::Doubtful(_), _) => control_or_skip(probe, &good).await?,
+        (Valid::Changed { is_doubtful: true, .. }, _) => control_or_skip(probe, &good).await?,
         _ => probe.control_once(&good).await?,
     }
     for (why, request) in requests {

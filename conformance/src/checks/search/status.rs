@@ -36,15 +36,15 @@ pub(super) static CHECKS: &[Check] = &[
             let beside = FILTERS.into_iter().filter(|(label, _)| *label != "a status").chain([SECOND_PAGE]);
             let beside = beside.map(|(label, change)| {
                 let row = reject(&format!("unlisted, beside {label}"));
-                unlisted(row, format!("un{}", statuses[0])).from_doubtful(None, change)
+                unlisted(row, format!("un{}", statuses[0])).changing_doubtful(None, change)
             });
             let bounded = Row::accepts(Clause::SearchStatus, "listed, beside an activation time");
             let bounded = statuses.iter().fold(bounded, |row, status| {
                 row.with(format!("status {status} beside {ACTIVATED_FROM}"), STATUS, status.as_str())
             });
-            let bounded =
-                bounded.from_valid("", |_, good| good.field(ACTIVATED_FROM, "2020-01-01T00:00:00Z"));
-            let rows = others.map(|row| row.from_nothing_found("nothing found")).chain([two]).chain(beside);
+            let bounded = bounded.changing("", |_, good| good.field(ACTIVATED_FROM, "2020-01-01T00:00:00Z"));
+            let rows =
+                others.map(|row| row.changing_nothing_found("nothing found")).chain([two]).chain(beside);
             cases.extend(row::cases(rows.chain([bounded.unshared()])));
             cases
         }),
