@@ -62,7 +62,7 @@ pub(crate) fn faults() -> Vec<Fault> {
             "untraced-when-empty": "An empty listing has no trace id." if of_account(EMPTY) => without_header("x-request-id");
         }
         "groups.order/" {
-            "descending": "Groups descend." => descend;
+            "descending": "Groups descend." => list(|_, items| items.reverse());
             "first-two-swapped": "The first two groups are swapped." if of_main_account() => list(|_, items| {
                 if let [first, second, ..] = &mut items[..] {
                     std::mem::swap(first, second);
@@ -87,9 +87,9 @@ pub(crate) fn faults() -> Vec<Fault> {
                     let by = items.len().min(1);
                     items.rotate_left(by);
                 });
-            "of-second-account": "Only the groups of another account descend." if not(of_main_account()).needs(Need::Token) => descend;
-            "second-listing": "Every listing but the first descends." if not_first => descend;
-            "every-sixth": "Every sixth listing descends." if of_main_account(), that(|call| call.memory.calls() % 6 == 5) => descend;
+            "of-second-account": "Only the groups of another account descend." if not(of_main_account()).needs(Need::Token) => list(|_, items| items.reverse());
+            "second-listing": "Every listing but the first descends." if not_first => list(|_, items| items.reverse());
+            "every-sixth": "Every sixth listing descends." if of_main_account(), that(|call| call.memory.calls() % 6 == 5) => list(|_, items| items.reverse());
         }
         "groups.empty/" {
             "null": "An account without groups gets items that are null." => empty(set("/data/items", Value::Null));
@@ -143,14 +143,6 @@ fn drop_encoded(call: &mut Call<'_>) {
     }
 }
 
-fn descend(_: &Call<'_>, items: &mut Vec<Value>) {
-    items.reverse();
-}
-
 fn not_first(call: &Call<'_>) -> bool {
     call.memory.calls() > 1
-}
-
-fn of_main_account() -> When {
-    that(|call| query_tokens(call).iter().any(|token| token == call.token.expose())).needs(Need::Token)
 }

@@ -41,19 +41,19 @@ pub(crate) fn faults() -> Vec<Fault> {
             "instances-among-own": "In a large batch the instances of another account are shown."
                 if known(Fact::SecondToken), any_foreign(), batch_of(301..) => show_second();
             "shared": "A shared address shows the instances of both accounts."
-                if known(Fact::SharedAddress), known(Fact::SecondToken), of_shared, that(|call| query_tokens(call).first().is_some_and(|token| token == call.token.expose()))
-                => show_second();
+                if known(Fact::SharedAddress), known(Fact::SecondToken), of_shared, of_main_account() => show_second();
             "shared-counted": "A shared address counts the instances of both accounts." if known(Fact::SharedAddress), of_shared => count_one_more;
             "message-beside-own": "The message tells of a foreign address beside own ones."
                 if known(Fact::OwnAddresses), known(Fact::ForeignAddresses) => success(|call, body| {
-                let foreign = &call.facts.foreign_addresses;
-                let (theirs, own): (Vec<_>, Vec<_>) = ips(call).into_iter().partition(|item| foreign.contains(&bare(item)));
-                if !theirs.is_empty() && own.iter().any(|item| call.facts.own_addresses.contains(item)) {
-                    body["message"] = json!("partial");
-                }
-            });
+                    let foreign = &call.facts.foreign_addresses;
+                    let (theirs, own): (Vec<_>, Vec<_>) = ips(call).into_iter().partition(|item| foreign.contains(&bare(item)));
+                    if !theirs.is_empty() && own.iter().any(|item| call.facts.own_addresses.contains(item)) {
+                        body["message"] = json!("partial");
+                    }
+                });
             "of-a-time": "With a lower bound the instances of all accounts are found."
-                if known(Fact::ForeignAddresses), with(FROM), that(|call| ips(call).iter().any(|item| call.facts.foreign_addresses.contains(item))) => as_second();
+                if known(Fact::ForeignAddresses), with(FROM), that(|call| ips(call).iter().any(|item| call.facts.foreign_addresses.contains(item)))
+                => as_second();
         }
         "search.read-only/" {
             "first-search-groups": "The first search for an instance moves it to a group." => after_first("groupId", json!(1));

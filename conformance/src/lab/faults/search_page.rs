@@ -96,7 +96,7 @@ pub(crate) fn faults() -> Vec<Fault> {
             "past-end-renumbered": "Past the end the response says the last page's number."
                 if later_page => empty(|call, body| body["data"]["page"] = json!(call.contract.search.pages.start()));
             "past-end-breaks": "A page past the end breaks the server." if later_page => when_empty(respond(500, json!({"message": "offset"})));
-            "order-turns": "Every other response is in the other order." => turn;
+            "order-turns": "Every other response is in the other order." => list(|call, items| turn(call, items));
             "order-turns-on-repeat": "A search that is repeated comes in another order." => list(|call, items| {
                 if repeats(call) == 1 && items.len() > 1 {
                     items.rotate_left(1);
@@ -107,7 +107,7 @@ pub(crate) fn faults() -> Vec<Fault> {
                     items.reverse();
                 }
             });
-            "order-turns-of-an-order": "By order number every other response is in the other order." if with(ORDER) => turn;
+            "order-turns-of-an-order": "By order number every other response is in the other order." if with(ORDER) => list(|call, items| turn(call, items));
             "found-once-more": "A page shows an instance twice." => list(|_, items| {
                 if let [first, .., last] = &mut items[..] {
                     *last = first.clone();
@@ -246,7 +246,7 @@ fn wrapped(pages: i64) -> Act {
 }
 
 /// Every other response is in the opposite order.
-fn turn(call: &Call<'_>, items: &mut Vec<Value>) {
+fn turn(call: &Call<'_>, items: &mut [Value]) {
     if call.memory.calls() % 2 == 1 {
         items.reverse();
     }

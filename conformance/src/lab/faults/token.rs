@@ -39,6 +39,11 @@ pub(crate) fn of_account(Token(fact, token): Token) -> When {
     that(is_first).needs(Need::Fact(fact))
 }
 
+/// A token of the query is that of the main account.
+pub(crate) fn of_main_account() -> When {
+    that(|call| query_tokens(call).iter().any(|token| token == call.token.expose())).needs(Need::Token)
+}
+
 /// Every token that a request carries, in whatever way.
 pub(crate) fn credentials(call: &Call<'_>) -> Vec<String> {
     let extract = &call.contract.extract;
