@@ -36,7 +36,7 @@ use judge::Judge;
 use record::AT_ONCE;
 
 /// Fewest faults; may only grow.
-const FAULTS: usize = 1139;
+const FAULTS: usize = 1_139;
 
 /// Fewest conforming variations; may only grow.
 const VARIATIONS: usize = 133;
