@@ -16,8 +16,11 @@ use crate::{document::Document, problem::Problem};
 
 pub(crate) use subset::{Node, Part, walk};
 
+/// Checks the whole document.
+type Check = fn(&mut Lint<'_>);
+
 /// The rules that a schema cannot express, by their ids. Problems with the schema have ids of their own.
-pub(crate) const RULES: [(&str, fn(&mut Lint<'_>)); 19] = [
+const RULES: [(&str, Check); 19] = [
     // A lower bound above its upper bound.
     ("bounds", schemas::bounds),
     // An unknown clause, or a citation for a keyword that the part cannot have.

@@ -17,10 +17,7 @@ use crate::{
 
 macro_rules! regex {
     ($name:ident, $pattern:literal) => {
-        #[expect(
-            clippy::unwrap_used,
-            reason = "a constant expression, which every test of the lint compiles"
-        )]
+        #[allow(clippy::unwrap_used, reason = "a constant expression, which every test of the lint compiles")]
         static $name: LazyLock<Regex> = LazyLock::new(|| Regex::new($pattern).unwrap());
     };
 }
