@@ -188,12 +188,6 @@ fn rule(difference: &Difference) -> Option<&'static str> {
         _ if steps.contains(&"x-clause") => "citation-changed",
         (_, "x-credentials-agree" | "x-aliases-agree" | "clause") => "citation-changed",
         _ if steps.contains(&"example") => "example-changed",
-        _ if steps.iter().any(|step| {
-            matches!(*step, "deprecated" | "x-sunset" | "x-replaced-by") || step.starts_with("x-deprecated-")
-        }) =>
-        {
-            "deprecation-changed"
-        }
         (_, "description" | "summary" | "section" | "reason") => "text-changed",
         (_, "pattern") => "pattern-changed",
         (_, "minLength" | "minItems") => "limit-without-effect",

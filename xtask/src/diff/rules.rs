@@ -118,7 +118,6 @@ rules! {
     "default-added", Decision, true, "an absent value now has a stated meaning", "make sure that it is what services do already";
     "default-changed", Breaking, true, "callers that omit the value see other behaviour", NEW_MAJOR;
     "default-removed", Decision, false, "an absent value no longer has a stated meaning", PROMISE;
-    "deprecation-changed", Compatible, false, "a part is deprecated, no longer deprecated, or at other dates", TELL;
     "document-reordered", Documentation, false, "the order of entries changed", REVIEW;
     "example-changed", Documentation, false, "an example changed", REVIEW;
     "fallback-added", Decision, true, "a header is now read where a parameter is absent", "make sure that callers who send the header already mean it so";

@@ -116,6 +116,7 @@ const CORPUS: &[(&str, &str, &str)] = &[
     ("«x-max-utf8-bytes→x-max-utf8-byte»: 32 }", "unknown-keyword", "/x-max-utf8-byte"),
     ("«minItems→minItem»: 1\n", "unknown-keyword", "/ips/minItem"),
     ("«minItems: 1→uniqueItems: true»\n", "unsupported-keyword", "/ips/uniqueItems"),
+    ("«minItems: 1→deprecated: true»\n", "unsupported-keyword", "/ips/deprecated"),
     ("enum: [json, txt]«→\n      pattern: \"^j\"»", "unsupported-keyword", "/pattern"),
     ("«enum: [0]→const: 0»", "unsupported-keyword", "/code/const"),
     (
