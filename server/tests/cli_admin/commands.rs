@@ -30,7 +30,7 @@ fn accounts() {
         &[
             ("put account --name zebra", 0, "account \"zebra\" created\n"),
             ("list account --where realNameVerified=false", 0, "name   realNameVerified\nzebra  false\n"),
-            ("put account --name zebra --real-name-verified", 0, "account \"zebra\" changed\n"),
+            ("put account --real-name-verified --name zebra", 0, "account \"zebra\" changed\n"),
             ("list account --where realNameVerified=false", 0, "name  realNameVerified\n"),
             ("put account --name acme --real-name-verified false", 0, "account \"acme\" changed\n"),
             ("put account --name ", 1, "not empty"),
