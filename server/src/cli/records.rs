@@ -405,6 +405,6 @@ pub(super) async fn remove(OfKind { kind, verb }: OfKind<Remove>) -> Result<(), 
     let registry = database.registry().await?;
     let words = registry.removal(kind, selection.clone(), dependents).await?;
     confirmation.ask(&format!("Remove {words}?"))?;
-    let removed = registry.remove(kind, selection, dependents).await?;
+    let removed = registry.remove(kind, selection, dependents, Some(words)).await?;
     print_line(&format!("removed {removed}"))
 }

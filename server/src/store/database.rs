@@ -28,7 +28,8 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// The SQL of the database.
     const DIALECT: &'static Dialect;
 
-    /// Runs `work` in a session, on a thread that may block. It goes on if the caller stops waiting. A change is undone if `work` fails.
+    /// Runs `work` in a session, on a thread that may block. It goes on if the caller stops waiting. What [`Access::Change`] and
+    /// [`Access::Import`] changed is undone if `work` fails, and so is [`Access::Write`] on SQLite.
     fn run<T, E>(
         &self,
         access: Access,
