@@ -32,8 +32,8 @@ pub enum StoreError {
     #[error("{0}")]
     Conflict(String),
     /// A row with the same identity is stored.
-    #[error("what is to be added already exists")]
-    AlreadyExists,
+    #[error("{0}")]
+    AlreadyExists(String),
     /// A bug of this program.
     #[error("unexpected response of the database: {0}")]
     Internal(String),
@@ -60,7 +60,7 @@ impl From<StoreError> for RepositoryError {
             | StoreError::Corrupt(_)
             | StoreError::Unavailable(_)
             | StoreError::Closed => Self::Unavailable(text),
-            StoreError::Conflict(_) | StoreError::AlreadyExists | StoreError::Internal(_) => {
+            StoreError::Conflict(_) | StoreError::AlreadyExists(_) | StoreError::Internal(_) => {
                 Self::Internal(text)
             }
         }

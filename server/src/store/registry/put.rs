@@ -78,7 +78,7 @@ fn put(session: &mut dyn Session, kind: RecordKind, mut given: Entry, now: Times
     given.retain(|name, _| before.get(name) != after.get(name));
     rules::check(session, stored.as_ref(), &given, &mut record, now)?;
     match write(session, kind, &record, owner, stored.is_some().then_some(&key)) {
-        Err(RegistryError::Store(StoreError::AlreadyExists)) => {
+        Err(RegistryError::Store(StoreError::AlreadyExists(_))) => {
             let fields = kind.key().join(", ");
             return rejected(format!("another {} with the same {fields} is stored already", kind.noun()));
         }

@@ -19,7 +19,7 @@ impl From<&Error> for StoreError {
     fn from(error: &Error) -> Self {
         let reason = error.to_string();
         match error.sqlite_error_code() {
-            _ if already_exists(error) => Self::AlreadyExists,
+            _ if already_exists(error) => Self::AlreadyExists(reason),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked,
             Some(ErrorCode::DiskFull) => Self::Full,
             Some(ErrorCode::ReadOnly) => Self::ReadOnly,
