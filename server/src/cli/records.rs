@@ -171,11 +171,12 @@ impl Verb for Put {
         let about = format!("Create or change one {}, or several as JSON on standard input", kind.noun());
         let flags = kind.fields().iter().filter(|field| field.form.can_be_put()).map(|field| {
             let arg = Arg::new(field.name).long(flag(field)).help(field.help);
-            let arg = arg.allow_hyphen_values(true).help_heading("Fields");
+            let arg = arg.help_heading("Fields");
             match field.form {
+                // What begins with a hyphen is the next flag, because the value may be left out.
                 Form::Flag => arg.num_args(0..=1).default_missing_value("true"),
                 Form::Name(names) => arg.value_parser(PossibleValuesParser::new(names)),
-                _ => arg,
+                _ => arg.allow_hyphen_values(true),
             }
         });
         PutArguments::augment_args(command).about(about).args(flags)
@@ -404,6 +405,6 @@ pub(super) async fn remove(OfKind { kind, verb }: OfKind<Remove>) -> Result<(), 
     let registry = database.registry().await?;
     let words = registry.removal(kind, selection.clone(), dependents).await?;
     confirmation.ask(&format!("Remove {words}?"))?;
-    let removed = registry.remove(kind, selection, dependents).await?;
+    let removed = registry.remove(kind, selection, dependents, Some(words)).await?;
     print_line(&format!("removed {removed}"))
 }

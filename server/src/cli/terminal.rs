@@ -1,6 +1,5 @@
 //! Prints lines. Text from an import, a database or a command line may hold control characters for the terminal, so every line to
 //! standard output or standard error is escaped here.
-#![expect(clippy::print_stderr, reason = "messages must not get into a pipe with a result")]
 
 use std::io::{self, Write as _};
 
@@ -13,9 +12,10 @@ pub(super) fn print_line(line: &str) -> Result<(), Failure> {
     writeln!(io::stdout(), "{}", printable(line)).or_else(ignore_closed_pipe)
 }
 
-/// Writes a line to standard error.
+/// Writes a line to standard error, which keeps messages out of a pipe with a result. If that fails, nobody can be told, and the command
+/// goes on: it may have a token to print that is shown only once.
 pub(super) fn print_error_line(line: &str) {
-    eprintln!("{}", printable(line));
+    let _ = writeln!(io::stderr(), "{}", printable(line));
 }
 
 /// A reader that stops early, such as `head`, is not a failure.

@@ -21,7 +21,16 @@ use crate::domain::{
 /// A state of the database, or a quarter of a second of it. A value that was read in an epoch, or as the database was before it ended,
 /// is used in that epoch only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Epoch(pub(super) [i64; 2]);
+pub(super) struct Epoch(pub(super) [i64; 2]);
+
+/// The current epochs of what is cached. On SQLite a change of one leaves the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Epochs {
+    /// That of accounts, with their tokens, whitelists and entitlements.
+    pub(super) access: Epoch,
+    /// That of gateways.
+    pub(super) gateways: Epoch,
+}
 
 /// Maximum number of gateways of one protocol and region that are cached.
 pub(super) const MAX_CACHED_GATEWAYS: usize = 1 << 14;
@@ -119,14 +128,14 @@ impl Cache {
     pub(super) fn extraction(
         &self,
         query: &ExtractionQuery,
-        now: Epoch,
+        now: Epochs,
     ) -> Option<ProtectedData<ExtractionData>> {
         if query.request_id.is_some() {
             return None;
         }
         let (read_at, account) = self.accounts.get(&(query.digest, query.caller_ip))?;
         let gateways = self.gateways(&query.parameters).get(&query.parameters.region)?;
-        if read_at != now || gateways.read_at != Some(now) {
+        if read_at != now.access || gateways.read_at != Some(now.gateways) {
             return None;
         }
         self.hits.fetch_add(1, Ordering::Relaxed);
@@ -149,12 +158,16 @@ impl Cache {
 
     /// Counts an extraction for which the database chose gateways. Returns whether it is time to read all of them: when so many
     /// extractions have missed them that this costs less.
-    pub(super) fn should_read_gateways(&self, parameters: &Parameters) -> bool {
+    pub(super) fn should_read_gateways(&self, parameters: &Parameters, now: Epoch) -> bool {
         let Some(gateways) = self.gateways(parameters).get(&parameters.region) else {
             // So that other extractions do not read them as well meanwhile.
             self.insert(parameters, None, Vec::new(), GATEWAYS_PER_QUERY);
             return true;
         };
+        if gateways.read_at == Some(now) {
+            // It was the account that was missing.
+            return false;
+        }
         let misses = gateways.misses.fetch_add(1, Ordering::Relaxed) + 1;
         misses.is_multiple_of(gateways.reread_after)
     }
@@ -221,6 +234,7 @@ mod tests {
 
     const EPOCH: Epoch = Epoch([1, 1]);
     const LATER: Epoch = Epoch([1, 2]);
+    const NOW: Epochs = Epochs { access: EPOCH, gateways: EPOCH };
 
     fn credential() -> Credential {
         Credential { account: AccountId(1), kind: TokenKind::Api, expires_at: None, revoked_at: None }
@@ -251,14 +265,16 @@ mod tests {
     fn a_value_is_used_only_in_its_epoch() {
         let (cache, query) = (Cache::new(), query("t"));
         cache.insert_account(&query, &data(), EPOCH);
-        assert!(cache.extraction(&query, EPOCH).is_none(), "no gateways are cached");
+        assert!(cache.extraction(&query, NOW).is_none(), "no gateways are cached");
         cache.insert_gateways(&query.parameters, gateways(3), EPOCH);
-        let hosts: Vec<_> = cache.extraction(&query, EPOCH).unwrap().value().candidates.clone();
+        let hosts: Vec<_> = cache.extraction(&query, NOW).unwrap().value().candidates.clone();
         assert_eq!(
             hosts.iter().map(|it| it.host.as_str()).collect::<Vec<_>>(),
             ["gw2.invalid", "gw0.invalid"]
         );
-        assert!(cache.extraction(&query, LATER).is_none());
+        for later in [Epochs { access: LATER, ..NOW }, Epochs { gateways: LATER, ..NOW }] {
+            assert!(cache.extraction(&query, later).is_none(), "{later:?}");
+        }
         assert_eq!(cache.hits(), 1);
 
         cache.insert_credential(query.digest, credential(), Some(EPOCH));
@@ -277,7 +293,7 @@ mod tests {
         let other = |change: &dyn Fn(&mut ExtractionQuery)| {
             let mut other = query.clone();
             change(&mut other);
-            cache.extraction(&other, EPOCH).is_none()
+            cache.extraction(&other, NOW).is_none()
         };
         assert!(other(&|it| it.digest = Token::new("u").digest()));
         assert!(other(&|it| it.caller_ip = Some(Ipv4Addr::BROADCAST)));
@@ -291,16 +307,18 @@ mod tests {
     #[test]
     fn gateways_are_read_when_that_costs_less_than_the_misses() {
         let (cache, parameters) = (Cache::new(), query("t").parameters);
-        assert!(cache.should_read_gateways(&parameters), "the first time");
-        assert!(!cache.should_read_gateways(&parameters), "another extraction reads them");
+        assert!(cache.should_read_gateways(&parameters, LATER), "the first time");
+        assert!(!cache.should_read_gateways(&parameters, LATER), "another extraction reads them");
         let misses_until_read = |count| {
             cache.insert_gateways(&parameters, gateways(count), EPOCH);
-            (1..).find(|_| cache.should_read_gateways(&parameters)).unwrap()
+            let is_known = count <= MAX_CACHED_GATEWAYS as i64;
+            assert!(!is_known || !cache.should_read_gateways(&parameters, EPOCH), "they are known");
+            (1..).find(|_| cache.should_read_gateways(&parameters, LATER)).unwrap()
         };
         assert_eq!(misses_until_read(1), 1);
         assert_eq!(misses_until_read(3 * GATEWAYS_PER_QUERY as i64), 4);
         assert_eq!(misses_until_read(MAX_CACHED_GATEWAYS as i64 + 1), MAX_CACHED_GATEWAYS, "too many");
-        let again = || (1..).find(|_| cache.should_read_gateways(&parameters)).unwrap();
+        let again = || (1..).find(|_| cache.should_read_gateways(&parameters, LATER)).unwrap();
         assert_eq!(again(), MAX_CACHED_GATEWAYS, "and if the read failed");
     }
 
@@ -313,7 +331,7 @@ mod tests {
             let region = Region::Only(number.to_string());
             let parameters = Parameters { region, ..used.parameters.clone() };
             cache.insert_gateways(&parameters, gateways(MAX_CACHED_GATEWAYS as i64), EPOCH);
-            assert!(cache.extraction(&used, EPOCH).is_some(), "evicted after {number} regions");
+            assert!(cache.extraction(&used, NOW).is_some(), "evicted after {number} regions");
         }
         assert!(cache.gateways(&used.parameters).weight() <= MAX_GATEWAYS);
     }

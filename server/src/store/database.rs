@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::{
     Archive, Lines, LoadError, Pool, Result, Sink, StoreError, Supply, UnloadError, Upkeep,
-    cache::{Cache, Epoch},
+    cache::{Cache, Epochs},
     load, queries,
     queries::Statements,
     record::RecordCounts,
@@ -28,7 +28,8 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// The SQL of the database.
     const DIALECT: &'static Dialect;
 
-    /// Runs `work` in a session, on a thread that may block. It goes on if the caller stops waiting. A change is undone if `work` fails.
+    /// Runs `work` in a session, on a thread that may block. It goes on if the caller stops waiting. What [`Access::Change`] and
+    /// [`Access::Import`] changed is undone if `work` fails, and so is [`Access::Write`] on SQLite.
     fn run<T, E>(
         &self,
         access: Access,
@@ -38,8 +39,8 @@ pub trait Backend: Debug + Send + Sync + 'static {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static;
 
-    /// The current epoch; `None` if it cannot be told at once.
-    fn epoch(&self) -> Option<Epoch>;
+    /// The current epochs; `None` if they cannot be told at once.
+    fn epochs(&self) -> Option<Epochs>;
 
     /// Waits until no server uses what it read before a change that was committed.
     fn wait_until_in_force(&self) -> impl Future<Output = ()> + Send;
@@ -95,16 +96,16 @@ impl Shared {
         session: &mut dyn Session,
         account: AccountId,
         query: &ExtractionQuery,
-        epoch: Option<Epoch>,
+        epochs: Option<Epochs>,
     ) -> Found<ExtractionData, StoreError> {
         let found = queries::extraction(session, &self.statements, account, query)?;
-        if let (Some(data), Some(epoch), None) = (&found, epoch, &query.request_id) {
-            self.cache.insert_account(query, data, epoch);
+        if let (Some(data), Some(epochs), None) = (&found, epochs, &query.request_id) {
+            self.cache.insert_account(query, data, epochs.access);
             // Regions without gateways are not cached, because callers can invent any number of them.
             let has_gateways = !data.value().candidates.is_empty();
-            if has_gateways && self.cache.should_read_gateways(&query.parameters) {
+            if has_gateways && self.cache.should_read_gateways(&query.parameters, epochs.gateways) {
                 match queries::gateways(session, &self.statements, &query.parameters) {
-                    Ok(gateways) => self.cache.insert_gateways(&query.parameters, gateways, epoch),
+                    Ok(gateways) => self.cache.insert_gateways(&query.parameters, gateways, epochs.gateways),
                     // The call has its data already.
                     Err(error) => tracing::warn!(%error, "cannot read gateways into the cache"),
                 }
@@ -117,14 +118,14 @@ impl Shared {
 #[async_trait]
 impl<B: Backend> Repository for Database<B> {
     async fn extraction(&self, query: &ExtractionQuery) -> Found<ExtractionData> {
-        let epoch = self.backend.epoch();
-        if let Some(data) = epoch.and_then(|epoch| self.shared.cache.extraction(query, epoch)) {
+        let epochs = self.backend.epochs();
+        if let Some(data) = epochs.and_then(|epochs| self.shared.cache.extraction(query, epochs)) {
             return Ok(Some(data));
         }
         let query = query.clone();
         // Boxed to keep the future small, because most extractions are served from the cache.
         Box::pin(self.of_owner(query.digest, move |session, shared, account| {
-            shared.extraction(session, account, &query, epoch)
+            shared.extraction(session, account, &query, epochs)
         }))
         .await
     }
@@ -143,7 +144,7 @@ impl<B: Backend> Repository for Database<B> {
     }
 
     async fn credential(&self, digest: TokenDigest) -> Result<Option<Credential>, RepositoryError> {
-        let epoch = self.backend.epoch();
+        let epoch = self.backend.epochs().map(|epochs| epochs.access);
         if let Some(credential) = self.shared.cache.credential(digest, epoch) {
             return Ok(Some(credential));
         }

@@ -31,6 +31,9 @@ pub enum StoreError {
     /// The change contradicts what is stored.
     #[error("{0}")]
     Conflict(String),
+    /// A row with the same identity is stored.
+    #[error("{0}")]
+    AlreadyExists(String),
     /// A bug of this program.
     #[error("unexpected response of the database: {0}")]
     Internal(String),
@@ -57,7 +60,9 @@ impl From<StoreError> for RepositoryError {
             | StoreError::Corrupt(_)
             | StoreError::Unavailable(_)
             | StoreError::Closed => Self::Unavailable(text),
-            StoreError::Conflict(_) | StoreError::Internal(_) => Self::Internal(text),
+            StoreError::Conflict(_) | StoreError::AlreadyExists(_) | StoreError::Internal(_) => {
+                Self::Internal(text)
+            }
         }
     }
 }

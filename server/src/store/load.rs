@@ -27,7 +27,9 @@ pub(super) fn load(session: &mut dyn Session, lines: Lines) -> Result<RecordCoun
     let gateways = session.number("SELECT coalesce(max(id), 0) FROM gateways", &[])?;
     let mut loader = Loader { session, accounts: HashMap::new(), gateways, loaded: RecordCounts::default() };
     let mut bad = BadLines::default();
-    'reading: for batch in read_ahead(lines)? {
+    let batches = read_ahead(lines)?;
+    let stopped = |_| io::Error::other("the reader stopped before the end; this is a bug, please report it");
+    'reading: while let Some(batch) = batches.recv().map_err(stopped)? {
         let mut rest = batch.into_iter().peekable();
         while let Some(line) = rest.next() {
             let Line { number, record, .. } = line?;
@@ -53,8 +55,9 @@ pub(super) fn load(session: &mut dyn Session, lines: Lines) -> Result<RecordCoun
     if bad.lines.is_empty() { Ok(loader.loaded) } else { Err(LoadError::Rejected(bad)) }
 }
 
-/// Reads batches of lines on a thread of its own, one batch ahead.
-fn read_ahead(mut lines: Lines) -> io::Result<Receiver<Vec<io::Result<Line>>>> {
+/// Reads batches of lines on a thread of its own, one batch ahead. The end is sent as `None`, because a reader that panics only closes
+/// the channel, and half of an input must not pass for all of it.
+fn read_ahead(mut lines: Lines) -> io::Result<Receiver<Option<Vec<io::Result<Line>>>>> {
     let (batches, receiver) = mpsc::sync_channel(1);
     let mut next_batch = move || {
         let mut bytes = 0;
@@ -68,10 +71,14 @@ fn read_ahead(mut lines: Lines) -> io::Result<Receiver<Vec<io::Result<Line>>>> {
         (!batch.is_empty()).then_some(batch)
     };
     thread::Builder::new().name("import-reader".to_owned()).spawn(move || {
-        // The receiver is dropped when loading ends early.
-        while let Some(batch) = next_batch()
-            && batches.send(batch).is_ok()
-        {}
+        loop {
+            let batch = next_batch();
+            let is_end = batch.is_none();
+            // The receiver is dropped when loading ends early.
+            if batches.send(batch).is_err() || is_end {
+                break;
+            }
+        }
     })?;
     Ok(receiver)
 }

@@ -126,7 +126,6 @@ mod tests {
         }
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_url_that_is_not_unicode_is_not_a_path() {
         let bytes = <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes;

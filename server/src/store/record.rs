@@ -141,7 +141,8 @@ pub struct EntitlementRecord {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GatewayRecord {
-    /// Host name or address.
+    /// Host name or address. An address has its shortest spelling, so that a gateway is stored once.
+    #[serde(deserialize_with = "read_host")]
     pub host: String,
     /// Port.
     pub port: u16,
@@ -263,6 +264,15 @@ pub(crate) fn reason(error: &serde_json::Error) -> String {
 
 fn read_ip<'de, D: Deserializer<'de>>(deserializer: D) -> Result<IpAddr, D::Error> {
     IpAddr::deserialize(deserializer).map(|ip| ip.to_canonical())
+}
+
+fn read_host<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    String::deserialize(deserializer).map(canonical_host)
+}
+
+/// A host; an address in the spelling in which it is stored.
+pub(super) fn canonical_host(host: String) -> String {
+    host.parse::<IpAddr>().map_or(host, |ip| ip.to_canonical().to_string())
 }
 
 fn read_ipv4<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ipv4Addr, D::Error> {

@@ -56,7 +56,7 @@ pub enum RowError {
 pub enum Access {
     /// Queries of a request: each statement reads one snapshot, and all of them must end within the limits for a request.
     Read,
-    /// The same for changes, which are durable when the session has ended.
+    /// The same for changes, which are durable when the session has ended. On PostgreSQL each statement is a transaction of its own.
     Write,
     /// Queries of one snapshot, however long they take.
     Snapshot,

@@ -9,8 +9,8 @@ use crate::domain::protocol::Protocol;
 /// Maintenance of a store.
 #[async_trait]
 pub trait Upkeep: Send + Sync {
-    /// Deletes up to 500 of the oldest extractions that were stored before `end`, in one transaction. Returns their number, `0` if
-    /// none is left.
+    /// Deletes up to 500 of the oldest extractions that were stored before `end`; if this fails, those of some accounts may be deleted
+    /// already. Returns their number, `0` if none is left.
     async fn delete_extractions(&self, end: Timestamp) -> Result<u64, StoreError>;
 
     /// When the newest extraction was stored, by the clock of the server that stored it.

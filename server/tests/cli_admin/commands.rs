@@ -30,7 +30,7 @@ fn accounts() {
         &[
             ("put account --name zebra", 0, "account \"zebra\" created\n"),
             ("list account --where realNameVerified=false", 0, "name   realNameVerified\nzebra  false\n"),
-            ("put account --name zebra --real-name-verified", 0, "account \"zebra\" changed\n"),
+            ("put account --real-name-verified --name zebra", 0, "account \"zebra\" changed\n"),
             ("list account --where realNameVerified=false", 0, "name  realNameVerified\n"),
             ("put account --name acme --real-name-verified false", 0, "account \"acme\" changed\n"),
             ("put account --name ", 1, "not empty"),
@@ -215,7 +215,7 @@ fn records_are_read_from_standard_input() {
         ("account", "{\"name\":\"d\"} nonsense", "expected ident"),
         ("account", "[]", "a JSON object for each record"),
         ("account", "{\"name\":\"d\",\"name\":\"e\"}", "duplicate field `name`"),
-        ("account", "{\"name\":\"d\"}{\"name\":\"\"}", "not empty"),
+        ("account", "{\"name\":\"d\"}{\"name\":\"\"}", "error: record 2: expected a name"),
         ("account", "{\"nmae\":\"d\"}", "missing field `name`"),
         ("account", "{\"name\":\"d\",\"x\":1}", "unknown field `x`"),
         ("group", "{\"account\":\"acme\"}", "missing field `name`"),
@@ -263,6 +263,20 @@ fn a_list_says_when_there_is_more_and_ends_with_its_reader() {
         .unwrap();
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(0), "like `head`");
+}
+
+#[test]
+fn a_token_is_printed_also_if_nobody_reads_the_messages() {
+    let database = TestDatabase::open();
+    let mut child = database
+        .command(&["token", "issue", "--account", "acme"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stderr.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stdout.starts_with(b"sally_api_"), "{output:?}");
 }
 
 #[test]

@@ -99,6 +99,7 @@ fn a_token_is_shown_once_wherever_it_is_put_afterwards() {
         &["list", "gateway", "--where", &format!("protocol={token}")],
         &["remove", "group", token, "--yes"],
         &["list", "group", "--limit", token],
+        &["put", "instance", "--instance-id", "9001", "--account", token],
         &["put", "instance", "--instance-id", "9001", "--group-id", token],
         &["put", "instance", "--instance-id", "9001", "--capabilities", token],
         &["put", "instance", "--instance-id", "9001", "--expires-at", token],

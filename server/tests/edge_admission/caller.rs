@@ -24,6 +24,7 @@ async fn a_declared_proxy_tells_who_calls_and_nobody_else() {
         ("\r\nX-Forwarded-For: 127.0.0.9, 198.51.100.1", ErrorCode::NotWhitelisted),
         ("\r\nX-Forwarded-For: 127.0.0.9, 2001:db8::1", ErrorCode::CallerNotIpv4),
         ("\r\nX-Forwarded-For: 127.0.0.9, unknown", ErrorCode::CallerUnknown),
+        ("\r\nForwarded: for=127.0.0.9", ErrorCode::CallerUnknown),
         ("\r\nX-Forwarded-For: 127.0.0.9\r\nX-Forwarded-For: \u{fffd}", ErrorCode::CallerUnknown),
     ] {
         let response = asked(headers).await;

@@ -137,7 +137,7 @@ pub(crate) async fn remove(
     keys: &[&str],
     dependents: Dependents,
 ) -> Result<String, RegistryError> {
-    registry.remove(kind, keys.iter().map(|key| conditions(kind, &[key])).collect(), dependents).await
+    registry.remove(kind, keys.iter().map(|key| conditions(kind, &[key])).collect(), dependents, None).await
 }
 
 /// A connection that holds a lock and lets go of it when it is dropped.

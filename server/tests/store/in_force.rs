@@ -95,7 +95,7 @@ async fn a_change_that_was_reported_as_done_is_in_force_everywhere(database: Dat
     let elsewhere = ExtractCommand { caller_ip: Some(ELSEWHERE), ..command.clone() };
     assert_eq!(servers.fill_caches(&command).await, Ok(10));
     let right = conditions(RecordKind::Entitlement, &["account=aurora", "protocol=http"]);
-    registry.remove(RecordKind::Entitlement, vec![right], Dependents::default()).await.unwrap();
+    registry.remove(RecordKind::Entitlement, vec![right], Dependents::default(), None).await.unwrap();
     assert_eq!(servers.ask(&command).await, Err(Rejection::NotEntitled(protocol)));
     assert_eq!(servers.fill_caches(&command).await, Err(Rejection::NotEntitled(protocol)));
     let expired = Some(Timestamp::now() - SignedDuration::from_secs(1));
@@ -134,7 +134,7 @@ async fn an_import_that_was_reported_as_done_is_in_force_everywhere(database: Da
     let servers = Servers::on(&database).await;
     let registry = database.registry().await;
     let right = conditions(RecordKind::Entitlement, &["account=aurora", "protocol=socks5"]);
-    registry.remove(RecordKind::Entitlement, vec![right], Dependents::default()).await.unwrap();
+    registry.remove(RecordKind::Entitlement, vec![right], Dependents::default(), None).await.unwrap();
     let command = servers.command(&servers.sample.tokens.main, Protocol::Socks5);
     assert_eq!(servers.fill_caches(&command).await, Err(Rejection::NotEntitled(Protocol::Socks5)));
     let line = r#"{"entitlement":{"account":"aurora","protocol":"socks5"}}"#;

@@ -61,6 +61,16 @@ async fn every_kind_of_record_is_loaded(database: Database) {
     assert_eq!(loaded, RecordCounts { whitelist: 2, ..ONE_OF_EACH });
 }
 
+async fn a_reader_that_panics_is_not_the_end_of_the_input(database: Database) {
+    let store = database.open().await;
+    let lines = format!("{ACCOUNT}\n{GROUP}");
+    // The line is in a batch that is never sent.
+    let loaded =
+        import(store.as_ref(), Cursor::new(lines), |line| assert!(line < 2, "a panic that is meant")).await;
+    assert!(matches!(loaded, Err(LoadError::Input(_))), "{loaded:?}");
+    assert_eq!(load(store.as_ref(), &[ACCOUNT]).await.unwrap().accounts, 1, "nothing was kept");
+}
+
 async fn the_example_of_the_readme_can_be_imported(database: Database) {
     let (_, example) = include_str!("../../README.md").split_once("```json\n").unwrap();
     let (example, _) = example.split_once("```").unwrap();
@@ -175,6 +185,7 @@ async fn seeding_twice_changes_nothing(database: Database) {
 
 on_both! {
     every_kind_of_record_is_loaded,
+    a_reader_that_panics_is_not_the_end_of_the_input,
     the_example_of_the_readme_can_be_imported,
     a_mapped_address_is_stored_as_its_ipv4_address,
     each_bad_line_is_named_and_nothing_is_kept,

@@ -154,6 +154,53 @@ async fn tokens_are_issued_listed_and_revoked(database: Database) {
     assert_eq!(all(registry, RecordKind::Token, &["revokedAt=null"]).await.len(), 1);
 }
 
+/// Records that were good when they were stored, and would be rejected now if they were new.
+async fn what_is_stored_can_be_put_again_and_changed(database: Database) {
+    let admin = Administration::open(database).await;
+    let registry = &admin.registry;
+    let over = "2020-01-01T00:00:00Z";
+    admin
+        .load(
+            [
+                r#"{"account":{"name":" odd ","realNameVerified":false}}"#.to_owned(),
+                format!(r#"{{"whitelist":{{"account":" odd ","first":"1.1.1.1","enabled":true,"expiresAt":"{over}"}}}}"#),
+                format!(r#"{{"entitlement":{{"account":" odd ","protocol":"http","expiresAt":"{over}"}}}}"#),
+                r#"{"gateway":{"host":"2001:DB8:0::1","port":0,"region":"DEU","protocol":"http"}}"#.to_owned(),
+                r#"{"gateway":{"host":"odd host","port":1,"region":"DEU","protocol":"http"}}"#.to_owned(),
+                format!(r#"{{"group":{{"account":" odd ","groupId":7,"name":"","createdAt":"{over}","updatedAt":"{over}"}}}}"#),
+                instance(1, " odd ", "7", "192.0.2.1")
+                    .replace("provisioning", "active")
+                    .replace(r#""expiresAt":null"#, &format!(r#""expiresAt":"{over}""#)),
+            ]
+            .join("\n"),
+        )
+        .await;
+    let kinds = RecordKind::ALL.into_iter().filter(|kind| *kind != RecordKind::Token);
+    for kind in kinds {
+        let listed = all(registry, kind, &[]).await;
+        let shown = Value::Array(listed.iter().cloned().map(Value::Object).collect());
+        put(registry, kind, shown).await.unwrap();
+        assert_eq!(all(registry, kind, &[]).await, listed, "{kind:?}");
+    }
+    for (kind, change) in [
+        (RecordKind::Account, json!({"name": " odd ", "realNameVerified": true})),
+        (
+            RecordKind::Gateway,
+            json!({"host": "odd host", "port": 1, "region": "DEU", "protocol": "http", "username": "v"}),
+        ),
+        (RecordKind::Group, json!({"groupId": 7, "createdAt": "2021-01-01T00:00:00Z"})),
+        (RecordKind::Instance, json!({"instanceId": 1, "cityCode": "LAX"})),
+    ] {
+        assert!(!put(registry, kind, change).await.unwrap()[0].is_new, "{kind:?}");
+    }
+    // A line of a list, edited.
+    put(registry, RecordKind::Instance, json!({"instanceId": 1, "status": "expired"})).await.unwrap();
+    let mut line = all(registry, RecordKind::Instance, &[]).await.remove(0);
+    line.insert("expiresAt".to_owned(), "9000-01-01T00:00:00Z".into());
+    let renewed = put(registry, RecordKind::Instance, Value::Object(line)).await.unwrap();
+    assert_eq!(renewed[0].entry["status"], "active");
+}
+
 /// The values of one field.
 fn values(entries: &[Entry], field: &str) -> Vec<Value> {
     entries.iter().map(|entry| entry[field].clone()).collect()
@@ -176,7 +223,8 @@ async fn accounts_are_known_by_name(database: Database) {
     assert!(!named.contains(&token), "{named}");
 
     let both = json!([{"name": "b"}, {"name": " c"}]);
-    rejected!(put(registry, RecordKind::Account, both).await, Rejected);
+    let second = rejected!(put(registry, RecordKind::Account, both).await, Rejected);
+    assert!(second.starts_with("record 2: "), "{second}");
     assert_eq!(all(registry, RecordKind::Account, &[]).await.len(), 1, "all or none");
     put(registry, RecordKind::Account, json!({"name": "b"})).await.unwrap();
     let verified = all(registry, RecordKind::Account, &["realNameVerified=true"]).await;
@@ -244,6 +292,8 @@ async fn the_whitelist_rejects_what_makes_no_sense(database: Database) {
     assert!(rejected!(whitelist(both).await, Rejected).contains("enabling it has no effect"));
     assert_eq!(admin.extract().await, Err(Rejection::CallerNotWhitelisted), "all or none");
     rejected!(whitelist(enabled(&99.into(), true)).await, Unknown);
+    let taken = json!({"id": number, "first": "127.0.0.0", "last": "127.255.255.255"});
+    assert!(rejected!(whitelist(taken).await, Rejected).contains("with the same account, first, last"));
     let keys = [&*format!("id={number}"), "id=99"];
     rejected!(remove(registry, RecordKind::Whitelist, &keys, ALONE).await, Unknown);
 
@@ -274,7 +324,7 @@ async fn gateways_are_put_and_removed_by_their_place(database: Database) {
     assert_eq!(all(registry, RecordKind::Gateway, &[]).await[0]["hasPassword"], true);
 
     let remove = async |fields: &[&str]| {
-        registry.remove(RecordKind::Gateway, vec![conditions(RecordKind::Gateway, fields)], ALONE).await
+        registry.remove(RecordKind::Gateway, vec![conditions(RecordKind::Gateway, fields)], ALONE, None).await
     };
     assert_eq!(remove(&["host=gw.invalid", "port=1"]).await.unwrap(), "2 gateways");
     rejected!(remove(&["host=gw.invalid", "port=1", "protocol=http"]).await, Unknown);
@@ -309,6 +359,10 @@ async fn groups_and_instances_stay_within_their_account(database: Database) {
     let key = [&*format!("groupId={mine}")];
     let reason = rejected!(remove(registry, RecordKind::Group, &key, ALONE).await, InUse);
     assert!(reason.contains("has 2 instances") && reason.contains("--ungroup"), "{reason}");
+    let selection = vec![conditions(RecordKind::Group, &key)];
+    let confirmed = Some(format!("group {mine}, with 1 instance"));
+    let other = registry.remove(RecordKind::Group, selection, UNGROUP, confirmed).await;
+    assert!(rejected!(other, Rejected).contains("has changed meanwhile"));
     let words = remove(registry, RecordKind::Group, &key, UNGROUP).await.unwrap();
     assert_eq!(words, format!("group {mine}, with 2 instances"));
     assert_eq!(all(registry, RecordKind::Instance, &["groupId=null"]).await.len(), 2);
@@ -491,6 +545,7 @@ on_both! {
     the_program_has_the_same_commands_on_both,
     a_rotated_token_and_its_successor_are_good_together_for_a_while,
     tokens_are_issued_listed_and_revoked,
+    what_is_stored_can_be_put_again_and_changed,
     accounts_are_known_by_name,
     an_account_goes_with_all_it_has_or_not_at_all,
     the_whitelist_rejects_what_makes_no_sense,

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use sallyport_server::{
     data::import::import,
     store::{
-        LoadError, Location, RecordKind, StoreError,
+        LoadError, Location, RecordKind,
         registry::{Registry, RegistryError},
     },
 };
@@ -50,7 +50,7 @@ async fn of_many_who_add_a_range_at_once_one_succeeds(database: Database) {
             match one.await.unwrap() {
                 Ok(written) => new += u8::from(written[0].is_new),
                 // Of two at the same moment.
-                Err(RegistryError::Store(StoreError::Conflict(_))) => {}
+                Err(RegistryError::Rejected(reason)) if reason.contains("with the same") => {}
                 Err(other) => panic!("{other}"),
             }
         }

@@ -17,13 +17,20 @@ use crate::{
 
 const X_FORWARDED_FOR: &str = "x-forwarded-for";
 
+/// Not read, because a proxy may pass on one that its caller forged.
+const FORWARDED: &str = "forwarded";
+
 /// The caller of a request whose connection comes from `peer`; an IPv4-mapped address is IPv4. Without the header a proxy is the
 /// caller itself.
 ///
 /// # Errors
-/// A declared proxy sent a header whose last address cannot be parsed.
+/// A declared proxy sent a header whose last address cannot be parsed, or named its caller only in `Forwarded`, which would otherwise make
+/// the proxy everybody's address.
 pub fn caller(proxies: &TrustedProxies, peer: IpAddr, headers: &HeaderMap) -> Result<IpAddr> {
     let mut caller = peer.to_canonical();
+    if proxies.contains(caller) && !headers.contains_key(X_FORWARDED_FOR) && headers.contains_key(FORWARDED) {
+        return Err(malformed());
+    }
     for field in headers.get_all(X_FORWARDED_FOR).iter().rev() {
         if !proxies.contains(caller) {
             break;
@@ -145,7 +152,10 @@ mod tests {
     #[test]
     fn a_proxy_without_headers_is_the_caller() {
         assert_eq!(caller("10.0.0.2", &[]), "10.0.0.2");
-        assert_eq!(caller("10.0.0.2", &[("forwarded", "for=198.51.100.1")]), "10.0.0.2");
+        let forwarded = [("forwarded", "for=198.51.100.1"), ("x-forwarded-for", "198.51.100.2")];
+        assert_eq!(caller("10.0.0.2", &forwarded[..1]), "rejected");
+        assert_eq!(caller("10.0.0.2", &forwarded), "198.51.100.2");
+        assert_eq!(caller("203.0.113.9", &forwarded[..1]), "203.0.113.9", "not a declared proxy");
         assert_eq!(caller("::ffff:10.0.0.2", &[("x-forwarded-for", "198.51.100.1")]), "198.51.100.1");
     }
 }

@@ -21,6 +21,7 @@ impl From<&Error> for StoreError {
             | SqlState::T_R_DEADLOCK_DETECTED
             | SqlState::T_R_SERIALIZATION_FAILURE
             | SqlState::TOO_MANY_CONNECTIONS => Self::Busy(reason),
+            SqlState::UNIQUE_VIOLATION => Self::AlreadyExists(reason),
             SqlState::DISK_FULL => Self::Full,
             SqlState::READ_ONLY_SQL_TRANSACTION => Self::ReadOnly,
             SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => Self::Corrupt(reason),

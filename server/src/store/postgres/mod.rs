@@ -23,7 +23,7 @@ pub use self::{
 };
 use super::{
     OpenError, OpenMode, Pool, Result, StoreError,
-    cache::Epoch,
+    cache::{Epoch, Epochs},
     database::{Backend, Database},
     session::{Access, Dialect, Session},
 };
@@ -89,9 +89,11 @@ impl Backend for Postgres {
         working.await.unwrap_or_else(|error| Err(StoreError::Internal(error.to_string()).into()))
     }
 
-    fn epoch(&self) -> Option<Epoch> {
-        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-        epoch_at(START.elapsed(), Timestamp::now())
+    fn epochs(&self) -> Option<Epochs> {
+        static START: LazyLock<(Instant, Timestamp)> = LazyLock::new(|| (Instant::now(), Timestamp::now()));
+        let (instant, wall) = *START;
+        let epoch = epoch_at(wall, instant.elapsed(), Timestamp::now())?;
+        Some(Epochs { access: epoch, gateways: epoch })
     }
 
     async fn wait_until_in_force(&self) {
@@ -105,11 +107,12 @@ impl Backend for Postgres {
     }
 }
 
-/// An epoch lasts for a lease, by either clock: the steady one stops while the machine sleeps, and the wall clock can be set.
-fn epoch_at(steady: Duration, wall: Timestamp) -> Option<Epoch> {
+/// An epoch lasts for a lease, by either clock: the steady one stops while the machine sleeps, and the wall clock can be set. The steady
+/// one counts from what the wall clock showed at the start, so that both tell the end of a lease at the same time.
+fn epoch_at(start: Timestamp, steady: Duration, wall: Timestamp) -> Option<Epoch> {
     let lease = i64::try_from(LEASE.as_millis()).ok()?;
-    let steady = i64::try_from(steady.as_millis()).ok()?;
-    Some(Epoch([steady / lease, wall.as_millisecond().div_euclid(lease)]))
+    let steady = start.as_millisecond().checked_add(i64::try_from(steady.as_millis()).ok()?)?;
+    Some(Epoch([steady.div_euclid(lease), wall.as_millisecond().div_euclid(lease)]))
 }
 
 #[cfg(test)]
@@ -118,14 +121,18 @@ mod tests {
 
     #[test]
     fn an_epoch_ends_when_either_clock_says_so() {
-        let at = |steady, wall| {
-            epoch_at(Duration::from_millis(steady), Timestamp::from_millisecond(wall).unwrap()).unwrap()
-        };
+        let time = |milliseconds| Timestamp::from_millisecond(milliseconds).unwrap();
+        let since =
+            |start, steady, wall| epoch_at(time(start), Duration::from_millis(steady), time(wall)).unwrap();
+        let at = |steady, wall| since(0, steady, wall);
         let start = at(1000, 1000);
         assert_eq!(at(1249, 1249), start);
         assert_ne!(at(1250, 1000), start, "the wall clock was stopped");
         assert_ne!(at(1000, 3_600_000), start, "the machine was asleep");
         assert_ne!(at(1249, 999), start, "the wall clock was set back");
         assert_ne!(at(1000, -1), at(1000, 0));
+        let mut epochs: Vec<_> = (0..1000).map(|passed| since(777, passed, 777 + passed as i64)).collect();
+        epochs.dedup();
+        assert_eq!(epochs.len(), 5, "four in a second, from within one");
     }
 }

@@ -55,6 +55,20 @@ pub enum RegistryError {
     Store(#[from] StoreError),
 }
 
+impl RegistryError {
+    /// The error of one of several records, by its place among them.
+    fn in_record(self, number: usize) -> Self {
+        let at = |reason: &dyn std::fmt::Display| format!("record {number}: {reason}");
+        match self {
+            Self::Unknown(reason) => Self::Unknown(at(&reason)),
+            Self::InUse(reason) => Self::InUse(at(&reason)),
+            Self::Rejected(reason) => Self::Rejected(at(&reason)),
+            Self::Store(StoreError::Conflict(reason)) => Self::Rejected(at(&reason)),
+            other => other,
+        }
+    }
+}
+
 /// The result of a query or a change.
 pub(in crate::store) type Result<T, E = RegistryError> = std::result::Result<T, E>;
 

@@ -9,6 +9,7 @@ use super::{
     rejected, rules,
 };
 use crate::store::{
+    StoreError,
     record::{Record, reason},
     record_kind::{Form, RecordKind},
 };
@@ -35,7 +36,13 @@ impl Registry {
             return rejected("a token cannot be put; issue one with `server token issue`, or import it");
         }
         self.change(kind, move |session| {
-            records.into_iter().map(|given| put(session, kind, given, now)).collect()
+            let is_batch = records.len() > 1;
+            let put = |(place, given)| {
+                let written = put(session, kind, given, now);
+                // The number, because a key may be a token or have a password by mistake.
+                written.map_err(|error| if is_batch { error.in_record(place + 1) } else { error })
+            };
+            records.into_iter().enumerate().map(put).collect()
         })
         .await
     }
@@ -52,10 +59,11 @@ fn put(session: &mut dyn Session, kind: RecordKind, mut given: Entry, now: Times
     if kind == RecordKind::Whitelist && given.remove("id").is_some() && stored.is_none() {
         return Err(unknown(kind, &key));
     }
-    let mut fields = match &stored {
-        Some(stored) => members(stored)?,
-        None => defaults(kind, now),
-    };
+    let before = stored.as_ref().map(members).transpose()?.unwrap_or_default();
+    let mut fields = if stored.is_some() { before.clone() } else { defaults(kind, now) };
+    if kind == RecordKind::Group {
+        fields.insert("updatedAt".to_owned(), now.to_string().into());
+    }
     fields.extend(given.clone());
     let record =
         serde_json::from_value(Json::Object(Map::from_iter([(kind.name().to_owned(), fields.into())])));
@@ -63,8 +71,19 @@ fn put(session: &mut dyn Session, kind: RecordKind, mut given: Entry, now: Times
         Ok(record) => record,
         Err(error) => return rejected(format!("{}: {}", kind.noun(), reason(&error))),
     };
+    // Looked up first, so that the rules may quote the name of the account.
+    let owner = record.owner().map(|name| accounts::find(session, name)).transpose()?.unwrap_or_default();
+    // What is stored may be old, imported or expired by now, and is no reason to reject a change of something else.
+    let after = members(&record)?;
+    given.retain(|name, _| before.get(name) != after.get(name));
     rules::check(session, stored.as_ref(), &given, &mut record, now)?;
-    write(session, kind, &record, stored.is_some().then_some(&key))?;
+    match write(session, kind, &record, owner, stored.is_some().then_some(&key)) {
+        Err(RegistryError::Store(StoreError::AlreadyExists(_))) => {
+            let fields = kind.key().join(", ");
+            return rejected(format!("another {} with the same {fields} is stored already", kind.noun()));
+        }
+        written => written?,
+    }
     // The key is that of the record as it is stored now.
     let key = if kind == RecordKind::Whitelist { self::key(kind, &members(&record)?)? } else { key };
     let entry = list::first(session, kind, &key)?.unwrap_or_default();
@@ -130,7 +149,7 @@ fn defaults(kind: RecordKind, now: Timestamp) -> Entry {
     let defaults = kind.stored().filter_map(|field| Some((field.name.to_owned(), default(field.default?))));
     let mut fields: Entry = defaults.collect();
     if kind == RecordKind::Group {
-        fields.extend(["createdAt", "updatedAt"].map(|name| (name.to_owned(), now.to_string().into())));
+        fields.insert("createdAt".to_owned(), now.to_string().into());
     }
     fields
 }
@@ -140,9 +159,9 @@ fn write(
     session: &mut dyn Session,
     kind: RecordKind,
     record: &Record,
+    owner: i64,
     replaced: Option<&Vec<Condition>>,
 ) -> Result<()> {
-    let owner = record.owner().map(|name| accounts::find(session, name)).transpose()?.unwrap_or_default();
     let Some(key) = replaced else {
         let mut number = 0;
         if kind == RecordKind::Gateway {
@@ -153,12 +172,19 @@ fn write(
         return Ok(());
     };
     let mut query = Query::new(&format!("UPDATE {} AS t SET", kind.table()));
-    for (field, value) in kind.stored().zip(record.values(owner, 0)?) {
+    // A record stays with its account, by which a cluster may distribute the table.
+    for (field, value) in
+        kind.stored().zip(record.values(owner, 0)?).filter(|(field, _)| field.form != Form::Account)
+    {
         let comma = if query.values.is_empty() { "" } else { "," };
         query.values.push(value.into_owned());
         query.push(&format!("{comma} {} = ${}", field.column, query.values.len()));
     }
     query.push("WHERE TRUE");
+    if record.owner().is_some() {
+        query.values.push(owner.into());
+        query.push(&format!("AND t.account_id = ${}", query.values.len()));
+    }
     let query = query.only(session, key)?;
     session.execute(&query.sql, &query.values)?;
     Ok(())

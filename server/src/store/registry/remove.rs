@@ -26,28 +26,42 @@ impl Registry {
     /// # Errors
     /// As for [`Registry::remove`].
     pub async fn removal(&self, kind: RecordKind, selection: Selection, of: Dependents) -> Result<String> {
-        self.read(move |session| check(session, kind, &selection, of, "")).await
+        self.read(move |session| Ok(check(session, kind, &selection, of, "")?.1)).await
     }
 
-    /// Removes records, all or none. Returns in words what was removed.
+    /// Removes records, all or none. Returns in words what was removed. `confirmed` is what [`Registry::removal`] said, if that was
+    /// confirmed.
     ///
     /// # Errors
-    /// No record meets one of the lists of conditions, or other records refer to a record.
-    pub async fn remove(&self, kind: RecordKind, selection: Selection, of: Dependents) -> Result<String> {
+    /// No record meets one of the lists of conditions, other records refer to a record, or it would remove something else than what was
+    /// confirmed.
+    pub async fn remove(
+        &self,
+        kind: RecordKind,
+        selection: Selection,
+        of: Dependents,
+        confirmed: Option<String>,
+    ) -> Result<String> {
         if kind == RecordKind::Token {
             return super::rejected("a token cannot be removed; revoke it with `server token revoke`");
         }
         self.change(kind, move |session| {
             let lock = session.row_lock();
-            let words = check(session, kind, &selection, of, lock)?;
+            let (total, words) = check(session, kind, &selection, of, lock)?;
+            let mut removed = 0;
             for conditions in selection {
-                // An account or a group that no longer matches was named twice.
                 for number in numbers(session, kind, &conditions, lock)? {
                     remove_dependents(session, kind, number)?;
                 }
                 let delete = Query::new(&format!("DELETE FROM {} AS t WHERE TRUE", kind.table()));
                 let delete = delete.only(session, &conditions)?;
-                session.execute(&delete.sql, &delete.values)?;
+                removed += session.execute(&delete.sql, &delete.values)?;
+            }
+            // Each statement may see what another command has put meanwhile.
+            if confirmed.is_some_and(|confirmed| confirmed != words) || i64::try_from(removed) != Ok(total) {
+                return super::rejected(
+                    "what would be removed has changed meanwhile; nothing was removed, try again",
+                );
             }
             Ok(words)
         })
@@ -55,14 +69,14 @@ impl Registry {
     }
 }
 
-/// Checks that every condition is met and that nothing refers to the records. Returns them in words.
+/// Checks that every condition is met and that nothing refers to the records. Returns their number, and them in words.
 fn check(
     session: &mut dyn Session,
     kind: RecordKind,
     selection: &Selection,
     of: Dependents,
     lock: &str,
-) -> Result<String> {
+) -> Result<(i64, String)> {
     let (mut names, mut total, mut dependents) = (Vec::new(), 0, Vec::new());
     for conditions in selection {
         let count = Query::new(&format!("SELECT count(*) FROM {} AS t WHERE TRUE", kind.table()));
@@ -83,7 +97,9 @@ fn check(
         (true, 1) => format!("{} {}", kind.noun(), names.join(", ")),
         (true, _) => format!("{}: {}", counted(total, kind.noun()), names.join(", ")),
     };
-    Ok(if dependents.is_empty() { words } else { format!("{words}, with {}", dependents.join(", ")) })
+    let with =
+        if dependents.is_empty() { String::new() } else { format!(", with {}", dependents.join(", ")) };
+    Ok((total, words + &with))
 }
 
 fn missing(session: &mut dyn Session, kind: RecordKind, conditions: &[Condition]) -> Result<RegistryError> {

@@ -13,7 +13,7 @@ use crate::{
         token::Token,
     },
     store::{
-        record::{GatewayRecord, InstanceRecord, Record, WhitelistRecord},
+        record::{GatewayRecord, InstanceRecord, Record, WhitelistRecord, canonical_host},
         record_kind::RecordKind,
     },
 };
@@ -39,8 +39,8 @@ pub(super) fn normalize(kind: RecordKind, given: &mut Entry) -> Result<()> {
             }
         }
         RecordKind::Gateway => {
-            if let Some(ip) = given.get("host").and_then(|host| host.as_str()?.parse::<IpAddr>().ok()) {
-                given.insert("host".to_owned(), ip.to_canonical().to_string().into());
+            if let Some(host) = given.get("host").and_then(|host| host.as_str()) {
+                given.insert("host".to_owned(), canonical_host(host.to_owned()).into());
             }
         }
         _ => {}
@@ -48,12 +48,12 @@ pub(super) fn normalize(kind: RecordKind, given: &mut Entry) -> Result<()> {
     Ok(())
 }
 
-/// Checks a record against the rules of its kind, and sets what follows from a change. `stored` is the record that it replaces,
-/// `given` what was asked for.
+/// Checks what changes in a record against the rules of its kind, and sets what follows from it. `stored` is the record that it
+/// replaces, `changed` has the given fields that have another value there.
 pub(super) fn check(
     session: &mut dyn Session,
     stored: Option<&Record>,
-    given: &Entry,
+    changed: &Entry,
     record: &mut Record,
     now: Timestamp,
 ) -> Result<()> {
@@ -64,23 +64,24 @@ pub(super) fn check(
             "a record cannot move from account {before:?} to {after:?}; remove it and put it anew"
         ));
     }
+    let changes = |name: &str| changed.contains_key(name);
     match record {
-        Record::Account(account) => check_account_name(&account.name),
-        Record::Token(_) => Ok(()),
-        Record::Whitelist(entry) => check_whitelist(entry, now),
-        Record::Entitlement(entitlement) => check_expiry(entitlement.expires_at, now),
-        Record::Gateway(gateway) => check_gateway(gateway),
+        Record::Account(account) if changes("name") => check_account_name(&account.name),
+        Record::Account(_) | Record::Token(_) => Ok(()),
+        Record::Whitelist(entry) => check_whitelist(entry, changes("enabled") || changes("expiresAt"), now),
+        Record::Entitlement(entitlement) if changes("expiresAt") => check_expiry(entitlement.expires_at, now),
+        Record::Entitlement(_) => Ok(()),
+        Record::Gateway(gateway) => check_gateway(gateway, changed),
         Record::Group(group) => {
-            check_group_name(&group.name)?;
+            if changes("name") {
+                check_group_name(&group.name)?;
+            }
             if stored.is_none() && group.group_id.get() <= retired(session)? {
                 return rejected(format!(
                     "group {} was removed, or numbers above it were; they are not used again: leave out `groupId` for a new \
                      number",
                     group.group_id.get()
                 ));
-            }
-            if stored.is_some() && !given.contains_key("updatedAt") {
-                group.updated_at = now;
             }
             Ok(())
         }
@@ -89,7 +90,7 @@ pub(super) fn check(
                 Some(Record::Instance(before)) => Some(before.status),
                 _ => None,
             };
-            check_instance(session, before, given, instance, now)
+            check_instance(session, before, changed, instance, now)
         }
     }
 }
@@ -97,19 +98,19 @@ pub(super) fn check(
 fn check_instance(
     session: &mut dyn Session,
     before: Option<Status>,
-    given: &Entry,
+    changed: &Entry,
     instance: &mut InstanceRecord,
     now: Timestamp,
 ) -> Result<()> {
-    let is_renewed = given.contains_key("expiresAt") && !has_expired(instance.expires_at, now);
-    if is_renewed && before == Some(Status::Expired) && !given.contains_key("status") {
+    let is_renewed = changed.contains_key("expiresAt") && !has_expired(instance.expires_at, now);
+    if is_renewed && before == Some(Status::Expired) && !changed.contains_key("status") {
         instance.status = Status::Active;
     }
     if instance.status == Status::Active {
-        if given.contains_key("expiresAt") {
+        if changed.contains_key("expiresAt") {
             check_expiry(instance.expires_at, now)?;
         }
-        if before != Some(Status::Active) && !given.contains_key("activatedAt") {
+        if before != Some(Status::Active) && !changed.contains_key("activatedAt") {
             instance.activated_at = instance.activated_at.or(Some(now));
         }
     }
@@ -135,13 +136,13 @@ fn group_owner(session: &mut dyn Session, group: Id) -> Result<Option<String>> {
     Ok(session.first(owner, &[group.into()])?)
 }
 
-fn check_whitelist(entry: &WhitelistRecord, now: Timestamp) -> Result<()> {
+fn check_whitelist(entry: &WhitelistRecord, opens: bool, now: Timestamp) -> Result<()> {
     let WhitelistRecord { first, last, enabled, expires_at, .. } = entry;
     if let Some(last) = last.filter(|last| last < first) {
         return rejected(backwards(*first, last));
     }
     match expires_at {
-        Some(end) if *enabled && WhitelistEntry::has_expired(Some(*end), now) => rejected(format!(
+        Some(end) if opens && *enabled && WhitelistEntry::has_expired(Some(*end), now) => rejected(format!(
             "the whitelist entry expired {end}, so enabling it has no effect; set `expiresAt` to a later time, or to null"
         )),
         _ => Ok(()),
@@ -183,21 +184,22 @@ fn check_group_name(name: &str) -> Result<()> {
 }
 
 /// The host is not quoted, because it may have a password before an `@`.
-fn check_gateway(gateway: &GatewayRecord) -> Result<()> {
+fn check_gateway(gateway: &GatewayRecord, changed: &Entry) -> Result<()> {
     let GatewayRecord { host, port, password, .. } = gateway;
     let bad = |letter: char| letter.is_control() || letter.is_whitespace() || "@/[]".contains(letter);
     let has_port = host.contains(':') && host.parse::<Ipv6Addr>().is_err();
-    if host.is_empty() || host.contains(bad) || has_port {
+    let changes = |name: &str| changed.contains_key(name);
+    if changes("host") && (host.is_empty() || host.contains(bad) || has_port) {
         return rejected(
             "`host`: expected a host name or an address alone, for example gw1.example; user name, password and port are \
                          fields of their own",
         );
     }
-    if *port == 0 {
+    if changes("port") && *port == 0 {
         return rejected("`port`: expected an integer from 1 to 65535, found `0`");
     }
     let is_typed = |text: &str| !text.is_empty() && !text.chars().any(char::is_control);
-    if password.as_ref().is_some_and(|password| !is_typed(password.expose())) {
+    if changes("password") && password.as_ref().is_some_and(|password| !is_typed(password.expose())) {
         return rejected("`password`: expected a password without control characters that is not empty");
     }
     Ok(())
@@ -287,14 +289,15 @@ mod tests {
     #[test]
     fn hosts_have_neither_ports_nor_passwords() {
         let check = |host: &str| {
-            check_gateway(&GatewayRecord {
+            let gateway = GatewayRecord {
                 host: host.to_owned(),
                 port: 1,
                 region: "USA".to_owned(),
                 protocol: crate::domain::protocol::Protocol::Http,
                 username: None,
                 password: None,
-            })
+            };
+            check_gateway(&gateway, &Entry::from_iter([("host".to_owned(), host.into())]))
         };
         for host in ["gw1.example", "192.0.2.1", "2001:db8::1"] {
             assert!(check(host).is_ok(), "{host}");

@@ -1,13 +1,25 @@
 //! Maps SQLite's error codes to [`StoreError`].
 
-use rusqlite::{Error, ErrorCode};
+use rusqlite::{
+    Error, ErrorCode,
+    ffi::{SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE},
+};
 
 use crate::store::StoreError;
+
+/// Whether a row with the same identity is stored.
+pub(super) fn already_exists(error: &Error) -> bool {
+    matches!(
+        error.sqlite_extended_error_code(),
+        Some(SQLITE_CONSTRAINT_PRIMARYKEY | SQLITE_CONSTRAINT_UNIQUE)
+    )
+}
 
 impl From<&Error> for StoreError {
     fn from(error: &Error) -> Self {
         let reason = error.to_string();
         match error.sqlite_error_code() {
+            _ if already_exists(error) => Self::AlreadyExists(reason),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked,
             Some(ErrorCode::DiskFull) => Self::Full,
             Some(ErrorCode::ReadOnly) => Self::ReadOnly,

@@ -14,11 +14,11 @@ mod writer;
 
 use std::path::Path;
 
-use self::{epoch::CurrentEpoch, readers::Readers, session::SqliteSession, writer::Writer};
+use self::{epoch::CurrentEpochs, readers::Readers, session::SqliteSession, writer::Writer};
 pub use self::{new_file::NewFile, session::DIALECT};
 use super::{
     OpenError, OpenMode, Pool, Result, StoreError,
-    cache::Epoch,
+    cache::Epochs,
     database::{Backend, Database},
     session::{Access, Dialect, Session},
 };
@@ -30,7 +30,7 @@ pub type SqliteStore = Database<Sqlite>;
 #[derive(Debug)]
 pub struct Sqlite {
     // Dropped in this order: the readers before the writer, whose connection then moves the write-ahead log into the file.
-    epoch: CurrentEpoch,
+    epochs: CurrentEpochs,
     readers: Readers,
     writer: Writer,
     _folder: Option<tempfile::TempDir>,
@@ -77,8 +77,8 @@ impl Backend for Sqlite {
         }
     }
 
-    fn epoch(&self) -> Option<Epoch> {
-        self.epoch.get()
+    fn epochs(&self) -> Option<Epochs> {
+        self.epochs.get()
     }
 
     async fn wait_until_in_force(&self) {

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig, vtab::array};
 
 use super::{
     Sqlite,
-    epoch::CurrentEpoch,
+    epoch::CurrentEpochs,
     readers::Readers,
     schema::{self, APPLICATION_ID},
     writer::Writer,
@@ -46,7 +46,6 @@ pub(super) fn temporary() -> Result<Sqlite, OpenError> {
 pub(super) fn private_folder(parent: &Path) -> io::Result<tempfile::TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".sallyport-");
-    #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
     builder.tempdir_in(parent)
 }
@@ -56,7 +55,6 @@ pub(super) fn private_folder(parent: &Path) -> io::Result<tempfile::TempDir> {
 fn create(path: &Path) -> Result<(), OpenError> {
     let mut options = File::options();
     options.write(true).create_new(true);
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     match options.open(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(unusable(path, error)),
@@ -66,7 +64,6 @@ fn create(path: &Path) -> Result<(), OpenError> {
 
 /// Warns if users other than the owner can read the files.
 fn warn_if_readable_by_others(path: &Path) {
-    #[cfg(unix)]
     for file in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
         let Ok(metadata) = fs::metadata(&file) else { continue };
         let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777;
@@ -129,9 +126,9 @@ fn connect(path: &Path, synchronous: &str, folder: Option<tempfile::TempDir>) ->
         Ok(reader)
     };
     let readers = (0..reader_count()).map(|_| reader()).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
-    let epoch = reader().and_then(CurrentEpoch::new).map_err(wrong)?;
+    let epochs = reader().and_then(CurrentEpochs::new).map_err(wrong)?;
     let writer = Writer::start(writer).map_err(|error| unusable(path, error))?;
-    Ok(Sqlite { epoch, readers: Readers::new(readers), writer, _folder: folder })
+    Ok(Sqlite { epochs, readers: Readers::new(readers), writer, _folder: folder })
 }
 
 fn prepare(db: &Connection, synchronous: &str) -> rusqlite::Result<()> {

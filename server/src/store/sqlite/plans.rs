@@ -14,7 +14,7 @@ use crate::{
     },
     store::{
         Result,
-        cache::{Cache, Epoch},
+        cache::{Cache, Epoch, Epochs},
         database::Backend as _,
         queries::{self, Statements, extract_sql, gateways_sql, search_sql, supply_sql},
         session::{Access, Session},
@@ -114,6 +114,7 @@ fn gateways_are_counted_along_an_index() {
 #[test]
 fn memory_and_database_choose_alike() {
     const EPOCH: Epoch = Epoch([0, 0]);
+    const NOW: Epochs = Epochs { access: EPOCH, gateways: EPOCH };
     let (db, statements, token) = (open::in_memory(), Statements::new(&DIALECT), Token::new("t"));
     let session = &mut SqliteSession(&db) as &mut dyn Session;
     session.execute("INSERT INTO accounts VALUES (1, 'a', 1)", &[]).unwrap();
@@ -142,7 +143,7 @@ fn memory_and_database_choose_alike() {
                 cache.insert_account(&query, &chosen, EPOCH);
                 let all = queries::gateways(session, &statements, &query.parameters).unwrap();
                 cache.insert_gateways(&query.parameters, all, EPOCH);
-                let cached = cache.extraction(&query, EPOCH).unwrap();
+                let cached = cache.extraction(&query, NOW).unwrap();
                 assert_eq!(cached.value().candidates, chosen.value().candidates, "{query:?}");
                 let expected: usize = if region == Region::Only("usa".to_owned()) { 0 } else { 6 };
                 assert_eq!(chosen.value().candidates.len(), expected.min(count as usize));

@@ -4,12 +4,13 @@ use std::{io::Write as _, ops::ControlFlow, rc::Rc};
 
 use rusqlite::{
     CachedStatement, Connection,
-    ffi::{SQLITE_CONSTRAINT_FOREIGNKEY, SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE},
+    ffi::SQLITE_CONSTRAINT_FOREIGNKEY,
     params_from_iter, types,
     types::{ToSql, ToSqlOutput, ValueRef},
     vtab::array::Array,
 };
 
+use super::error::already_exists;
 use crate::{
     domain::search::AddressRange,
     store::{
@@ -93,9 +94,7 @@ impl Session for SqliteSession<'_> {
         for (place, values) in rows.iter().enumerate() {
             let Err(error) = insert.execute(params_from_iter(values)) else { continue };
             match error.sqlite_extended_error_code() {
-                Some(SQLITE_CONSTRAINT_PRIMARYKEY | SQLITE_CONSTRAINT_UNIQUE) => {
-                    rejected(place, RowError::AlreadyExists);
-                }
+                _ if already_exists(&error) => rejected(place, RowError::AlreadyExists),
                 Some(SQLITE_CONSTRAINT_FOREIGNKEY) => rejected(place, RowError::UnknownReference),
                 _ => return Err(error.into()),
             }

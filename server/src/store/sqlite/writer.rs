@@ -155,7 +155,7 @@ mod tests {
         };
         let (first, good, bad, last, ()) = tokio::join!(first, good, bad, last, release);
         assert!(first.is_ok() && good.is_ok() && last.is_ok());
-        assert!(matches!(bad, Err(StoreError::Conflict { .. })), "{bad:?}");
+        assert!(matches!(bad, Err(StoreError::AlreadyExists(_))), "{bad:?}");
         assert_eq!(writer.write(entries).await.unwrap(), ["first", "good", "last"]);
     }
 
