@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, BuildError};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError};
 
 /// Maximum number of encodings around one another that are decoded.
 const MAX_LAYERS: usize = 6;
@@ -49,8 +49,11 @@ impl Patterns {
                 std::iter::once(pattern.as_bytes().to_vec()).chain(decoded).map(|form| (form, index)),
             );
         }
-        let search =
-            AhoCorasick::builder().ascii_case_insensitive(true).build(forms.iter().map(|(form, _)| form))?;
+        // A table of all transitions takes some 500 times the memory of the patterns, which the target controls in part.
+        let search = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .build(forms.iter().map(|(form, _)| form))?;
         let mut sorted: Vec<_> = forms.iter().map(|(form, _)| form.to_ascii_lowercase()).collect();
         sorted.sort_unstable();
         Ok(Self { search, forms, sorted })
