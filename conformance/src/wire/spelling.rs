@@ -1,5 +1,5 @@
 //! Finds texts in another text however it spells them: plain, percent-encoded, escaped with a backslash as in JSON and programming
-//! languages, as an HTML entity, and any nesting and mixture of these.
+//! languages, as an HTML entity, and any mixture of these, nested up to six times.
 //!
 //! The text is decoded layer by layer, and each layer is searched at once for all patterns. The target controls the text, so that
 //! each layer is decoded in one pass, and their number is bounded.
@@ -124,10 +124,11 @@ impl Layer<'_> {
     }
 
     fn is_plain(&self) -> bool {
-        !self.bytes.iter().any(|byte| matches!(byte, b'%' | b'\\' | b'&' | b'+'))
+        let is_control = |byte: u8| letter(byte) != byte;
+        !self.bytes.iter().any(|byte| matches!(byte, b'%' | b'\\' | b'&' | b'+') || is_control(*byte))
     }
 
-    /// The bytes with each escape decoded once.
+    /// The bytes with each escape decoded once, and letters in place of control characters.
     fn decoded(&self) -> Layer<'static> {
         let (mut bytes, mut places) = (Vec::new(), Vec::new());
         let mut at = 0;
@@ -136,7 +137,7 @@ impl Layer<'_> {
             // An escape that stands for nothing belongs to what follows it.
             let place = self.place(at..end);
             places.extend(text.as_bytes().iter().map(|_| place.clone()));
-            bytes.extend_from_slice(text.as_bytes());
+            bytes.extend(text.as_bytes().iter().copied().map(letter));
             at = end;
         }
         Layer { bytes: bytes.into(), places }
@@ -189,8 +190,24 @@ fn escape(text: &[u8], at: usize) -> (Decoded, usize) {
     found.unwrap_or((Decoded::Byte(text[at]), at + 1))
 }
 
-/// Reads a run of backslashes and what it escapes: a character, `u002f`, `u{2f}` or `x2f`. The letter of a control character stands
-/// for itself, in a pattern too.
+/// The letter that stands for a control character behind a backslash. It takes its place in all that is decoded, in a pattern
+/// too, because a letter behind backslashes may also stand for itself.
+fn letter(byte: u8) -> u8 {
+    match byte {
+        0 => b'0',
+        0x07 => b'a',
+        0x08 => b'b',
+        b'\t' => b't',
+        b'\n' => b'n',
+        0x0b => b'v',
+        0x0c => b'f',
+        b'\r' => b'r',
+        0x1b => b'e',
+        byte => byte,
+    }
+}
+
+/// Reads a run of backslashes and what it escapes: a character, `u002f`, `u{2f}` or `x2f`.
 fn backslash(text: &[u8], at: usize) -> (Decoded, usize) {
     let run = |at: usize| at + text[at..].iter().take_while(|byte| **byte == b'\\').count();
     let at = run(at);
