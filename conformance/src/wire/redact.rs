@@ -396,7 +396,10 @@ mod tests {
         let mixed = secret.replace('\t', "\\u0009").replace('\n', "%0A").replace('\r', "\\r");
         for text in [secret.to_owned(), json, within, format!("{secret:?}"), mixed] {
             let shown = redactor.redact(&format!("<{text}>\n"));
-            assert!(shown.contains("$API_KEY") && shown.len() < 22 && shown.ends_with(">\n"), "{text}: {shown}");
+            assert!(
+                shown.contains("$API_KEY") && shown.len() < 22 && shown.ends_with(">\n"),
+                "{text}: {shown}"
+            );
         }
     }
 

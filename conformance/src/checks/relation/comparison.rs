@@ -41,20 +41,17 @@ pub(crate) async fn relate(
 /// Judges a relation between results alone, without the survey.
 ///
 /// # Errors
-/// Inconclusive when a second reading of the same searches does not show the same.
+/// Inconclusive when there is a difference and the whole has changed meanwhile.
 pub(crate) async fn relate_alone(probe: &Probe<'_>, relation: Relation, query: &Query) -> Result<(), Stop> {
     let mut reader = Reader::new(probe, false);
-    let differences = relation.combined(&mut reader, query).await?.unwrap_or_default();
-    if differences.is_empty() {
+    let Some((whole, before, Some(difference))) = relation.combine(&mut reader, query).await? else {
         return Ok(());
-    }
-    let again = relation.combined(&mut reader, query).await?.unwrap_or_default();
-    if again.is_empty() {
+    };
+    if reader.read(&whole, false).await?.is_none_or(|again| again.instances != before.instances) {
         return Err(probe.inconclusive(CHANGED_MEANWHILE));
     }
-    for Difference { clause, expected, actual, exchanges } in &differences {
-        probe.finding(*clause, expected, actual, &exchanges.iter().collect::<Vec<_>>());
-    }
+    let Difference { clause, expected, actual, exchanges } = difference;
+    probe.finding(clause, &expected, &actual, &exchanges.iter().collect::<Vec<_>>());
     Ok(())
 }
 

@@ -57,7 +57,7 @@ impl<'a, 'p> Reader<'a, 'p> {
     }
 
     /// The result of a query. If a rejection of it violates its clause, that is a finding; else the case is inconclusive.
-    async fn read(&mut self, query: &Query, by_rule: bool) -> Read<ResultSet> {
+    pub(super) async fn read(&mut self, query: &Query, by_rule: bool) -> Read<ResultSet> {
         let (probe, clause) = (self.probe, query.clause());
         let search = &probe.contract().search;
         let (request, what) = (query.request(probe), query.describe(search));
@@ -199,17 +199,27 @@ impl Relation {
         })
     }
 
-    pub(crate) async fn combined(self, reader: &mut Reader<'_, '_>, query: &Query) -> Read<Vec<Difference>> {
+    async fn combined(self, reader: &mut Reader<'_, '_>, query: &Query) -> Read<Vec<Difference>> {
+        Ok(self.combine(reader, query).await?.map(|(_, _, difference)| difference.into_iter().collect()))
+    }
+
+    /// The query for the whole and its result, and how its parts differ from it. The whole is read first, so that it did not change
+    /// meanwhile if it is the same afterwards.
+    pub(super) async fn combine(
+        self,
+        reader: &mut Reader<'_, '_>,
+        query: &Query,
+    ) -> Read<(Query, ResultSet, Option<Difference>)> {
         let search = &reader.probe.contract().search;
         let parts = self.parts(search, query);
         let Some((whole, parts, clause, what)) = parts else { return Ok(None) };
+        let Some(result) = reader.read(&whole, false).await? else { return Ok(None) };
         let (mut found, mut exchanges) = (Vec::new(), Vec::new());
         for part in &parts {
             let Some(part) = reader.read(part, false).await? else { return Ok(None) };
             found.push(part.ids());
             exchanges.extend(part.exchanges);
         }
-        let Some(result) = reader.read(&whole, false).await? else { return Ok(None) };
         let counted: usize = found.iter().map(BTreeSet::len).sum();
         let is_intersection = self == Self::Intersection;
         let combine = |one: BTreeSet<i64>, other| if is_intersection { &one & &other } else { &one | &other };
@@ -217,14 +227,15 @@ impl Relation {
         if self == Self::Partition && counted != expected.len() {
             let actual = format!("{}, {counted} counted by status", quantity(expected.len(), "instance"));
             let expected = "each instance under one status".to_owned();
-            return Ok(Some(vec![Difference { clause, expected, actual, exchanges }]));
+            let difference = Difference { clause, expected, actual, exchanges };
+            return Ok(Some((whole, result, Some(difference))));
         }
         let what = format!("{}: {what}", whole.describe(search));
         let difference = same(clause, &what, &expected, &result).map(|mut difference| {
             difference.exchanges.extend(exchanges);
             difference
         });
-        Ok(Some(difference.into_iter().collect()))
+        Ok(Some((whole, result, difference)))
     }
 }
 
@@ -241,10 +252,20 @@ async fn finds(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> R
     Ok(Some(difference.into_iter().chain(total).collect()))
 }
 
+/// Maximum number of pages that an exploration reads of one result, however many instances it has.
+const MAX_EXPLORED_PAGES: usize = 4;
+
 async fn pages(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Read<Vec<Difference>> {
     let search = &reader.probe.contract().search;
-    let expected = query.expected(survey);
     let size = usize::try_from(query.size.unwrap_or(*search.page_sizes.end())).unwrap_or(usize::MAX).max(1);
+    // Whether the whole result is right is the question of other relations.
+    let (expected, size) = if reader.explores {
+        let Some(whole) = reader.read(query, false).await? else { return Ok(None) };
+        let size = whole.instances.len().div_ceil(MAX_EXPLORED_PAGES).max(size);
+        (whole.ids(), size.min(usize::try_from(*search.page_sizes.end()).unwrap_or(usize::MAX)))
+    } else {
+        (query.expected(survey), size)
+    };
     let count = expected.len().div_ceil(size).max(1);
     let mut pages = Vec::new();
     for number in (*search.pages.start()..).take(count) {
@@ -259,7 +280,8 @@ async fn pages(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> R
         (0..count).map(|page| size.min(expected.len() - (page * size).min(expected.len()))).collect();
     let totals: Vec<_> = pages.iter().map(|page| page.total).collect();
     let exchanges: Vec<Exchange> = pages.into_iter().map(|page| page.exchange).collect();
-    let what = query.describe(search);
+    let what = Query { size: i64::try_from(size).ok().filter(|_| query.size.is_some()), ..query.clone() };
+    let what = what.describe(search);
     let mut differences = Vec::new();
     let mut differs = |clause, expected, actual| {
         differences.push(Difference { clause, expected, actual, exchanges: exchanges.clone() });
