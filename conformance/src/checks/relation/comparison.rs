@@ -22,7 +22,11 @@ pub(crate) struct Difference {
     pub(crate) exchanges: Vec<Exchange>,
 }
 
-/// Judges queries by a relation, and reports differences as findings on those clauses that the check declares.
+/// Judges queries by a relation, and reports differences as findings on those clauses that the check declares: a result also shows
+/// `total` and the echo, which are the question of other checks.
+///
+/// # Errors
+/// When the check does not declare the clause of a query, whose differences would be lost.
 pub(crate) async fn relate(
     probe: &Probe<'_>,
     survey: &Survey,
@@ -32,6 +36,11 @@ pub(crate) async fn relate(
     let mut comparison = Comparison::with(survey);
     let mut reader = Reader::new(probe, false);
     for query in queries {
+        if let Some(clause) = relation.clause(query).filter(|clause| !probe.cites(*clause)) {
+            return Err(Stop::Error(format!(
+                "the check does not declare {clause}; this is a bug of the suite"
+            )));
+        }
         comparison.differences.extend(relation.judge(&mut reader, survey, query).await?);
     }
     comparison.differences.retain(|difference| probe.cites(difference.clause));

@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 
 use super::comparison::{Difference, same};
+use super::query::Items;
 use super::response::{echo, misfits};
 use super::result::{read_accepted_in, read_unless_rejected};
 use super::{Filter, Page, Query, ResultSet, Survey, Writing, page, read, respell};
@@ -106,13 +107,26 @@ impl Relation {
         Self::FirstText,
     ];
 
+    /// The clause that a wrong result of a query violates; none if the relation has several questions.
+    pub(super) fn clause(self, query: &Query) -> Option<Clause> {
+        let is_one = matches!(self, Self::Survey | Self::Contains | Self::Known | Self::Matching);
+        is_one.then(|| query.clause())
+    }
+
     /// How the results of a query violate the relation. Empty when it holds, does not apply, or can't be judged.
+    ///
+    /// # Errors
+    /// For items that are no addresses too, since what they find is unknown.
     pub(crate) async fn judge(
         self,
         reader: &mut Reader<'_, '_>,
         survey: &Survey,
         query: &Query,
     ) -> Result<Vec<Difference>, Stop> {
+        if Items::read(&query.items).is_none() {
+            let search = &reader.probe.contract().search;
+            return Err(Stop::Error(format!("an item is no address: {}", query.describe(search))));
+        }
         let differences = match self {
             Self::Survey => finds(reader, survey, query).await?,
             Self::Contains | Self::Known | Self::Matching => self.one_sided(reader, survey, query).await?,
@@ -148,9 +162,9 @@ impl Relation {
                 (hidden.len(), format!("{what} finds nothing that its addresses do not find"), example)
             }
             _ => {
-                let clause = query.clause();
                 let mut misfits = misfits(search, query, &survey.orders, instances());
-                misfits.retain(|misfit| misfit.clause == clause);
+                // With filters, the items are the question of other searches.
+                misfits.retain(|misfit| misfit.is_of_filter != query.filters.is_empty());
                 let example = misfits.first().map(|misfit| misfit.actual.clone());
                 (misfits.len(), format!("{what} finds only what matches"), example)
             }
