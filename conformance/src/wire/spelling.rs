@@ -43,6 +43,9 @@ impl Patterns {
         let mut forms = Vec::new();
         for (index, pattern) in patterns.enumerate() {
             let decoded = layers(pattern).into_iter().skip(1).map(|layer| layer.bytes.into_owned());
+            // A pattern without escapes is not decoded, and yet its control characters may be spelt.
+            let decoded = decoded.chain([pattern.bytes().map(letter).collect()]);
+            let decoded = decoded.filter(|form: &Vec<u8>| form != pattern.as_bytes());
             // What is shorter occurs in ordinary words.
             let decoded = decoded.filter(|form| form.len() >= MIN_DECODED);
             forms.extend(
@@ -124,8 +127,7 @@ impl Layer<'_> {
     }
 
     fn is_plain(&self) -> bool {
-        let is_control = |byte: u8| letter(byte) != byte;
-        !self.bytes.iter().any(|byte| matches!(byte, b'%' | b'\\' | b'&' | b'+') || is_control(*byte))
+        !self.bytes.iter().any(|byte| matches!(byte, b'%' | b'\\' | b'&' | b'+'))
     }
 
     /// The bytes with each escape decoded once, and letters in place of control characters.
