@@ -21,7 +21,8 @@ pub struct Throttling {
 
 /// The rate of a run. When too many of the latest responses are throttled, it falls to the share of them that was served. While
 /// requests are served it rises in growing steps, so that a rate that was too high is approached slowly, and exceeded quickly once it
-/// is served. A service that throttles fewer, at whatever rate, keeps it: each such request is just waited out.
+/// is served. A service that throttles fewer, at whatever rate, keeps it: each such request is just waited out. If a share is still
+/// throttled at a third of a rate, the rate is not the cause: it is restored, and from then on falls only when most are throttled.
 #[derive(Debug)]
 pub(crate) struct Pace(Mutex<State>);
 
@@ -36,6 +37,12 @@ struct State {
     rises: u32,
     /// When each of the latest responses was received, and whether it was throttled.
     latest: VecDeque<(Instant, bool)>,
+    /// When the responses of a longer time were received, which tells whether the rate is reached.
+    received: VecDeque<Instant>,
+    /// The first rate of a series in which each was reached, and fell although a share of the requests was served.
+    first: Option<f64>,
+    /// How many of the latest responses must be throttled for the rate to fall.
+    many_throttled: usize,
     /// When the rate last fell.
     fell_at: Option<Instant>,
     /// When the next request may be sent.
@@ -66,6 +73,16 @@ const WAIT_AGAIN_EVERY: u32 = 8;
 /// Number of latest responses that are considered, and how many of them must be throttled for the rate to fall.
 const LATEST: usize = 20;
 const MANY_THROTTLED: usize = 6;
+const MOST_THROTTLED: usize = LATEST / 2 + 1;
+
+/// If at least this share is served at each rate, down to this part of the first, the rate is not the cause.
+const SHARE_SERVED: f64 = 0.3;
+const NOT_THE_CAUSE_AT: f64 = 1.0 / 3.0;
+
+/// A rate is reached when at least this part of it was measured over this many responses. It is not when requests wait as the
+/// target asked, and then says nothing about the cause.
+const REACHED: f64 = 0.5;
+const MEASURED: usize = 64;
 
 /// Requests that must be served before the rate rises, and the part of it by which the first rise exceeds the last.
 const SERVED_PER_RISE: u32 = 8;
@@ -85,6 +102,9 @@ impl Pace {
             served: 0,
             rises: 0,
             latest: VecDeque::with_capacity(LATEST),
+            received: VecDeque::with_capacity(MEASURED),
+            first: None,
+            many_throttled: MANY_THROTTLED,
             fell_at: None,
             next: now,
             throttling: Throttling::default(),
@@ -134,7 +154,7 @@ impl Pace {
         let mut state = lock(&self.0);
         state.failed_waits = if is_served { 0 } else { state.failed_waits + 1 };
         if state.failed_waits == MAX_FAILED_WAITS {
-            state.limit = None;
+            (state.limit, state.first, state.many_throttled) = (None, None, MANY_THROTTLED);
             state.latest.clear();
         }
     }
@@ -188,8 +208,13 @@ impl State {
         self.served = 0;
         self.rises += 1;
         let raised = limit * (1.0 + GROWTH * f64::from(self.rises));
+        self.first = self.first.filter(|first| raised < *first);
+        self.limit = self.below_ceiling(raised);
+    }
+
+    fn below_ceiling(&self, rate: f64) -> Option<f64> {
         // At the tester's own rate, or above what any target reaches, the limit is lifted.
-        self.limit = Some(raised).filter(|raised| *raised < self.ceiling.unwrap_or(MAX_RATE));
+        Some(rate).filter(|rate| *rate < self.ceiling.unwrap_or(MAX_RATE))
     }
 
     /// A request that was sent before the rate fell says nothing about the lower rate.
@@ -199,38 +224,49 @@ impl State {
         }
         self.push((now, true));
         let throttled = self.latest.iter().filter(|(_, throttled)| *throttled).count();
-        if throttled < MANY_THROTTLED {
+        if throttled < self.many_throttled {
             return;
         }
         let served = 1.0 - throttled as f64 / self.latest.len() as f64;
-        let rate = self.rate().unwrap_or_else(|| self.measured());
+        let rate = self.rate().unwrap_or_else(|| measured(self.latest.iter().map(|(at, _)| *at)));
+        let is_reached =
+            self.received.len() == MEASURED && measured(self.received.iter().copied()) >= rate * REACHED;
+        self.latest.clear();
+        (self.served, self.rises) = (0, 0);
+        self.first = (is_reached && served >= SHARE_SERVED).then(|| self.first.unwrap_or(rate));
+        if let Some(first) = self.first.take_if(|first| rate <= *first * NOT_THE_CAUSE_AT) {
+            self.limit = self.below_ceiling(first);
+            self.many_throttled = MOST_THROTTLED;
+            return;
+        }
         // Never to less than half at once, because the latest responses are few.
         let fallen = (rate * served.max(0.5)).max(MIN_RATE);
         self.limit = Some(fallen);
         let lowest = self.throttling.lowest_rate.unwrap_or(u32::MAX);
         self.throttling.lowest_rate = Some(lowest.min(fallen.ceil() as u32));
-        self.latest.clear();
-        (self.served, self.rises) = (0, 0);
         self.fell_at = Some(now);
         self.next = self.next.max(now + Duration::from_secs_f64(1.0 / fallen));
     }
 
     fn push(&mut self, response: (Instant, bool)) {
-        if self.latest.len() == LATEST {
-            self.latest.pop_front();
-        }
-        self.latest.push_back(response);
+        push_latest(&mut self.latest, LATEST, response);
+        push_latest(&mut self.received, MEASURED, response.0);
     }
+}
 
-    /// The rate at which the latest responses were received.
-    fn measured(&self) -> f64 {
-        let (Some((first, _)), Some((last, _))) = (self.latest.front(), self.latest.back()) else {
-            return MAX_RATE;
-        };
-        let time = last.saturating_duration_since(*first).as_secs_f64();
-        let rate = (self.latest.len() - 1) as f64 / time;
-        if rate.is_finite() { rate.clamp(MIN_RATE, MAX_RATE) } else { MAX_RATE }
+fn push_latest<T>(latest: &mut VecDeque<T>, max: usize, item: T) {
+    if latest.len() == max {
+        latest.pop_front();
     }
+    latest.push_back(item);
+}
+
+/// The rate of responses that were received then.
+fn measured(mut received: impl ExactSizeIterator<Item = Instant>) -> f64 {
+    let intervals = received.len().saturating_sub(1);
+    let (Some(first), Some(last)) = (received.next(), received.last()) else { return MAX_RATE };
+    let rate = intervals as f64 / last.saturating_duration_since(first).as_secs_f64();
+    if rate.is_finite() { rate.clamp(MIN_RATE, MAX_RATE) } else { MAX_RATE }
 }
 
 #[cfg(test)]
@@ -318,11 +354,16 @@ mod tests {
         assert_eq!(pace.throttling(), Throttling { responses: 1_250, lowest_rate: None });
     }
 
-    /// How many of `requests` a target throttles that serves `limit` requests in each second. Each sender waits for the response,
-    /// and then for the second that a throttled one asks for.
-    fn throttled_by(limit: u32, latency: Duration, senders: usize, requests: u32) -> u32 {
-        let (pace, begun) = pace(None);
-        let (mut second, mut served, mut throttled, mut received) = (0, 0, 0, 0);
+    /// How many of `requests` a target throttles, and how long that takes. Each sender waits for the response, and then for the
+    /// second that a throttled one asks for.
+    fn throttled_by(
+        (pace, begun): (Pace, Instant),
+        latency: Duration,
+        senders: usize,
+        requests: u32,
+        mut serves: impl FnMut(u64) -> bool,
+    ) -> (u32, Duration) {
+        let (mut throttled, mut received, mut ended) = (0, 0, begun);
         // When each sender goes on, and with a response to a request that was sent when.
         let mut senders: BTreeSet<_> = (0..senders).map(|sender| (begun, sender, None)).collect();
         while received < requests {
@@ -332,12 +373,8 @@ mod tests {
                 senders.insert((turn + latency, sender, Some(turn)));
                 continue;
             };
-            received += 1;
-            if sent.duration_since(begun).as_secs() != second {
-                (second, served) = (sent.duration_since(begun).as_secs(), 0);
-            }
-            if served < limit {
-                served += 1;
+            (received, ended) = (received + 1, now);
+            if serves(sent.duration_since(begun).as_secs()) {
                 pace.note_served(now);
                 senders.insert((now, sender, None));
             } else {
@@ -346,7 +383,26 @@ mod tests {
                 senders.insert((now + Duration::from_secs(1), sender, None));
             }
         }
-        throttled
+        (throttled, ended - begun)
+    }
+
+    #[test]
+    fn a_share_that_is_throttled_at_any_rate_delays_a_run_little() {
+        // Eight senders that wait a second for each third response need 125 seconds.
+        const MAX: Duration = Duration::from_secs(200);
+        let mut number = 0;
+        let each_third = |_| {
+            number += 1;
+            number % 3 != 0
+        };
+        let (_, took) = throttled_by(pace(Some(100)), Duration::from_millis(2), 8, 3_000, each_third);
+        assert!(took < MAX, "{took:?}");
+        for seed in 0..8 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let serves = |_| random.u32(..4) > 0;
+            let (_, took) = throttled_by(pace(Some(100)), Duration::from_millis(2), 8, 3_000, serves);
+            assert!(took < MAX, "seed {seed}: {took:?}");
+        }
     }
 
     #[test]
@@ -354,7 +410,13 @@ mod tests {
         const REQUESTS: u32 = 4_000;
         for (limit, senders) in [2, 10, 20, 50].into_iter().flat_map(|limit| [(limit, 1), (limit, 8)]) {
             for latency in [2, 30, 100].map(Duration::from_millis) {
-                let throttled = throttled_by(limit, latency, senders, REQUESTS);
+                let (mut second, mut served) = (0, 0);
+                let serves = |now| {
+                    served = if now == second { served + 1 } else { 1 };
+                    second = now;
+                    served <= limit
+                };
+                let (throttled, _) = throttled_by(pace(None), latency, senders, REQUESTS, serves);
                 assert!(
                     throttled < REQUESTS / 4,
                     "{limit} requests per second, {senders} senders, {latency:?}: {throttled} of {REQUESTS}"

@@ -388,6 +388,22 @@ mod tests {
     }
 
     #[test]
+    fn control_characters_are_found_by_their_letters() {
+        let secret = "s3\tcr\net\r\u{8}\u{c}\u{0}key";
+        let redactor = Redactor::new([&Secret::new("API_KEY", secret)]).expect("a long secret");
+        let json = serde_json::json!(secret).to_string();
+        let within = serde_json::json!(json).to_string();
+        let mixed = secret.replace('\t', "\\u0009").replace('\n', "%0A").replace('\r', "\\r");
+        for text in [secret.to_owned(), json, within, format!("{secret:?}"), mixed] {
+            let shown = redactor.redact(&format!("<{text}>\n"));
+            assert!(
+                shown.contains("$API_KEY") && shown.len() < 22 && shown.ends_with(">\n"),
+                "{text}: {shown}"
+            );
+        }
+    }
+
+    #[test]
     fn a_secret_is_found_in_any_mixture_of_spellings() {
         // Each character of the token is once the first.
         let characters: Vec<char> = TOKEN.chars().collect();

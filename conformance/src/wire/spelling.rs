@@ -1,5 +1,5 @@
 //! Finds texts in another text however it spells them: plain, percent-encoded, escaped with a backslash as in JSON and programming
-//! languages, as an HTML entity, and any nesting and mixture of these.
+//! languages, as an HTML entity, and any mixture of these, nested up to six times.
 //!
 //! The text is decoded layer by layer, and each layer is searched at once for all patterns. The target controls the text, so that
 //! each layer is decoded in one pass, and their number is bounded.
@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, BuildError};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError};
 
 /// Maximum number of encodings around one another that are decoded.
 const MAX_LAYERS: usize = 6;
@@ -43,14 +43,20 @@ impl Patterns {
         let mut forms = Vec::new();
         for (index, pattern) in patterns.enumerate() {
             let decoded = layers(pattern).into_iter().skip(1).map(|layer| layer.bytes.into_owned());
+            // A pattern without escapes is not decoded, and yet its control characters may be spelt.
+            let decoded = decoded.chain([pattern.bytes().map(letter).collect()]);
+            let decoded = decoded.filter(|form: &Vec<u8>| form != pattern.as_bytes());
             // What is shorter occurs in ordinary words.
             let decoded = decoded.filter(|form| form.len() >= MIN_DECODED);
             forms.extend(
                 std::iter::once(pattern.as_bytes().to_vec()).chain(decoded).map(|form| (form, index)),
             );
         }
-        let search =
-            AhoCorasick::builder().ascii_case_insensitive(true).build(forms.iter().map(|(form, _)| form))?;
+        // A table of all transitions takes some 500 times the memory of the patterns, which the target controls in part.
+        let search = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .build(forms.iter().map(|(form, _)| form))?;
         let mut sorted: Vec<_> = forms.iter().map(|(form, _)| form.to_ascii_lowercase()).collect();
         sorted.sort_unstable();
         Ok(Self { search, forms, sorted })
@@ -124,7 +130,7 @@ impl Layer<'_> {
         !self.bytes.iter().any(|byte| matches!(byte, b'%' | b'\\' | b'&' | b'+'))
     }
 
-    /// The bytes with each escape decoded once.
+    /// The bytes with each escape decoded once, and letters in place of control characters.
     fn decoded(&self) -> Layer<'static> {
         let (mut bytes, mut places) = (Vec::new(), Vec::new());
         let mut at = 0;
@@ -133,7 +139,7 @@ impl Layer<'_> {
             // An escape that stands for nothing belongs to what follows it.
             let place = self.place(at..end);
             places.extend(text.as_bytes().iter().map(|_| place.clone()));
-            bytes.extend_from_slice(text.as_bytes());
+            bytes.extend(text.as_bytes().iter().copied().map(letter));
             at = end;
         }
         Layer { bytes: bytes.into(), places }
@@ -186,8 +192,24 @@ fn escape(text: &[u8], at: usize) -> (Decoded, usize) {
     found.unwrap_or((Decoded::Byte(text[at]), at + 1))
 }
 
-/// Reads a run of backslashes and what it escapes: a character, `u002f`, `u{2f}` or `x2f`. The letter of a control character stands
-/// for itself, in a pattern too.
+/// The letter that stands for a control character behind a backslash. It takes its place in all that is decoded, in a pattern
+/// too, because a letter behind backslashes may also stand for itself.
+fn letter(byte: u8) -> u8 {
+    match byte {
+        0 => b'0',
+        0x07 => b'a',
+        0x08 => b'b',
+        b'\t' => b't',
+        b'\n' => b'n',
+        0x0b => b'v',
+        0x0c => b'f',
+        b'\r' => b'r',
+        0x1b => b'e',
+        byte => byte,
+    }
+}
+
+/// Reads a run of backslashes and what it escapes: a character, `u002f`, `u{2f}` or `x2f`.
 fn backslash(text: &[u8], at: usize) -> (Decoded, usize) {
     let run = |at: usize| at + text[at..].iter().take_while(|byte| **byte == b'\\').count();
     let at = run(at);

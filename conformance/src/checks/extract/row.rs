@@ -62,8 +62,10 @@ pub(super) enum Unless {
     Finding,
     /// Nothing is judged: the request is a control itself.
     Control,
-    /// Nothing is judged: there may be no gateways.
+    /// Nothing is judged if the control request is accepted: there may be no gateways.
     Shortage,
+    /// Nothing is judged, and no control request sent.
+    Nothing,
 }
 
 /// What is judged in a response with gateways, beside that it is a success.
@@ -388,10 +390,10 @@ async fn judge(probe: &Probe<'_>, (clause, row): (Clause, Arc<Row>)) -> Result<(
                     probe.accepts_or_control(clause, &why, &request, row.control(probe)).await?
                 }
                 Unless::Control => Some(row.form.accepted(probe, &request).await?),
-                Unless::Shortage => {
+                Unless::Shortage | Unless::Nothing => {
                     let (exchange, class) = probe.send_once(&request).await?;
                     let served = accepted(&exchange, &class);
-                    if served.is_none() {
+                    if served.is_none() && matches!(unless, Unless::Shortage) {
                         row.control(probe).await?;
                     }
                     served

@@ -126,7 +126,7 @@ pub(super) fn more_than_scarce(scope: &Scope<'_>, context: &Context) -> i64 {
 
 /// Compares the headers of the response with its own entries, so it needs no control.
 async fn partial(probe: &Probe<'_>, (context, wanted): (Context, ExtractionSize)) -> Result<(), Stop> {
-    let (_, num) = (&probe.contract().extract, wanted.num());
+    let num = wanted.num();
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
     let request = context.request(probe).query(REGIONS, region).query(NUM, num);
     let (exchange, class) = probe.send_once(&request).await?;

@@ -39,7 +39,7 @@ pub(super) static CHECKS: &[Check] = &[
             let partial = [set(RETURN_TYPE, &extract.text), set(REGIONS, region), set(NUM, Max(0))];
             let partial = accept("", "text is requested, of a scarce region", partial).named("scarce-region");
             let most = u32::try_from(max).unwrap_or(u32::MAX);
-            let partial = partial.giving(most, Unless::Shortage, Judge::Text).needing(Fact::ScarceRegion);
+            let partial = partial.giving(most, Unless::Nothing, Judge::Text).needing(Fact::ScarceRegion);
             let partial = cases(Clause::ExtractReturnType, [partial]);
             let lone = extract.lb.schema.values.iter().filter_map(|code| code.as_str()).map(|code| {
                 let data = code.to_owned();
@@ -161,7 +161,9 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::ExtractSeparator],
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
-            let Some(separator) = default_separator(extract) else { return Vec::new() };
+            let Some(separator) = default_separator(extract) else {
+                return vec![Case::error("lb", "the document names no default separator")];
+            };
             let rows = Context::in_text(extract).into_iter().map(|form| {
                 let entries = if form.extra.is_nothing() { FEW } else { SEVERAL };
                 let row = accept("", "", [set(NUM, entries)]).in_form(form);

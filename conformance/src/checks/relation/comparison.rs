@@ -22,7 +22,11 @@ pub(crate) struct Difference {
     pub(crate) exchanges: Vec<Exchange>,
 }
 
-/// Judges queries by a relation, and reports differences as findings on those clauses that the check declares.
+/// Judges queries by a relation, and reports differences as findings on those clauses that the check declares: a result also shows
+/// `total` and the echo, which are the question of other checks.
+///
+/// # Errors
+/// When the check does not declare the clause of a query, whose differences would be lost.
 pub(crate) async fn relate(
     probe: &Probe<'_>,
     survey: &Survey,
@@ -32,6 +36,11 @@ pub(crate) async fn relate(
     let mut comparison = Comparison::with(survey);
     let mut reader = Reader::new(probe, false);
     for query in queries {
+        if let Some(clause) = relation.clause(query).filter(|clause| !probe.cites(*clause)) {
+            return Err(Stop::Error(format!(
+                "the check does not declare {clause}; this is a bug of the suite"
+            )));
+        }
         comparison.differences.extend(relation.judge(&mut reader, survey, query).await?);
     }
     comparison.differences.retain(|difference| probe.cites(difference.clause));
@@ -41,20 +50,17 @@ pub(crate) async fn relate(
 /// Judges a relation between results alone, without the survey.
 ///
 /// # Errors
-/// Inconclusive when a second reading of the same searches does not show the same.
+/// Inconclusive when there is a difference and the whole has changed meanwhile.
 pub(crate) async fn relate_alone(probe: &Probe<'_>, relation: Relation, query: &Query) -> Result<(), Stop> {
     let mut reader = Reader::new(probe, false);
-    let differences = relation.combined(&mut reader, query).await?.unwrap_or_default();
-    if differences.is_empty() {
+    let Some((whole, before, Some(difference))) = relation.combine(&mut reader, query).await? else {
         return Ok(());
-    }
-    let again = relation.combined(&mut reader, query).await?.unwrap_or_default();
-    if again.is_empty() {
+    };
+    if reader.read(&whole, false).await?.is_none_or(|again| again.instances != before.instances) {
         return Err(probe.inconclusive(CHANGED_MEANWHILE));
     }
-    for Difference { clause, expected, actual, exchanges } in &differences {
-        probe.finding(*clause, expected, actual, &exchanges.iter().collect::<Vec<_>>());
-    }
+    let Difference { clause, expected, actual, exchanges } = difference;
+    probe.finding(clause, &expected, &actual, &exchanges.iter().collect::<Vec<_>>());
     Ok(())
 }
 

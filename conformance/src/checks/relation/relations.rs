@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 
 use super::comparison::{Difference, same};
+use super::query::Items;
 use super::response::{echo, misfits};
 use super::result::{read_accepted_in, read_unless_rejected};
 use super::{Filter, Page, Query, ResultSet, Survey, Writing, page, read, respell};
@@ -57,7 +58,7 @@ impl<'a, 'p> Reader<'a, 'p> {
     }
 
     /// The result of a query. If a rejection of it violates its clause, that is a finding; else the case is inconclusive.
-    async fn read(&mut self, query: &Query, by_rule: bool) -> Read<ResultSet> {
+    pub(super) async fn read(&mut self, query: &Query, by_rule: bool) -> Read<ResultSet> {
         let (probe, clause) = (self.probe, query.clause());
         let search = &probe.contract().search;
         let (request, what) = (query.request(probe), query.describe(search));
@@ -106,13 +107,26 @@ impl Relation {
         Self::FirstText,
     ];
 
+    /// The clause that a wrong result of a query violates; none if the relation has several questions.
+    pub(super) fn clause(self, query: &Query) -> Option<Clause> {
+        let is_one = matches!(self, Self::Survey | Self::Contains | Self::Known | Self::Matching);
+        is_one.then(|| query.clause())
+    }
+
     /// How the results of a query violate the relation. Empty when it holds, does not apply, or can't be judged.
+    ///
+    /// # Errors
+    /// For items that are no addresses too, since what they find is unknown.
     pub(crate) async fn judge(
         self,
         reader: &mut Reader<'_, '_>,
         survey: &Survey,
         query: &Query,
     ) -> Result<Vec<Difference>, Stop> {
+        if Items::read(&query.items).is_none() {
+            let search = &reader.probe.contract().search;
+            return Err(Stop::Error(format!("an item is no address: {}", query.describe(search))));
+        }
         let differences = match self {
             Self::Survey => finds(reader, survey, query).await?,
             Self::Contains | Self::Known | Self::Matching => self.one_sided(reader, survey, query).await?,
@@ -148,9 +162,9 @@ impl Relation {
                 (hidden.len(), format!("{what} finds nothing that its addresses do not find"), example)
             }
             _ => {
-                let clause = query.clause();
                 let mut misfits = misfits(search, query, &survey.orders, instances());
-                misfits.retain(|misfit| misfit.clause == clause);
+                // With filters, the items are the question of other searches.
+                misfits.retain(|misfit| misfit.is_of_filter != query.filters.is_empty());
                 let example = misfits.first().map(|misfit| misfit.actual.clone());
                 (misfits.len(), format!("{what} finds only what matches"), example)
             }
@@ -199,17 +213,27 @@ impl Relation {
         })
     }
 
-    pub(crate) async fn combined(self, reader: &mut Reader<'_, '_>, query: &Query) -> Read<Vec<Difference>> {
+    async fn combined(self, reader: &mut Reader<'_, '_>, query: &Query) -> Read<Vec<Difference>> {
+        Ok(self.combine(reader, query).await?.map(|(_, _, difference)| difference.into_iter().collect()))
+    }
+
+    /// The query for the whole and its result, and how its parts differ from it. The whole is read first, so that it did not change
+    /// meanwhile if it is the same afterwards.
+    pub(super) async fn combine(
+        self,
+        reader: &mut Reader<'_, '_>,
+        query: &Query,
+    ) -> Read<(Query, ResultSet, Option<Difference>)> {
         let search = &reader.probe.contract().search;
         let parts = self.parts(search, query);
         let Some((whole, parts, clause, what)) = parts else { return Ok(None) };
+        let Some(result) = reader.read(&whole, false).await? else { return Ok(None) };
         let (mut found, mut exchanges) = (Vec::new(), Vec::new());
         for part in &parts {
             let Some(part) = reader.read(part, false).await? else { return Ok(None) };
             found.push(part.ids());
             exchanges.extend(part.exchanges);
         }
-        let Some(result) = reader.read(&whole, false).await? else { return Ok(None) };
         let counted: usize = found.iter().map(BTreeSet::len).sum();
         let is_intersection = self == Self::Intersection;
         let combine = |one: BTreeSet<i64>, other| if is_intersection { &one & &other } else { &one | &other };
@@ -217,14 +241,15 @@ impl Relation {
         if self == Self::Partition && counted != expected.len() {
             let actual = format!("{}, {counted} counted by status", quantity(expected.len(), "instance"));
             let expected = "each instance under one status".to_owned();
-            return Ok(Some(vec![Difference { clause, expected, actual, exchanges }]));
+            let difference = Difference { clause, expected, actual, exchanges };
+            return Ok(Some((whole, result, Some(difference))));
         }
         let what = format!("{}: {what}", whole.describe(search));
         let difference = same(clause, &what, &expected, &result).map(|mut difference| {
             difference.exchanges.extend(exchanges);
             difference
         });
-        Ok(Some(difference.into_iter().collect()))
+        Ok(Some((whole, result, difference)))
     }
 }
 
@@ -241,10 +266,20 @@ async fn finds(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> R
     Ok(Some(difference.into_iter().chain(total).collect()))
 }
 
+/// Maximum number of pages that an exploration reads of one result, however many instances it has.
+const MAX_EXPLORED_PAGES: usize = 4;
+
 async fn pages(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Read<Vec<Difference>> {
     let search = &reader.probe.contract().search;
-    let expected = query.expected(survey);
     let size = usize::try_from(query.size.unwrap_or(*search.page_sizes.end())).unwrap_or(usize::MAX).max(1);
+    // Whether the whole result is right is the question of other relations.
+    let (expected, size) = if reader.explores {
+        let Some(whole) = reader.read(query, false).await? else { return Ok(None) };
+        let size = whole.instances.len().div_ceil(MAX_EXPLORED_PAGES).max(size);
+        (whole.ids(), size.min(usize::try_from(*search.page_sizes.end()).unwrap_or(usize::MAX)))
+    } else {
+        (query.expected(survey), size)
+    };
     let count = expected.len().div_ceil(size).max(1);
     let mut pages = Vec::new();
     for number in (*search.pages.start()..).take(count) {
@@ -259,7 +294,8 @@ async fn pages(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> R
         (0..count).map(|page| size.min(expected.len() - (page * size).min(expected.len()))).collect();
     let totals: Vec<_> = pages.iter().map(|page| page.total).collect();
     let exchanges: Vec<Exchange> = pages.into_iter().map(|page| page.exchange).collect();
-    let what = query.describe(search);
+    let what = Query { size: i64::try_from(size).ok().filter(|_| query.size.is_some()), ..query.clone() };
+    let what = what.describe(search);
     let mut differences = Vec::new();
     let mut differs = |clause, expected, actual| {
         differences.push(Difference { clause, expected, actual, exchanges: exchanges.clone() });

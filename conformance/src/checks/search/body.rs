@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 
 use super::SEARCH;
-use super::cases::{Change, PropertyGetter, surveyed};
+use super::cases::{Change, PropertyGetter, surveyed, type_clause};
 use super::row::{self, Row};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{read_unless_rejected, survey};
 use crate::checks::token::{WrongToken, accepts_other_spellings, one_token};
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
 use crate::contract::part::{COUNTRY_CODE, GROUP_ID, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
-use crate::contract::{Clause, Property, Search, Unspecified};
+use crate::contract::{Clause, Search, Unspecified};
 use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::Request;
@@ -92,8 +92,15 @@ fn type_cases(scope: &Scope<'_>) -> Vec<Case> {
     let mut cases = Vec::new();
     for which in CLOSED {
         for (what, values) in OTHER_TYPES {
-            let Ok(clause) = clause_of(which(search)) else { continue };
-            let row = values().into_iter().fold(Row::rejects(clause, label(which, what)), |row, value| {
+            let label = label(which, what);
+            let clause = match type_clause(which(search)) {
+                Ok(clause) => clause,
+                Err(reason) => {
+                    cases.push(Case::error(label, reason));
+                    continue;
+                }
+            };
+            let row = values().into_iter().fold(Row::rejects(clause, label), |row, value| {
                 row.sending(format!("{} is {value}", which(search).name), move |probe, good| {
                     Ok(good.field(&which(&probe.contract().search).name, value.clone()))
                 })
@@ -109,15 +116,10 @@ fn type_cases(scope: &Scope<'_>) -> Vec<Case> {
     cases
 }
 
-fn clause_of(property: &Property) -> Result<Clause, Stop> {
-    let clause = property.citations.clause("type");
-    clause.ok_or_else(|| Stop::Error(format!("no clause is cited for the type of {}", property.name)))
-}
-
 /// A server may read a number as text, which then matches no instance.
 async fn not_ignored_types(probe: &Probe<'_>, (which, values): (PropertyGetter, Values)) -> Result<(), Stop> {
     let property = which(&probe.contract().search);
-    let clause = clause_of(property)?;
+    let clause = type_clause(property).map_err(Stop::Error)?;
     let survey = survey(probe).await?;
     // A list of a matching value is not a value.
     let known = [

@@ -129,7 +129,10 @@ pub(super) fn invalid_members(
         serde_json::from_slice::<Value>(&bytes).is_ok_and(|body| body.get(name).is_none())
     };
     let members: Vec<_> = OTHER_MEMBERS.into_iter().filter(is_other).collect();
-    let Some(clause) = property(search).citations.clause("type") else { return Vec::new() };
+    let clause = match type_clause(property(search)) {
+        Ok(clause) => clause,
+        Err(reason) => return vec![Case::error(name.clone(), reason)],
+    };
     let cases = |(at, reason): (usize, Reason)| {
         let row = |label: String| {
             reason.spellings.iter().fold(Row::rejects(clause, label), |row, value| {
@@ -154,26 +157,33 @@ pub(super) fn invalid_members(
     reasons.into_iter().enumerate().flat_map(cases).collect()
 }
 
-/// A case for each of the chosen boundary values of a body property. A value whose constraint cites no clause is left out.
+/// The clause that states the type of a property.
+pub(super) fn type_clause(property: &Property) -> Result<Clause, String> {
+    let clause = property.citations.clause("type");
+    clause.ok_or_else(|| format!("no clause is cited for the type of {}", property.name))
+}
+
+/// A case for each of the chosen boundary values of a body property. A value whose constraint cites no clause is an error.
 pub(super) fn boundary_cases(
     scope: &Scope<'_>,
     property: PropertyGetter,
     chosen: impl Fn(&Boundary) -> bool,
 ) -> Vec<Case> {
     let property = property(&scope.contract.search);
-    let row = |value: Boundary| {
-        let clause = property.citations.clause(value.keyword)?;
+    let case = |value: Boundary| {
         // The label of a limit does not depend on its value.
         let is_limit = matches!(value.keyword, "minimum" | "maximum");
         let shown = if is_limit { value.reason.to_owned() } else { value.text() };
         let (name, label) = (property.name.clone(), format!("{}={shown}", property.name));
         let why = format!("{name}={}, {}", value.text(), value.reason);
+        let Some(clause) = property.citations.clause(value.keyword) else {
+            return Case::error(label, format!("no clause is cited for the {} of {name}", value.keyword));
+        };
         let row = Row::accepts_or_rejects(clause, label, value.allowed);
         let row = row.sending(why, move |_, good| Ok(good.field(&name, value.value.clone())));
-        Some(row.changing("plain", |_, good| good))
+        row.changing("plain", |_, good| good).case()
     };
-    let values = boundaries(&property.schema).into_iter().filter(chosen);
-    row::cases(values.filter_map(row))
+    boundaries(&property.schema).into_iter().filter(chosen).map(case).collect()
 }
 
 pub(super) fn batch<'a>(probe: &Probe<'_>, survey: &'a Survey, name: &str) -> Result<&'a Batch, Stop> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::cases::surveyed;
 use super::known::CHANGEABLE;
-use super::rows::{Account, SURVEYED};
+use super::surveyed::{Account, SURVEYED};
 use crate::check::{Check, Probe, Run, Stop};
 use crate::checks::relation::values::same;
 use crate::checks::relation::{Comparison, FilterKind, Instance, Query, page, read};

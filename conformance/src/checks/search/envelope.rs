@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::SEARCH;
 use super::addresses;
 use super::cases::{BATCHES, surveyed};
-use super::rows::Account;
+use super::surveyed::Account;
 use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Stop};
 use crate::checks::relation::{FilterKind, Query, Writing};
 use crate::checks::{Requests, UNKNOWN_ADDRESS, schema};

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::SEARCH;
 use super::addresses;
 use super::cases::{BATCHES, surveyed};
-use super::rows::{Account, SURVEYED, row, rows};
+use super::surveyed::{Account, SURVEYED, row, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::SEARCH;
 use super::cases::{boundary_cases, invalid_members};
 use super::filters::exact_cases;
-use super::rows::{SURVEYED, rows};
+use super::surveyed::{SURVEYED, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{FilterKind, Query, Relation, Writing, accepts_search};

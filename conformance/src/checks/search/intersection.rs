@@ -2,7 +2,7 @@
 
 use super::SEARCH;
 use super::cases::BATCHES;
-use super::rows::{Account, SURVEYED, rows};
+use super::surveyed::{Account, SURVEYED, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{
     Filter, FilterKind, Query, Relation, Survey, address_of, combinations, excluding, relate,

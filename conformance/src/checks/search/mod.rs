@@ -20,8 +20,8 @@ mod page;
 mod paging;
 mod read_only;
 mod row;
-mod rows;
 mod status;
+mod surveyed;
 mod watched;
 
 pub(super) use read_only::FirstSearches;

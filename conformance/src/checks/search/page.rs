@@ -2,7 +2,7 @@
 
 use super::SEARCH;
 use super::cases::{boundary_cases, invalid_members, surveyed};
-use super::rows::{Account, SURVEYED, row, rows};
+use super::surveyed::{Account, SURVEYED, row, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{Comparison, Page, Query, Relation, page};

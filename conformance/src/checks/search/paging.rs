@@ -3,7 +3,7 @@
 use super::SEARCH;
 use super::addresses;
 use super::cases::BATCHES;
-use super::rows::{Account, SURVEYED, rows};
+use super::surveyed::{Account, SURVEYED, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{
     FilterKind, Query, Relation, ResultSet, combinations, echo, lacks_addresses, read,
