@@ -159,6 +159,8 @@ impl Archive {
         if bytes.len() as u64 > limit {
             return Err(ArchiveError::TooLong(limit));
         }
+        // It grew by doubling, and is kept as long as the archive.
+        bytes.shrink_to_fit();
         // An odd byte leaves the entries without it readable.
         let text = String::from_utf8(bytes);
         Self::parse(text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
