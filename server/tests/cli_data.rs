@@ -354,6 +354,16 @@ fn an_export_is_the_owners_alone_and_can_be_imported() {
     assert_eq!(whole, fs::read_to_string(&file).unwrap());
     let error = failure(&server(&["export", "--db", text(&path), text(&folder.path("no/such/folder"))]));
     assert!(error.contains("no/such/folder"), "{error}");
+    // It takes the place of an earlier export alone.
+    done(&server(&["export", "--db", text(&path), text(&file)]));
+    let link = folder.path("link");
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    for other in [&path, &copy, &link, &folder.path(".")] {
+        let error = failed(&server(&["export", "--db", text(&path), text(other)]), 2);
+        assert!(error.contains("is no earlier export"), "{error}");
+    }
+    assert!(link.is_symlink());
+    done(&server(&["export", "--db", text(&path), "-"]));
 }
 
 #[test]

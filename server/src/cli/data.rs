@@ -2,8 +2,8 @@
 
 use std::{
     env,
-    fs::File,
-    io::{self, BufReader, Seek as _, SeekFrom},
+    fs::{self, File},
+    io::{self, BufReader, Read as _, Seek as _, SeekFrom},
     os::fd::AsFd as _,
     path::{Path, PathBuf},
 };
@@ -53,7 +53,7 @@ pub(super) struct ImportArguments {
 pub(super) struct ExportArguments {
     #[command(flatten)]
     database: Database,
-    /// Write to this file; `-` is standard output.
+    /// Write to this file; `-` is standard output. An earlier export is replaced, and nothing else is.
     file: PathBuf,
 }
 
@@ -163,6 +163,10 @@ pub(super) async fn export(arguments: &ExportArguments) -> Result<(), Failure> {
         export::export(store.as_ref(), io::stdout(), progress).await.map_err(|error| wrong(&error))?;
         return Ok(());
     }
+    if !may_be_replaced(file).map_err(|error| wrong(&error))? {
+        let message = "exists and is no earlier export; choose another name, or `-` for standard output";
+        return Err(Failure::Usage(format!("{}: {message}", file.display())));
+    }
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Only the owner may read it, because it has proxy passwords.
     let whole = tempfile::NamedTempFile::new_in(folder).map_err(|error| wrong(&error))?;
@@ -171,6 +175,17 @@ pub(super) async fn export(arguments: &ExportArguments) -> Result<(), Failure> {
     whole.as_file().sync_all().map_err(|error| wrong(&error))?;
     whole.persist(file).map_err(|error| wrong(&error))?;
     print_line(&format!("exported {}", described_counts(&unloaded)))
+}
+
+/// Whether an export may take the place of the file: where there is none, or a regular one with JSON objects. A database, with the
+/// files beside it, is none, and a pipe, a device or a link would be replaced instead of written to.
+fn may_be_replaced(file: &Path) -> io::Result<bool> {
+    match fs::symlink_metadata(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(error),
+        Ok(metadata) if !metadata.is_file() => Ok(false),
+        Ok(_) => Ok(matches!(File::open(file)?.bytes().next().transpose()?, None | Some(b'{'))),
+    }
 }
 
 /// Reports the number of lines after every 100,000.
