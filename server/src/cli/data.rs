@@ -3,7 +3,7 @@
 use std::{
     env,
     fs::{self, File},
-    io::{self, BufReader, Read as _, Seek as _, SeekFrom},
+    io::{self, BufRead as _, BufReader, Seek as _, SeekFrom},
     os::fd::AsFd as _,
     path::{Path, PathBuf},
 };
@@ -184,7 +184,7 @@ fn may_be_replaced(file: &Path) -> io::Result<bool> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
         Err(error) => Err(error),
         Ok(metadata) if !metadata.is_file() => Ok(false),
-        Ok(_) => Ok(matches!(File::open(file)?.bytes().next().transpose()?, None | Some(b'{'))),
+        Ok(_) => Ok(matches!(BufReader::new(File::open(file)?).fill_buf()?.first(), None | Some(b'{'))),
     }
 }
 
