@@ -1,4 +1,4 @@
-//! `cargo xtask`: generates code and the document as JSON from the document, and checks that they are up to date.
+//! `cargo xtask`: generates code from the document, and checks that it is up to date.
 
 mod artifact;
 #[cfg(test)]
@@ -23,7 +23,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Generate code and the document as JSON from openapi/openapi.yaml.
+/// Generate code from openapi/openapi.yaml.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", version, after_help = EXIT_CODES)]
 struct Arguments {
