@@ -487,7 +487,7 @@ impl Credential {
     /// The credential as it is sent.
     ///
     /// # Errors
-    /// Skip when there is none of the kind.
+    /// Skip the case without one of that kind.
     pub(super) fn text(self, probe: &Probe<'_>) -> Result<String, Stop> {
         match self {
             Self::Wrong(wrong) => wrong.text(probe),

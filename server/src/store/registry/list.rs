@@ -30,7 +30,7 @@ impl Condition {
     /// Parses `field=value`.
     ///
     /// # Errors
-    /// The kind has no such field, the field is not for conditions, or the value is none of the field's.
+    /// The kind has no such field, the field cannot be a condition, or its value is invalid.
     pub fn parse(kind: RecordKind, text: &str) -> Result<Self> {
         let (name, value) = text.split_once('=').unwrap_or((text, ""));
         let known: Vec<_> = kind.fields().iter().filter(|field| field.form.can_be_condition()).collect();

@@ -1,22 +1,12 @@
 //! Which constraints the client enforces.
 
-use crate::model::{Constraint, Side};
+use crate::model::{Constraint, LIMITS, Side};
 
 /// Whether `validate` of the operation's input checks the constraint. A test of this folder changes each and requires the emitted
 /// validation to change.
 pub(super) fn validates(constraint: &Constraint) -> bool {
-    let limits = [
-        "minimum",
-        "maximum",
-        "minLength",
-        "maxLength",
-        "x-max-utf8-bytes",
-        "minItems",
-        "maxItems",
-        "x-max-distinct",
-        "x-rules",
-    ];
-    constraint.side == Side::Request && !constraint.credential && limits.contains(&constraint.keyword)
+    let is_checked = LIMITS.contains(&constraint.keyword) || constraint.keyword == "x-rules";
+    constraint.side == Side::Request && !constraint.credential && is_checked
 }
 
 /// Whether the client enforces the constraint.

@@ -1,6 +1,6 @@
 //! Which constraints the server enforces. A test of this folder changes each and requires the generated code to change.
 
-use crate::model::{Constraint, Side};
+use crate::model::{Constraint, LIMITS, Side};
 
 /// Whether the server enforces the constraint: it rejects a request that breaks it, or has a type that cannot.
 pub(crate) fn enforces(constraint: &Constraint) -> bool {
@@ -12,17 +12,7 @@ pub(crate) fn enforces(constraint: &Constraint) -> bool {
             let values = [
                 "content", "required", "type", "nullable", "default", "enum", "format", "x-format", "x-port",
             ];
-            let limits = [
-                "minimum",
-                "maximum",
-                "minLength",
-                "maxLength",
-                "x-max-utf8-bytes",
-                "minItems",
-                "maxItems",
-                "x-max-distinct",
-            ];
-            [&credential[..], &rules, &values, &limits].concat().contains(keyword)
+            [&credential[..], &rules, &values, &LIMITS].concat().contains(keyword)
         }
         Side::Response => {
             let is_text = at.split(' ').nth(1) == Some("text");
