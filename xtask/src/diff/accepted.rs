@@ -35,6 +35,10 @@ pub(crate) fn read(file: &Document) -> Result<Vec<AcceptedChange>, Vec<Problem>>
     }
     let (mut entries, mut problems) = (Vec::new(), Vec::new());
     for (at, entry) in file.items("") {
+        if !entry.is_object() {
+            problems.push(file.problem(at, "expected an entry of an accepted change", help));
+            continue;
+        }
         match AcceptedChange::deserialize(entry) {
             Ok(entry) if entry.reason.trim().is_empty() => {
                 problems.push(file.problem(at, "empty `reason`", help))
