@@ -175,6 +175,11 @@ pub(super) const EDITS: &[(&str, &str)] = &[
         "x-clause: extract.«return-type→protocol»",
         "citation-changed extractProxies #/paths/~1openapi~1v1~1proxy~1extract/get/parameters/4",
     ),
+    // What a search finds.
+    (
+        "          clause: search.activated-order\n«→      x-filter: { cityCode: { match: equal, field: cityCode } }\n»",
+        "meaning-«stated→removed» searchStaticInstances operation",
+    ),
     // What stands beside our formats.
     (
         "      x-format: ip-endpoint\n«→      pattern: '^[0-9A-Fa-f.:]+$'\n»",
@@ -231,4 +236,23 @@ fn the_witness_of_a_limit_is_the_value_next_to_it() {
     assert_eq!(witness("minimum: «1→2», maximum: 100 }"), 1);
     assert_eq!(witness("x-max-utf8-bytes: «32→3» }"), "xxxx");
     assert_eq!(witness("maximum: «65535→1024» }"), "192.0.2.1:1025");
+}
+
+#[test]
+fn another_meaning_of_a_search_breaks_its_callers() {
+    let declared = |filters: &str| {
+        let edit = format!("          clause: search.activated-order\n«→      x-filter: {{ {filters} }}\n»");
+        edited(&edit)
+    };
+    let city = declared("cityCode: { match: equal, field: cityCode }");
+    let both =
+        declared("cityCode: { match: equal, field: cityCode }, orderNo: { match: equal, hidden: true }");
+    let other = declared("cityCode: { match: equal, field: countryCode }");
+    for (old, new, id) in [
+        (&city, &both, "meaning-extended"),
+        (&both, &city, "meaning-changed"),
+        (&city, &other, "meaning-changed"),
+    ] {
+        assert_eq!(lines(old, new), [format!("{id} searchStaticInstances operation")]);
+    }
 }
