@@ -24,7 +24,7 @@ pub use extract::{Extract, Separator};
 pub use operation::{Operation, OperationId, Success};
 pub use parameter::{Parameter, Place};
 pub use schema::{Citations, Kind, Property, Schema};
-pub use search::Search;
+pub use search::{Match, Search, SearchFilter};
 pub use source::ContractError;
 pub use validate::Violation;
 

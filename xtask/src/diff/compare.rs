@@ -358,6 +358,12 @@ fn rule(
                 _ => "retry-forbidden",
             })
         }
+        "x-filter" | "x-page" => Rule::named(match (old, new) {
+            (None, _) => "meaning-stated",
+            (Some(old), Some(new)) if extends(new, old) => "meaning-extended",
+            (_, None) => "meaning-removed",
+            _ => "meaning-changed",
+        }),
         "observable" if new.is_some_and(|value| *value == true) => Rule::named("clause-observable"),
         "observable" => Rule::named("clause-not-observable"),
         "text" => Rule::named(&format!("{}-reworded", subject(direction, part))),
@@ -366,4 +372,9 @@ fn rule(
         _ if keyword.starts_with("x-separators ") => Rule::named("separator-changed"),
         _ => Rule::named("unclassified"),
     }
+}
+
+/// Whether a mapping has everything that another one has.
+fn extends(new: &Value, old: &Value) -> bool {
+    old.as_object().into_iter().flatten().all(|(name, value)| new.get(name) == Some(value))
 }

@@ -7,6 +7,7 @@ mod names;
 mod operations;
 mod references;
 mod schemas;
+mod searches;
 mod subset;
 mod texts;
 
@@ -20,7 +21,7 @@ pub(crate) use subset::{Node, Part, walk};
 type Check = fn(&mut Lint<'_>);
 
 /// The rules that a schema cannot express, by their ids. Problems with the schema have ids of their own.
-const RULES: [(&str, Check); 19] = [
+const RULES: [(&str, Check); 20] = [
     // A lower bound above its upper bound.
     ("bounds", schemas::bounds),
     // An unknown clause, or a citation for a keyword that the part cannot have.
@@ -51,6 +52,8 @@ const RULES: [(&str, Check); 19] = [
     ("required", schemas::required),
     // An operation without exactly one success response and one error schema.
     ("response", operations::responses),
+    // An `x-page` or `x-filter` that names an unknown part, or one of another type, or says nothing of a property.
+    ("search", searches::searches),
     // A limit, default or value of a request that the text of its clause does not say, or a number in a text that no keyword has.
     ("text", texts::run),
     // An observable clause that no part of the document cites.
@@ -64,7 +67,7 @@ const RULES: [(&str, Check); 19] = [
 /// Rules whose problems have others as a consequence, which are not reported beside them.
 const CAUSES: [(&str, &[&str]); 4] = [
     ("citation", &["uncited-clause"]),
-    ("reference", &["extension", "request-object", "response", "unused-component"]),
+    ("reference", &["extension", "search", "request-object", "response", "unused-component"]),
     ("response", &["unused-component"]),
     ("uncited-limit", &["text", "uncited-clause"]),
 ];

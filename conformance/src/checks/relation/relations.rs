@@ -4,9 +4,9 @@ use super::comparison::{Difference, same};
 use super::query::Items;
 use super::response::{echo, misfits};
 use super::result::{read_accepted_in, read_unless_rejected};
-use super::{Filter, Page, Query, ResultSet, Survey, Writing, page, read, respell};
+use super::{Filter, Page, Query, ResultSet, Survey, Writing, kinds, page, read, respell};
 use crate::check::{Probe, ResponseClass, Stop, accepted};
-use crate::contract::{Clause, Search, Unspecified};
+use crate::contract::{Clause, Unspecified};
 use crate::quantity::quantity;
 use crate::wire::Exchange;
 
@@ -25,7 +25,7 @@ pub(crate) enum Relation {
     Union,
     /// Filters find the intersection of what both parts of them find.
     Intersection,
-    /// The results for each status partition a result.
+    /// The results for each value that the document lists partition a result.
     Partition,
     /// The order of items and members does not matter.
     Order,
@@ -162,7 +162,7 @@ impl Relation {
                 (hidden.len(), format!("{what} finds nothing that its addresses do not find"), example)
             }
             _ => {
-                let mut misfits = misfits(search, query, &survey.orders, instances());
+                let mut misfits = misfits(query, &survey.orders, instances());
                 // With filters, the items are the question of other searches.
                 misfits.retain(|misfit| misfit.is_of_filter != query.filters.is_empty());
                 let example = misfits.first().map(|misfit| misfit.actual.clone());
@@ -176,7 +176,7 @@ impl Relation {
     }
 
     /// A query, others whose results together are its result, the clause, and what they find.
-    fn parts(self, search: &Search, query: &Query) -> Option<(Query, Vec<Query>, Clause, &'static str)> {
+    fn parts(self, query: &Query) -> Option<(Query, Vec<Query>, Clause, &'static str)> {
         let halves = |count: usize| (count > 1).then_some(count / 2);
         let with_items = |items: &[String]| Query { items: items.to_vec(), ..query.clone() };
         let with_filters = |filters: &[Filter]| Query { filters: filters.to_vec(), ..query.clone() };
@@ -192,10 +192,10 @@ impl Relation {
                 (query.clone(), parts, Clause::SearchIntersection, "what both parts of the filters find")
             }
             Self::Partition => {
-                let all = query.with_status(None);
-                let single = all.filters.is_empty();
-                let clause = if single { Clause::SearchStatus } else { Clause::SearchIntersection };
-                let parts = search.statuses.iter().map(|status| query.with_status(Some(status))).collect();
+                let kind = kinds().find(|kind| !kind.listed().is_empty())?;
+                let all = query.clone().without(kind);
+                let clause = if all.filters.is_empty() { kind.clause } else { Clause::SearchIntersection };
+                let parts = kind.listed().into_iter().map(|filter| all.clone().filtered([filter])).collect();
                 (all, parts, clause, "what is found under each status")
             }
             Self::FirstText => {
@@ -225,7 +225,7 @@ impl Relation {
         query: &Query,
     ) -> Read<(Query, ResultSet, Option<Difference>)> {
         let search = &reader.probe.contract().search;
-        let parts = self.parts(search, query);
+        let parts = self.parts(query);
         let Some((whole, parts, clause, what)) = parts else { return Ok(None) };
         let Some(result) = reader.read(&whole, false).await? else { return Ok(None) };
         let (mut found, mut exchanges) = (Vec::new(), Vec::new());

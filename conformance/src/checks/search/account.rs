@@ -8,9 +8,9 @@ use super::{addresses, likeness};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{
-    Filter, Instance, ResultSet, address_of, read, read_accepted, read_unless_rejected, survey,
+    Instance, ResultSet, address_of, read, read_accepted, read_unless_rejected, survey,
 };
-use crate::contract::part::{ACTIVATED_FROM, GROUP_ID, PAGE, PAGE_SIZE, STATUS};
+use crate::contract::part::{ACTIVATED_FROM, GROUP_ID, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
 use crate::contract::{Clause, Search};
 use crate::quantity::quantity;
 use crate::target::Fact;
@@ -122,9 +122,8 @@ async fn finds_nothing(probe: &Probe<'_>, clause: Clause, what: &str, request: &
 async fn foreign_group(probe: &Probe<'_>) -> Result<(), Stop> {
     const CLAUSE: Clause = Clause::SearchGroup;
     let foreign = probe.required(Fact::ForeignGroup, |facts| facts.foreign_group)?;
-    let search = &probe.contract().search;
     let request = own_and_foreign(probe).await?;
-    let asked = |group: i64| Filter::Group(Some(group)).on(search, request.clone());
+    let asked = |group: i64| request.clone().field(GROUP_ID, group);
     finds_nothing(probe, CLAUSE, "a foreign group", &asked(foreign)).await?;
     let (known, unknown) = (foreign.to_string(), UNKNOWN_GROUP.to_string());
     let foreign = ("the foreign group", known.as_str(), &asked(foreign));
@@ -134,9 +133,8 @@ async fn foreign_group(probe: &Probe<'_>) -> Result<(), Stop> {
 async fn foreign_order(probe: &Probe<'_>) -> Result<(), Stop> {
     const CLAUSE: Clause = Clause::SearchOrderNumber;
     let foreign = probe.required(Fact::ForeignOrder, |facts| facts.foreign_order.as_ref())?;
-    let search = &probe.contract().search;
     let request = own_and_foreign(probe).await?;
-    let asked = |number: &str| Filter::Order(number.to_owned()).on(search, request.clone());
+    let asked = |number: &str| request.clone().field(ORDER_NO, number);
     finds_nothing(probe, CLAUSE, "a foreign order number", &asked(foreign)).await?;
     let candidates = unknown_orders(foreign)
         .filter(|order| !probe.facts().orders.iter().any(|known| known.number == *order));

@@ -7,8 +7,9 @@ use super::known::CHANGEABLE;
 use super::surveyed::{Account, SURVEYED};
 use crate::check::{Check, Probe, Run, Stop};
 use crate::checks::relation::values::same;
-use crate::checks::relation::{Comparison, FilterKind, Instance, Query, page, read};
+use crate::checks::relation::{Comparison, Instance, Query, kinds_of, page, read};
 use crate::contract::Clause;
+use crate::contract::part::{CITY_CODE, COUNTRY_CODE, GROUP_ID, STATUS};
 use crate::wire::Exchange;
 
 pub(super) static CONSISTENT: Check = Check {
@@ -21,9 +22,8 @@ pub(super) static CONSISTENT: Check = Check {
         let ways: [(_, _, Way); 3] = [
             ("alone", SOME, |account| some(account).map(|instance| account.at([instance.ip])).collect()),
             ("beside a filter", SOME, |account| {
-                const KINDS: [FilterKind; 4] =
-                    [FilterKind::Country, FilterKind::Status, FilterKind::Group, FilterKind::City];
-                let filters = some(account).zip(KINDS).map(|(instance, kind)| kind.shown(instance));
+                let kinds = kinds_of(&[COUNTRY_CODE, STATUS, GROUP_ID, CITY_CODE]);
+                let filters = some(account).zip(kinds).map(|(instance, kind)| kind.shown(instance));
                 filters.map(|filter| account.survey.query().filtered(filter)).collect()
             }),
             ("on small pages", SOME, |account| {

@@ -10,7 +10,7 @@ use super::addresses;
 use super::cases::{BATCHES, surveyed};
 use super::surveyed::Account;
 use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Stop};
-use crate::checks::relation::{FilterKind, Query, Writing};
+use crate::checks::relation::{FilterKind, Query, Writing, kinds};
 use crate::checks::{Requests, UNKNOWN_ADDRESS, schema};
 use crate::contract::Clause;
 use crate::target::Fact;
@@ -93,8 +93,7 @@ fn variety_cases() -> Vec<Case> {
     ];
     let plain = |(label, make)| Case::for_data(label, Cost::requests(1), make, judge_plain);
     let batches = BATCHES.map(|name| (name.to_owned(), 1, SearchKind::Batch(name)));
-    let filters =
-        FilterKind::ALL.map(|kind| (format!("filtered by {}", kind.label()), 2, SearchKind::Filter(kind)));
+    let filters = kinds().map(|kind| (format!("filtered by {}", kind.label()), 2, SearchKind::Filter(kind)));
     let kinds = [("small pages".to_owned(), 4, SearchKind::Pages)].into_iter().chain(batches).chain(filters);
     let surveyed = surveyed(kinds, judge_surveyed).into_iter().map(|case| case.needs([Fact::OwnAddresses]));
     PLAIN.into_iter().map(plain).chain(surveyed).collect()
@@ -119,7 +118,7 @@ async fn judge_surveyed(probe: &Probe<'_>, kind: SearchKind) -> Result<(), Stop>
     let queries = match kind {
         SearchKind::Pages => {
             let largest = Query { size: Some(*account.search.page_sizes.end()), ..query.clone() };
-            let null = Query { writing: Writing::NullGroup, ..query.clone() };
+            let null = Query { writing: Writing::NullFilter, ..query.clone() };
             let pages = account.pages(query, account.survey.page_size(2));
             pages.into_iter().chain([largest, null]).collect()
         }

@@ -8,8 +8,9 @@ use super::filters::exact_cases;
 use super::surveyed::{SURVEYED, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
-use crate::checks::relation::{FilterKind, Query, Relation, Writing, accepts_search};
+use crate::checks::relation::{Query, Relation, Writing, accepts_search, kinds_of};
 use crate::contract::Clause;
+use crate::contract::part::{COUNTRY_CODE, ORDER_NO, STATUS};
 use crate::grammar::{by_reason, json_integers};
 
 pub(super) static GROUP_BOUNDARIES: Check = Check {
@@ -29,13 +30,14 @@ pub(super) static GROUP_NULL: Check = Check {
     run: Run::Cases(|_| {
         let kinds = [
             ("alone", 1, None),
-            ("beside a status", 1, Some(FilterKind::Status)),
-            ("beside a country", 1, Some(FilterKind::Country)),
-            ("beside an order", 1, Some(FilterKind::Order)),
+            ("beside a status", 1, Some(STATUS)),
+            ("beside a country", 1, Some(COUNTRY_CODE)),
+            ("beside an order", 1, Some(ORDER_NO)),
         ];
-        rows(Relation::Survey, kinds, |account, kind| {
+        rows(Relation::Survey, kinds, |account, property: Option<&str>| {
+            let kind = property.and_then(|name| kinds_of(&[name]).pop());
             let filter = kind.and_then(|kind| account.survey.candidates(kind).into_iter().next());
-            let query = Query { writing: Writing::NullGroup, ..account.survey.query() }.filtered(filter);
+            let query = Query { writing: Writing::NullFilter, ..account.survey.query() }.filtered(filter);
             Ok(vec![query.citing(Clause::SearchGroup)])
         })
     }),
@@ -47,7 +49,7 @@ pub(super) static GROUP_SUM: Check = Check {
     title: "each `groupId` finds its own instances, and the minimum finds the ungrouped ones",
     why: "Groups decide who works with an instance: a wrong one shows a team another team's instances, or hides its own.",
     clauses: &[Clause::SearchGroup],
-    run: Run::Cases(|_| exact_cases(FilterKind::Group)),
+    run: Run::Cases(|_| exact_cases(Clause::SearchGroup)),
     ..SURVEYED
 };
 

@@ -33,10 +33,6 @@ use crate::contract::OperationId;
 const SEARCH: Check = Check { operation: Some(OperationId::Search), ..Check::TEMPLATE };
 
 pub(super) static CHECKS: &[&Check] = &[
-    &filters::CITY_EXACT,
-    &filters::CITY_NEAR,
-    &filters::COUNTRY_EXACT,
-    &filters::COUNTRY_NEAR,
     &envelope::SCHEMA,
     &envelope::SUCCESS,
     &envelope::VARIETY,
@@ -62,8 +58,6 @@ pub(super) static CHECKS: &[&Check] = &[
     &matching::PORT_OTHER,
     &matching::PORT_SUBSET,
     &matching::PORT_UNION,
-    &filters::ORDER_HELD,
-    &filters::ORDER_NEAR,
     &page::PAGE_SIZE_BOUNDARIES,
     &page::PAGE_SIZE_DEFAULT,
     &page::PAGE_SIZE_MAX,
@@ -82,6 +76,7 @@ pub(super) static TABLES: &[&[Check]] = &[
     activated::CHECKS,
     batch::CHECKS,
     body::CHECKS,
+    filters::CHECKS,
     input::CHECKS,
     read_only::CHECKS,
     status::CHECKS,

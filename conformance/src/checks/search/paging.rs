@@ -4,12 +4,13 @@ use super::SEARCH;
 use super::addresses;
 use super::cases::BATCHES;
 use super::surveyed::{Account, SURVEYED, rows};
-use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::relation::{
-    FilterKind, Query, Relation, ResultSet, combinations, echo, lacks_addresses, read,
+    FilterKind, Query, Relation, ResultSet, combinations, echo, kinds_of, lacks_addresses, read, shown_kinds,
 };
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
-use crate::contract::{Clause, Search};
+use crate::contract::part::{COUNTRY_CODE, GROUP_ID, ORDER_NO, STATUS};
+use crate::contract::{Clause, Search, SearchFilter};
 use crate::quantity::quantity;
 use crate::target::Fact;
 
@@ -86,13 +87,14 @@ pub(super) static STILL: Check = Check {
             Ok(queries)
         });
         let filtered = [
-            ("of an order", 3, FilterKind::Order),
-            ("of a group", 3, FilterKind::Group),
-            ("of a country", 3, FilterKind::Country),
-            ("of a status", 3, FilterKind::Status),
+            ("of an order", 3, ORDER_NO),
+            ("of a group", 3, GROUP_ID),
+            ("of a country", 3, COUNTRY_CODE),
+            ("of a status", 3, STATUS),
         ];
-        cases.extend(rows(Relation::Still, filtered, |account, kind| {
-            let query = account.survey.query().filtered(account.survey.candidates(kind).into_iter().take(1));
+        cases.extend(rows(Relation::Still, filtered, |account, property| {
+            let filters = kinds_of(&[property]).into_iter().flat_map(|kind| account.survey.candidates(kind));
+            let query = account.survey.query().filtered(filters.take(1));
             if query.filters.is_empty() || query.expected(account.survey).len() < 2 {
                 let lacks = "no two instances at the searched addresses pass this filter";
                 return Err(account.lacks(lacks, "more addresses"));
@@ -109,10 +111,10 @@ pub(super) static TOTAL_FILTERS: Check = Check {
     title: "`total` counts matches on all pages after filtering",
     why: "Callers display `total` as the number of their instances and compute the number of pages from it.",
     clauses: &[Clause::SearchTotal],
-    run: Run::Cases(|Scope { contract, .. }| {
-        let sets = [combinations(0), combinations(1), combinations(2), vec![FilterKind::SHOWN.to_vec()]];
+    run: Run::Cases(|_| {
+        let sets = [combinations(0), combinations(1), combinations(2), vec![shown_kinds().collect()]];
         let case = |(kinds, name): (Vec<FilterKind>, &'static str)| {
-            let fields = FilterKind::fields(&kinds, &contract.search);
+            let fields = SearchFilter::names(&kinds);
             let fields = if fields.is_empty() { "no filter".to_owned() } else { fields };
             (format!("{fields}, {name}"), 2, (kinds, name))
         };

@@ -5,7 +5,6 @@ use super::cases::{FILTERS, SECOND_PAGE, boundary_cases};
 use super::filters::exact_cases;
 use super::row::{self, Row};
 use crate::check::{Check, Run};
-use crate::checks::relation::FilterKind;
 use crate::contract::Clause;
 use crate::contract::part::{ACTIVATED_FROM, STATUS};
 use crate::target::Fact;
@@ -56,7 +55,7 @@ pub(super) static CHECKS: &[Check] = &[
         why: "Renewal jobs search by status: an expired instance that is reported as active is not renewed in time.",
         clauses: &[Clause::SearchStatus],
         needs: &[Fact::OwnAddresses],
-        run: Run::Cases(|_| exact_cases(FilterKind::Status)),
+        run: Run::Cases(|_| exact_cases(Clause::SearchStatus)),
         ..SEARCH
     },
 ];
