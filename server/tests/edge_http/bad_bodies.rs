@@ -6,17 +6,15 @@ use std::{
     thread,
 };
 
+use sallyport_contract::table::Constraint;
 use sallyport_server::{
-    api::generated::{
-        AddressItem, ExtractProxies, SearchRequestIps, SearchRequestPage, SearchRequestPageSize,
-        SearchStaticInstances,
-    },
-    edge::{reading::body::MAX_BYTES, responding::error_code::ErrorCode},
+    api::generated::{ExtractProxies, SearchStaticInstances},
+    edge::{operation::Operation as _, reading::body::MAX_BYTES, responding::error_code::ErrorCode},
 };
 use serde_json::json;
 
 use super::{
-    server::{SERVER, assert_rejected, search, search_as, search_target},
+    server::{SERVER, assert_rejected, limit, search, search_as, search_target},
     wire::{exchange, read},
 };
 
@@ -35,6 +33,26 @@ fn send_part(headers: &str, body: &str) -> TcpStream {
     exchange(SERVER.address, &[head.as_bytes()])
 }
 
+/// The number of a keyword of a field of the body.
+fn field(name: &str, keyword: &str) -> i64 {
+    limit::<SearchStaticInstances>(&format!("body.{name}"), keyword)
+}
+
+/// The maximum number of items, and that of distinct ones.
+fn most_items() -> [usize; 2] {
+    ["maxItems", "x-max-distinct"].map(|keyword| usize::try_from(field("ips", keyword)).unwrap())
+}
+
+/// The ports that an item may have.
+fn ports() -> [u32; 2] {
+    let items = SearchStaticInstances::document().part("body.ips").unwrap().schema.items().unwrap();
+    let ports = items.rows.iter().find_map(|row| match &row.constraint {
+        Constraint::IpEndpoint { ports, .. } => Some([*ports.start(), *ports.end()].map(u32::from)),
+        _ => None,
+    });
+    ports.unwrap()
+}
+
 /// A search for `count` addresses, of which `distinct` differ.
 fn batch(count: usize, distinct: usize) -> String {
     let item = |index: usize| format!("198.18.{}.{}", index / 256, index % 256);
@@ -43,13 +61,12 @@ fn batch(count: usize, distinct: usize) -> String {
 
 #[test]
 fn batches_within_and_outside_their_limits() {
-    const MAX: usize = SearchRequestIps::MAX_ITEMS;
-    const DISTINCT: usize = SearchRequestIps::MAX_DISTINCT;
-    assert_eq!(search(&batch(MAX, DISTINCT)).status, 200);
-    let message = rejected(&batch(MAX + 1, 1), ErrorCode::Invalid);
+    let [most, distinct] = most_items();
+    assert_eq!(search(&batch(most, distinct)).status, 200);
+    let message = rejected(&batch(most + 1, 1), ErrorCode::Invalid);
     assert!(message.contains("search.ips-raw-limit"), "{message}");
-    assert!(message.contains(&(MAX + 1).to_string()), "{message}");
-    let message = rejected(&batch(DISTINCT + 1, DISTINCT + 1), ErrorCode::Invalid);
+    assert!(message.contains(&(most + 1).to_string()), "{message}");
+    let message = rejected(&batch(distinct + 1, distinct + 1), ErrorCode::Invalid);
     assert!(message.contains("search.ips-dedup-limit"), "{message}");
     rejected(r#"{"ips":[]}"#, ErrorCode::Invalid);
     assert!(rejected("{}", ErrorCode::Missing).contains("search.ips-required"));
@@ -57,8 +74,8 @@ fn batches_within_and_outside_their_limits() {
 
 #[test]
 fn the_largest_batch_fits_into_a_body() {
-    let longest = format!("\"[{}]:{}\",\n", ["ffff"; 8].join(":"), AddressItem::MAX_PORT);
-    assert!(longest.len() * SearchRequestIps::MAX_ITEMS + 4096 < MAX_BYTES);
+    let longest = format!("\"[{}]:{}\",\n", ["ffff"; 8].join(":"), ports()[1]);
+    assert!(longest.len() * most_items()[0] + 4096 < MAX_BYTES);
 }
 
 /// `open.addresses.ipv4-mapped`: another spelling of the IPv4 address, which counts and matches as that.
@@ -87,7 +104,7 @@ fn an_ipv4_mapped_item_is_the_ipv4_address() {
     let port = plain["items"][0]["port"].to_string();
     assert_eq!(found(&[format!("[::ffff:{ip}]:{port}")]), found(&[format!("{ip}:{port}")]));
 
-    let distinct = SearchRequestIps::MAX_DISTINCT;
+    let [_, distinct] = most_items();
     let mapped = |index: usize| format!("::ffff:198.18.{}.{}", index / 256, index % 256);
     let plain = |index: usize| mapped(index).replace("::ffff:", "");
     let both: Vec<_> = (0..distinct).flat_map(|index| [plain(index), mapped(index)]).collect();
@@ -100,11 +117,11 @@ fn an_ipv4_mapped_item_is_the_ipv4_address() {
 #[test]
 fn items_that_are_not_addresses() {
     let port = |port: u32| format!("192.0.2.1:{port}");
-    for good in [port(AddressItem::MIN_PORT.into()), port(AddressItem::MAX_PORT.into()), "2001:db8::1".into()]
-    {
+    let [least, most] = ports();
+    for good in [port(least), port(most), "2001:db8::1".into()] {
         assert_eq!(search(&json!({"ips": [good]}).to_string()).status, 200, "{good}");
     }
-    for bad in [port(u32::from(AddressItem::MIN_PORT) - 1), port(u32::from(AddressItem::MAX_PORT) + 1)] {
+    for bad in [port(least - 1), port(most + 1)] {
         let message = rejected(&json!({"ips": ["192.0.2.9", bad]}).to_string(), ErrorCode::Invalid);
         assert!(message.contains("`ips[1]`") && message.contains("search.ips-port"), "{message}");
     }
@@ -128,13 +145,12 @@ fn items_that_are_not_addresses() {
 
 #[test]
 fn fields_of_the_wrong_type_or_size() {
-    let (page, size) = (SearchRequestPage::MAXIMUM, SearchRequestPageSize::MAXIMUM);
     for bad in [
         r#""ips":"192.0.2.1""#.to_owned(),
-        format!(r#""page":{}"#, SearchRequestPage::MINIMUM - 1),
-        format!(r#""page":{}"#, page + 1),
-        format!(r#""pageSize":{}"#, SearchRequestPageSize::MINIMUM - 1),
-        format!(r#""pageSize":{}"#, size + 1),
+        format!(r#""page":{}"#, field("page", "minimum") - 1),
+        format!(r#""page":{}"#, field("page", "maximum") + 1),
+        format!(r#""pageSize":{}"#, field("pageSize", "minimum") - 1),
+        format!(r#""pageSize":{}"#, field("pageSize", "maximum") + 1),
         r#""page":18446744073709551616"#.to_owned(),
         r#""page":2.0"#.to_owned(),
         r#""page":"2""#.to_owned(),
@@ -244,7 +260,7 @@ fn half_sent_bodies_end_in_time() {
 fn a_body_where_none_belongs_is_passed_over() {
     let head = format!(
         "GET {}?num=1&api_key={} HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello",
-        <ExtractProxies as sallyport_server::edge::operation::Operation>::PATH,
+        ExtractProxies::PATH,
         SERVER.sample.tokens.main.expose()
     );
     assert_eq!(read(exchange(SERVER.address, &[head.as_bytes()])).status, 200);

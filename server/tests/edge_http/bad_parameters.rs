@@ -1,14 +1,12 @@
 //! Queries, headers, credentials and methods that are wrong.
 
 use sallyport_server::{
-    api::generated::{
-        ExtractProxies, ExtractProxiesNum, ExtractProxiesSb, ListStaticGroups, SearchStaticInstances,
-    },
+    api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
     edge::{operation::Operation, responding::error_code::ErrorCode},
 };
 
 use super::{
-    server::{SERVER, assert_rejected, extract, get, search_target, with_headers},
+    server::{SERVER, assert_rejected, extract, get, limit, search_target, with_headers},
     wire::send,
 };
 
@@ -20,10 +18,11 @@ fn rejected(query: &str, code: ErrorCode) -> String {
 
 #[test]
 fn num_is_a_plain_number_within_its_limits() {
-    for good in [ExtractProxiesNum::MINIMUM, ExtractProxiesNum::MAXIMUM] {
+    let [least, most] = ["minimum", "maximum"].map(|keyword| limit::<ExtractProxies>("num", keyword));
+    for good in [least, most] {
         assert_eq!(extract(&format!("num={good}")).status, 200);
     }
-    let outside = [ExtractProxiesNum::MINIMUM - 1, ExtractProxiesNum::MAXIMUM + 1, i64::MAX, -1];
+    let outside = [least - 1, most + 1, i64::MAX, -1];
     for bad in outside.map(|number| number.to_string()) {
         let message = rejected(&format!("num={bad}"), ErrorCode::Invalid);
         assert!(message.contains("`num`") && message.contains(&bad) && message.contains("extract.num-range"));
@@ -62,7 +61,8 @@ fn values_outside_their_lists() {
 
 #[test]
 fn the_custom_separator_is_required_and_short() {
-    let longest = "é".repeat(ExtractProxiesSb::MAX_UTF8_BYTES / 2);
+    let most = usize::try_from(limit::<ExtractProxies>("sb", "x-max-utf8-bytes")).unwrap();
+    let longest = "é".repeat(most / 2);
     let encoded = longest.replace('é', "%C3%A9");
     assert_eq!(extract(&format!("num=2&return_type=txt&lb=6&sb={encoded}")).status, 200);
     assert!(rejected("num=1&lb=6", ErrorCode::Missing).contains("extract.sb-required"));

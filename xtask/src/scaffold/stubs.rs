@@ -66,9 +66,8 @@ fn handler(new: &NewOperation) -> Stub {
     let (id, pascal, snake) = (&new.id, new.pascal(), new.snake());
     let mut fields: Vec<String> = new.path_parameters().map(names::snake).collect();
     if new.has_body() {
-        fields.push("name".to_owned());
+        fields.push("body".to_owned());
     }
-    fields.push("credential".to_owned());
     let fields = fields.join(", ");
     let contents = format!(
         "//! `{id}`.\n\nuse crate::{{\n    api::generated::{{{pascal}, {pascal}Request}},\n    domain::access::Purpose,\n    \
