@@ -50,11 +50,6 @@ pub(crate) static SERVER: LazyLock<SharedServer> = LazyLock::new(|| {
     SharedServer { address: running.address(), sample, log, _running: running, _runtime: runtime }
 });
 
-/// The number of a keyword, such as `maximum`, of a part of the requests of `O`.
-pub(crate) fn limit<O: Operation>(part: &str, keyword: &str) -> i64 {
-    O::document().part(part).and_then(|part| part.schema.limit(keyword)).unwrap()
-}
-
 /// GET on the path of `O` with this query.
 pub(crate) fn get<O: Operation>(query: &str) -> Response {
     with_headers::<O>(query, &[])
