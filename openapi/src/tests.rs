@@ -208,8 +208,6 @@ fn spellings_of_one_address_count_once() {
     assert_eq!(check("searchStaticInstances", json!({ "body": { "ips": ips(500) } })), "");
     let more = check("searchStaticInstances", json!({ "body": { "ips": ips(501) } }));
     assert!(more.contains("found 501 distinct ones (search.ips-dedup-limit)"), "{more}");
-    let listed = operation("searchStaticInstances").unwrap().part("body.ips").unwrap();
-    assert!(listed.check_length(10_000, || 500).is_ok() && listed.check_length(501, || 501).is_err());
 }
 
 #[test]

@@ -79,7 +79,7 @@ impl From<Violation<'static>> for RequestError {
         let code = match &violation.problem {
             Problem::Missing | Problem::MissingWhen(_) => ErrorCode::Missing,
             Problem::Empty => ErrorCode::Empty,
-            Problem::Unknown { name, known } => return Self::unknown("body field", name, known),
+            Problem::Unknown(unknown) => return Self::unknown("body field", &unknown.name, &unknown.known),
             Problem::Conflict => ErrorCode::Conflict,
             Problem::Invalid => ErrorCode::Invalid,
         };
