@@ -13,7 +13,7 @@ use clap::{
 };
 use jiff::Timestamp;
 use sallyport_server::{
-    edge::types::json::Json,
+    edge::reading::json::Json,
     store::{
         Field, Form, RecordKind,
         registry::{Condition, Dependents, Entry, Written},
@@ -250,7 +250,7 @@ fn records_from_input() -> Result<Vec<Entry>, Failure> {
     }
     let mut text = String::new();
     io::stdin().read_to_string(&mut text)?;
-    let records = serde_json::Deserializer::from_str(&text).into_iter::<Json<'_>>();
+    let records = serde_json::Deserializer::from_str(&text).into_iter::<Json>();
     let records = records.map(|record| match strict(record?)? {
         Value::Object(fields) => Ok(fields),
         _ => Err(Failure::Failed("expected a JSON object for each record on standard input".to_owned())),
@@ -265,24 +265,11 @@ fn records_from_input() -> Result<Vec<Entry>, Failure> {
 }
 
 /// The value, if no object in it has a member twice.
-fn strict(json: Json<'_>) -> Result<Value, Failure> {
-    Ok(match json {
-        Json::Null => Value::Null,
-        Json::Bool(flag) => flag.into(),
-        Json::Number(number) => number.into(),
-        Json::String(text) => text.into(),
-        Json::Array(items) => items.into_iter().map(strict).collect::<Result<Vec<_>, _>>()?.into(),
-        Json::Object(members) => {
-            let mut object = Entry::new();
-            for (name, member) in members {
-                if object.contains_key(&name) {
-                    return Err(Failure::Failed(format!("duplicate field `{name}` on standard input")));
-                }
-                object.insert(name, strict(member)?);
-            }
-            object.into()
-        }
-    })
+fn strict(json: Json) -> Result<Value, Failure> {
+    match json.repeated {
+        None => Ok(json.value),
+        Some(name) => Err(Failure::Failed(format!("duplicate field `{name}` on standard input"))),
+    }
 }
 
 /// Maximum length of a password, in bytes.
