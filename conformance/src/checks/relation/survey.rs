@@ -10,7 +10,7 @@ use super::query::Items;
 use super::result::read_if_accepted;
 use super::{
     Batch, FieldValue, Filter, FilterKind, Instance, Query, address_of, kinds, kinds_of, lacks_addresses,
-    read, without_port,
+    read, respell, without_port,
 };
 use crate::check::{Probe, Stop};
 use crate::checks::Requests;
@@ -155,6 +155,15 @@ impl Survey {
     /// An address in the tester's spelling.
     pub(crate) fn spelt(&self, ip: IpAddr) -> String {
         self.spellings.get(&ip).cloned().unwrap_or_else(|| ip.to_string())
+    }
+
+    /// The same item in another spelling: that of an IPv6 address in full and in upper case, or the tester's.
+    pub(crate) fn respelt(&self, item: &str) -> Option<String> {
+        let known = || match address_of(item)? {
+            (ip, Some(port)) => Some(self.spelt_with(ip, u16::try_from(port).ok()?)),
+            (ip, None) => Some(self.spelt(ip)),
+        };
+        respell(item).filter(|other| other != item).or_else(known).filter(|other| other != item)
     }
 
     /// An address and a port as an item of `ips`.

@@ -17,8 +17,8 @@ use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::values::instant;
 use crate::checks::relation::{FieldValue, Instance, Query, Relation, kinds_of};
+use crate::contract::Clause;
 use crate::contract::part::{ACTIVATED_FROM, ACTIVATED_TO, IPS, PAGE_SIZE};
-use crate::contract::{Clause, Property, Search};
 use crate::grammar::{Reason, by_reason, date_times};
 use crate::wire::Request;
 
@@ -36,8 +36,9 @@ pub(super) static CHECKS: &[Check] = &[
             let reversed = ["2026-06-30T00:00:00Z", "2026-01-01T00:00:00Z"];
             let beside = FILTERS.into_iter().chain(OTHER_PARAMETERS).map(|(label, change)| {
                 let row = Row::rejects(Clause::SearchActivatedOrder, format!("reversed, beside {label}"));
-                between(row, reversed)
-                    .changing_doubtful(None, move |search, good| in_order(change(search, good)))
+                between(row, reversed).changing_doubtful(None, move |probe, good| {
+                    in_order(change(&probe.contract().search, good))
+                })
             });
             let alone = IN_ORDER.map(|bounds| row(bounds, true)).into_iter();
             row::cases(alone.chain(REVERSED.map(|bounds| row(bounds, false))).chain(beside))
@@ -82,26 +83,26 @@ pub(super) static CHECKS: &[Check] = &[
         title: "both bounds accept RFC 3339 with a time zone and nothing else",
         why: "The meaning of a time without a zone depends on the machine. A guessed zone shifts every report by hours.",
         clauses: &[Clause::SearchActivatedRange],
-        run: Run::Cases(|scope| {
-            let search = &scope.contract.search;
-            let bounds: [BoundPair; 2] = [
-                |search| [&search.activated_from, &search.activated_to],
-                |search| [&search.activated_to, &search.activated_from],
+        run: Run::Cases(|_| {
+            // Each bound, and a value of the other one that contradicts none of its own.
+            let bounds = [
+                ([ACTIVATED_FROM, ACTIVATED_TO], "2099-12-31T00:00:00Z"),
+                ([ACTIVATED_TO, ACTIVATED_FROM], "1970-01-01T00:00:00Z"),
             ];
-            // Values of the other bound that contradict no bound.
-            let others = ["2099-12-31T00:00:00Z", "1970-01-01T00:00:00Z"];
-            let cases = bounds.into_iter().zip(others).flat_map(|(bound, other)| {
-                let name = bound(search)[0].name.clone();
+            let cases = bounds.into_iter().flat_map(|(names, other)| {
                 let reasons = by_reason(date_times(0)).into_iter().enumerate();
                 reasons.map(move |(at, reason)| {
                     let member = if reason.is_valid { None } else { other_member(at) };
-                    format_case(&name, bound, other, member, reason)
+                    format_case(names, other, member, reason)
                 })
             });
             let without_zone = FILTERS.into_iter().chain(OTHER_PARAMETERS).map(|(label, change)| {
                 let row = Row::rejects(Clause::SearchActivatedRange, format!("no time zone, beside {label}"));
                 let row = between(row, ["2026-01-01T00:00:00", "2026-06-30T00:00:00"]);
-                row.changing_doubtful(None, move |search, good| in_order(change(search, good))).case()
+                row.changing_doubtful(None, move |probe, good| {
+                    in_order(change(&probe.contract().search, good))
+                })
+                .case()
             });
             cases.chain(without_zone).collect()
         }),
@@ -180,48 +181,46 @@ fn other_member(at: usize) -> Option<Member> {
     std::iter::once(None).chain(members).cycle().nth(at).flatten()
 }
 
-type BoundPair = fn(&Search) -> [&Property; 2];
-
 /// Spellings of one kind, each sent alone and beside another member, or beside the other bound if there is no other member.
 fn format_case(
-    name: &str,
-    bound: BoundPair,
+    names: [&'static str; 2],
     other: &'static str,
     member: Option<Member>,
     reason: Reason,
 ) -> Case {
     let requests = 2 * u32::try_from(reason.spellings.len()).unwrap_or(u32::MAX);
-    let label = format!("{name}: {}", reason.text);
-    let beside = format!("beside {}", member.map_or(name, |(member, _)| member));
-    let case = Case::for_data(label, Cost::requests(requests), (bound, other, member, reason), judge_format);
+    let label = format!("{}: {}", names[0], reason.text);
+    let beside = format!("beside {}", member.map_or(names[0], |(member, _)| member));
+    let case = Case::for_data(label, Cost::requests(requests), (names, other, member, reason), judge_format);
     control(case).sharing(beside, Cost::requests(1))
 }
 
 async fn judge_format(
     probe: &Probe<'_>,
-    (bound, other, member, reason): (BoundPair, &'static str, Option<Member>, Reason),
+    ([name, opposite], other, member, reason): ([&'static str; 2], &'static str, Option<Member>, Reason),
 ) -> Result<(), Stop> {
     const CLAUSE: Clause = Clause::SearchActivatedRange;
-    let [bound, opposite] = bound(&probe.contract().search);
-    let is_lower = bound.name == ACTIVATED_FROM;
     let in_order = |text: &str| match (instant(text), instant(other)) {
-        (Some(own), Some(other)) if is_lower => own <= other,
-        (Some(own), Some(other)) => own >= other,
+        (Some(own), Some(other)) => {
+            if name == ACTIVATED_FROM {
+                own <= other
+            } else {
+                own >= other
+            }
+        }
         _ => true,
     };
     let alone = probe.any_search();
     let beside = match member {
         Some(member) => (beside_member(probe, member).await?, format!("beside {}", member.0)),
-        None => (alone.clone().field(&opposite.name, other), "beside the other bound".to_owned()),
+        None => (alone.clone().field(opposite, other), "beside the other bound".to_owned()),
     };
     for (place, (good, position)) in [(alone, "alone".to_owned()), beside].into_iter().enumerate() {
-        for text in &reason.spellings {
-            // A valid instant may contradict the other bound.
-            if place > 0 && reason.is_valid && !in_order(text) {
-                continue;
-            }
-            let why = format!("{} is {text:?}, {}, {position}", bound.name, reason.text);
-            let request = good.clone().field(&bound.name, text.as_str());
+        // A valid instant may contradict the other bound.
+        let texts = reason.spellings.iter().filter(|text| place == 0 || !reason.is_valid || in_order(text));
+        for text in texts {
+            let why = format!("{name} is {text:?}, {}, {position}", reason.text);
+            let request = good.clone().field(name, text.as_str());
             if reason.is_valid {
                 probe.control_once(&good).await?;
                 probe.accepts(CLAUSE, &why, &request).await?;

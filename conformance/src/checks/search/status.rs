@@ -17,7 +17,7 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::SearchStatus],
         run: Run::Cases(|scope| {
             let statuses = &scope.contract.search.statuses;
-            let mut cases = boundary_cases(scope, |search| &search.status, |_| true);
+            let mut cases = boundary_cases(scope, STATUS, |_| true);
             // One request for each status of the document.
             let near = UNLISTED.map(|(label, change)| {
                 let values = statuses.iter().map(|status| change(status));
@@ -35,7 +35,8 @@ pub(super) static CHECKS: &[Check] = &[
             let beside = FILTERS.into_iter().filter(|(label, _)| *label != "a status").chain([SECOND_PAGE]);
             let beside = beside.map(|(label, change)| {
                 let row = reject(&format!("unlisted, beside {label}"));
-                unlisted(row, format!("un{}", statuses[0])).changing_doubtful(None, change)
+                unlisted(row, format!("un{}", statuses[0]))
+                    .changing_doubtful(None, move |probe, good| change(&probe.contract().search, good))
             });
             let bounded = Row::accepts(Clause::SearchStatus, "listed, beside an activation time");
             let bounded = statuses.iter().fold(bounded, |row, status| {

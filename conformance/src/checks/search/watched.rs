@@ -8,7 +8,7 @@ use crate::check::{Check, ObservedExchange, PassiveFinding, Run};
 use crate::checks::relation::{Instance, Query, counts, echo, misfits};
 use crate::contract::Clause;
 
-pub(super) static INTERSECTION_WATCHED: Check = Check {
+pub(super) static CHECKS: &[Check] = &[Check {
     id: "search.intersection.watched",
     title: "every instance of every response matches all filters and items of its request",
     why: "Callers act on what a search returns: an instance that does not match is renewed, moved or cancelled by mistake.",
@@ -28,7 +28,7 @@ pub(super) static INTERSECTION_WATCHED: Check = Check {
     ],
     run: Run::Passive(judge),
     ..SEARCH
-};
+}];
 
 fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let search = &observed.contract.search;
