@@ -36,6 +36,7 @@ fn is_reserved_variant(name: &str) -> bool {
     matches!(name, "Custom" | "Other" | "Self")
 }
 
+/// A name that becomes that of another name or of an item of generated code.
 pub(super) fn run(lint: &mut Lint<'_>) {
     let schemas = lint.document.members("/components/schemas").into_iter();
     let schemas: Vec<_> = schemas.map(|(name, at, _)| (at, name.to_owned())).collect();
