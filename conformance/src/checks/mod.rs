@@ -7,6 +7,7 @@ pub(crate) mod quota;
 mod registry;
 pub(crate) mod relation;
 mod requests;
+mod row;
 mod schema;
 mod search;
 mod state;

@@ -65,6 +65,11 @@ fn every_part_of_the_document_and_every_error_has_its_place() {
     expected.extend(ids("x-clauses").iter().map(|id| format!("clause-{}", text(id))));
     expected.extend(ids("x-unspecified").iter().map(|id| format!("unspecified-{}", text(id))));
     expected.extend(ErrorCode::ALL.iter().map(|code| format!("error-{}", code.number())));
+    for code in ErrorCode::ALL {
+        let (number, status, description) = (code.number(), code.status(), escaped(code.description()));
+        let row = format!("<code>{number}</code></a></th> <td>{status}</td> <td>{description}</td>");
+        assert!(page().contains(&row), "no {row}");
+    }
     assert!(expected.len() > 250, "{}", expected.len());
     for anchor in expected {
         assert!(places.contains(escaped(&anchor).as_str()), "no place for {anchor}");

@@ -11,49 +11,12 @@ use super::texts;
 
 const TOKEN: &str = "sesame-open-thyself";
 
-const QUERIES: &[&str] = &[
-    "api_key=a",
-    "&",
-    "num=1",
-    "num=100",
-    "num=%31",
-    "num=-1",
-    "regions=USA",
-    "country=USA",
-    "country=",
-    "protocol=http",
-    "return_type=txt",
-    "lb=6",
-    "sb=%2F",
-    "sb=%ff",
-    "request_id=a",
-    "request_id=%00",
-    "x=1",
-    "%",
-    "=",
-];
+const QUERIES: &str = "api_key=a¦&¦num=1¦num=100¦num=%31¦num=-1¦regions=USA¦country=USA¦country=¦protocol=http¦\
+    return_type=txt¦lb=6¦sb=%2F¦sb=%ff¦request_id=a¦request_id=%00¦x=1¦%¦=";
 
-const BODIES: &[&str] = &[
-    "{\"ips\":[\"192.0.2.1\"]",
-    ",\"page\":1",
-    ",\"pageSize\":1000",
-    ",\"groupId\":null",
-    ",\"status\":\"active\"",
-    ",\"activatedFrom\":\"2026-01-31T08:00:00Z\"",
-    ",\"countryCode\":\"\"",
-    ",\"orderNo\":\"\\u0000\"",
-    ",\"x\":1",
-    "}",
-    "[",
-    "]",
-    "null",
-    "{\"ips\":[]}",
-    "{\"ips\":{}}",
-    "{\"ips\":[1]}",
-    "1e400",
-    "{\"page\":1.0}",
-    "\"\\ud800\"",
-];
+const BODIES: &str = "{\"ips\":[\"192.0.2.1\"]¦,\"page\":1¦,\"pageSize\":1000¦,\"groupId\":null¦,\"status\":\"active\"¦\
+    ,\"activatedFrom\":\"2026-01-31T08:00:00Z\"¦,\"countryCode\":\"\"¦,\"orderNo\":\"\\u0000\"¦,\"x\":1¦\
+    }¦[¦]¦null¦{\"ips\":[]}¦{\"ips\":{}}¦{\"ips\":[1]}¦1e400¦{\"page\":1.0}¦\"\\ud800\"";
 
 /// The token where it belongs, whole and damaged.
 const TOKENS: &[&str] = &[
@@ -64,7 +27,7 @@ const TOKENS: &[&str] = &[
 ];
 
 const HEADERS: &[&str] = &["x-api-key", "authorization", "x-request-id", "content-type", "x-other"];
-const VALUES: &[&str] = &["", "Bearer ", "bearer", "a", "Basic dTpw", "a b", "\t", "é", "application/json"];
+const VALUES: &str = "¦Bearer ¦bearer¦a¦Basic dTpw¦a b¦\t¦é¦application/json";
 const TOKEN_HEADERS: &[(&str, &str)] = &[
     ("x-api-key", "sesame-open-thyself"),
     ("authorization", "bearer sesame-open-thyself"),
@@ -74,7 +37,10 @@ const TOKEN_HEADERS: &[(&str, &str)] = &[
 /// Queries of clear parts with the token among them, and any others without it: a message shows what a caller takes for
 /// something else than a token.
 fn queries() -> impl Strategy<Value = String> {
-    let clear = prop::collection::vec(prop::sample::select([QUERIES, TOKENS, TOKENS].concat()), 0..6);
+    let clear = prop::collection::vec(
+        prop::sample::select(QUERIES.split('¦').chain(TOKENS.repeat(2)).collect::<Vec<_>>()),
+        0..6,
+    );
     prop_oneof![clear.prop_map(|parts| parts.join("&")), texts(QUERIES)]
 }
 
@@ -132,7 +98,6 @@ fn good_requests_are_read() {
         rejection::<ExtractProxies>(Some(&format!("{query}&num=1&regions=USA")), &headers, None),
         None
     );
-    let body = format!("{}{}}}", BODIES[0], BODIES[4]);
-    let body = Json::parse(body.as_bytes()).unwrap();
+    let body = Json::parse(br#"{"ips":["192.0.2.1"],"status":"active"}"#).unwrap();
     assert_eq!(rejection::<SearchStaticInstances>(Some(&query), &headers, Some(body)), None);
 }

@@ -16,14 +16,6 @@ pub(crate) enum Verdict {
     Breaking,
 }
 
-/// The section of a changelog that a change belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Section {
-    Added,
-    Changed,
-    Removed,
-}
-
 /// What a change does to the set of valid requests or responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
@@ -61,10 +53,6 @@ impl Verdict {
             Verdict::Documentation => "documentation",
         }
     }
-}
-
-impl Section {
-    pub(crate) const ALL: [Section; 3] = [Section::Added, Section::Changed, Section::Removed];
 }
 
 const NEW_MAJOR: &str = "give callers a new major version, or keep the older behaviour beside the new one";
@@ -176,11 +164,12 @@ impl Rule {
         Rule { id, verdict, services_may_fail, means, advice }
     }
 
-    pub(crate) fn section(&self) -> Section {
+    /// The section of a changelog that the change belongs to.
+    pub(super) fn section(&self) -> &'static str {
         match &self.id {
-            id if id.contains("-added") => Section::Added,
-            id if id.contains("-removed") => Section::Removed,
-            _ => Section::Changed,
+            id if id.contains("-added") => "Added",
+            id if id.contains("-removed") => "Removed",
+            _ => "Changed",
         }
     }
 }

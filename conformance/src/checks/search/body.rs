@@ -7,6 +7,7 @@ use super::cases::{Change, PropertyGetter, surveyed, type_clause};
 use super::row::{self, Row};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{read_unless_rejected, survey};
+use crate::checks::row::Base;
 use crate::checks::token::{WrongToken, accepts_other_spellings, one_token};
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
 use crate::contract::part::{COUNTRY_CODE, GROUP_ID, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
@@ -236,13 +237,15 @@ const OPEN: [(&str, Unspecified, Change); 10] = [
     }),
 ];
 
-fn token_cases(scope: &Scope<'_>) -> Vec<Case> {
-    let name = &scope.contract.search.api_key.name;
+fn token_cases(_: &Scope<'_>) -> Vec<Case> {
     let other_spellings = Case::new("written otherwise", Cost::requests(5), other_spellings);
     let beside_fields =
         Case::new("absent or repeated beside other fields", Cost::requests(8), token_beside_fields);
-    let rows = one_token(Clause::SearchToken, name, WrongToken::reason);
-    row::cases(rows).into_iter().chain([other_spellings, beside_fields]).collect()
+    let rows = one_token(&Base::Search, WrongToken::reason);
+    crate::checks::row::cases(Clause::SearchToken, rows)
+        .into_iter()
+        .chain([other_spellings, beside_fields])
+        .collect()
 }
 
 async fn other_spellings(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -25,7 +25,6 @@ mod surveyed;
 mod watched;
 
 pub(super) use read_only::FirstSearches;
-pub(super) use row::Row;
 
 use crate::check::Check;
 use crate::contract::OperationId;

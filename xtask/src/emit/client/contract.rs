@@ -19,8 +19,8 @@ pub(super) fn generate(
             TokenStream::new()
         })
     };
-    let enums = vocabulary::open_enums(document, contract);
-    let closed = vocabulary::closed_enums(document, contract);
+    let enums = vocabulary::open_enums(contract);
+    let closed = vocabulary::closed_enums(contract);
     let separators = part(vocabulary::separators(document, contract));
     let operations = part(vocabulary::operations(document, contract));
     let headers = part(vocabulary::headers(document, contract));

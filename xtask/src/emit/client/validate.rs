@@ -6,7 +6,8 @@ use quote::quote;
 use super::name;
 use crate::{
     document::Document,
-    model::{Kind, Location, Operation, Rule, Schema},
+    lower,
+    model::{Contract, Kind, Location, Operation, Rule, Schema},
     problem::Problem,
 };
 
@@ -201,7 +202,7 @@ fn meaning(keyword: &str) -> &str {
 
 /// Whether responses can hold the enum, so that its type is open.
 pub(super) fn is_opened(document: &Document, schema: &Schema) -> bool {
-    let opened = crate::lower::opened_enums(document.root());
+    let opened = Contract::read(document).map(|contract| lower::opened_enums(&contract)).unwrap_or_default();
     schema.name.as_ref().is_some_and(|name| opened.contains(name))
 }
 

@@ -1,0 +1,250 @@
+//! Addresses as a search names them: `IPv4`, `IPv6`, `IPv4:port` or `[IPv6]:port` (`search.ips-item`).
+//!
+//! The grammar is that of [`std::net`], parsed strictly. Unspecified behaviour is decided as follows:
+//! - an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) is the IPv4 address; an IPv4-compatible one (`::192.0.2.1`) is
+//!   IPv6 like any other;
+//! - `[IPv6]` without a port is rejected;
+//! - leading zeros, signs and spaces are rejected, in addresses and in ports.
+
+use std::{
+    borrow::Cow,
+    fmt,
+    hash::{Hash, Hasher},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    ops::RangeInclusive,
+};
+
+use serde::{Deserialize, Deserializer, de::Error};
+
+/// An address with an optional port. Two spellings of one address are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Address {
+    /// The address, never IPv4-mapped IPv6.
+    pub ip: IpAddr,
+    /// The port; `None` stands for every port.
+    pub port: Option<u16>,
+}
+
+/// Why a text is not an [`Address`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected {}", self.expected())]
+pub enum AddressError {
+    /// The text is empty.
+    Empty,
+    /// The text is a network, not an address.
+    Network,
+    /// The address has a zone identifier.
+    Zone,
+    /// Brackets without a port.
+    BracketsWithoutPort,
+    /// The port is not a plain decimal number, or out of range.
+    Port {
+        /// Lowest port.
+        min: u16,
+        /// Highest port.
+        max: u16,
+    },
+    /// None of the forms.
+    Form,
+}
+
+impl AddressError {
+    /// What was expected.
+    #[must_use]
+    pub fn expected(&self) -> Cow<'static, str> {
+        match self {
+            Self::Empty => "an IP address".into(),
+            Self::Network => "a single address without `/`".into(),
+            Self::Zone => "an address without zone identifier".into(),
+            Self::BracketsWithoutPort => "`:port` after the brackets, or no brackets".into(),
+            Self::Port { min, max } => {
+                format!("a port from {min} to {max}, in digits without leading zeros").into()
+            }
+            Self::Form => "a complete IPv4 or IPv6 address, `IPv4:port` or `[IPv6]:port`".into(),
+        }
+    }
+}
+
+impl Address {
+    /// Parses an address whose port, if any, must be in `ports`.
+    ///
+    /// # Errors
+    /// Says what is wrong with the text, without quoting it.
+    pub fn parse(text: &str, ports: &RangeInclusive<u16>) -> Result<Self, AddressError> {
+        let (mut colons, mut network, mut zone) = (0_usize, false, false);
+        for byte in text.bytes() {
+            colons += usize::from(byte == b':');
+            network |= byte == b'/';
+            zone |= byte == b'%';
+        }
+        if text.is_empty() {
+            return Err(AddressError::Empty);
+        }
+        if network {
+            return Err(AddressError::Network);
+        }
+        if zone {
+            return Err(AddressError::Zone);
+        }
+        if let Some(rest) = text.strip_prefix('[') {
+            let (ip, port) = rest.split_once(']').ok_or(AddressError::Form)?;
+            let ip: Ipv6Addr = ip.parse().map_err(|_| AddressError::Form)?;
+            if port.is_empty() {
+                return Err(AddressError::BracketsWithoutPort);
+            }
+            let port = parse_port(port.strip_prefix(':').ok_or(AddressError::Form)?, ports)?;
+            return Ok(Self { ip: ip.to_canonical(), port: Some(port) });
+        }
+        let (ip, port) = match colons {
+            0 => (text, None),
+            1 => text.split_once(':').map_or((text, None), |(ip, port)| (ip, Some(port))),
+            _ => {
+                let ip: Ipv6Addr = text.parse().map_err(|_| AddressError::Form)?;
+                return Ok(Self { ip: ip.to_canonical(), port: None });
+            }
+        };
+        let ip: Ipv4Addr = ip.parse().map_err(|_| AddressError::Form)?;
+        let port = port.map(|port| parse_port(port, ports)).transpose()?;
+        Ok(Self { ip: ip.into(), port })
+    }
+}
+
+/// Hashes address and port in a single write, because duplicates are removed from batches of thousands. An IPv4 address is hashed
+/// in its mapped form, which no [`Address`] has.
+impl Hash for Address {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let ip = match self.ip {
+            IpAddr::V4(ip) => ip.to_ipv6_mapped(),
+            IpAddr::V6(ip) => ip,
+        };
+        let port = self.port.map_or(u32::MAX, u32::from);
+        let mut bytes = [0; 20];
+        let (first, last) = bytes.split_at_mut(16);
+        first.copy_from_slice(&ip.octets());
+        last.copy_from_slice(&port.to_ne_bytes());
+        state.write(&bytes);
+    }
+}
+
+/// With any port, because the document's limits are checked before.
+impl<'de> Deserialize<'de> for Address {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&Cow::<str>::deserialize(deserializer)?, &(0..=u16::MAX)).map_err(D::Error::custom)
+    }
+}
+
+/// Writes the canonical spelling, which [`Address::parse`] accepts.
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.ip, self.port) {
+            (ip, None) => write!(f, "{ip}"),
+            (IpAddr::V4(ip), Some(port)) => write!(f, "{ip}:{port}"),
+            (IpAddr::V6(ip), Some(port)) => write!(f, "[{ip}]:{port}"),
+        }
+    }
+}
+
+fn parse_port(text: &str, ports: &RangeInclusive<u16>) -> Result<u16, AddressError> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+    plain
+        .then(|| text.parse().ok())
+        .flatten()
+        .filter(|port| ports.contains(port))
+        .ok_or(AddressError::Port { min: *ports.start(), max: *ports.end() })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PORTS: RangeInclusive<u16> = 1..=u16::MAX;
+    const PORT: AddressError = AddressError::Port { min: 1, max: u16::MAX };
+
+    fn parse(text: &str) -> Result<Address, AddressError> {
+        Address::parse(text, &PORTS)
+    }
+
+    #[test]
+    fn the_four_forms() {
+        for (text, canonical) in [
+            ("192.0.2.1", "192.0.2.1"),
+            ("192.0.2.1:1", "192.0.2.1:1"),
+            ("2001:DB8::0001", "2001:db8::1"),
+            ("[2001:db8:0:0:0:0:0:1]:65535", "[2001:db8::1]:65535"),
+            ("::", "::"),
+            ("64:ff9b::192.0.2.33", "64:ff9b::c000:221"),
+            ("::ffff:192.0.2.1", "192.0.2.1"),
+            ("::FFFF:C000:0201", "192.0.2.1"),
+            ("0:0:0:0:0:ffff:c000:201", "192.0.2.1"),
+            ("[::ffff:192.0.2.1]:80", "192.0.2.1:80"),
+            ("[::ffff:c000:201]:80", "192.0.2.1:80"),
+            ("::192.0.2.1", "::c000:201"),
+            ("::ffff:0:192.0.2.1", "::ffff:0:c000:201"),
+        ] {
+            assert_eq!(parse(text).unwrap().to_string(), canonical);
+        }
+    }
+
+    #[test]
+    fn spellings_of_one_address_are_equal_and_hash_alike() {
+        let mapped = ["192.0.2.1", "::ffff:192.0.2.1", "::ffff:c000:201"].map(|text| parse(text).unwrap());
+        assert_eq!(HashSet::from(mapped).len(), 1);
+        assert_ne!(parse("::192.0.2.1"), parse("192.0.2.1"));
+    }
+
+    #[test]
+    fn everything_else_is_rejected() {
+        use AddressError::{BracketsWithoutPort, Empty, Form, Network, Zone};
+        for (text, error) in [
+            ("", Empty),
+            ("192.0.2.0/24", Network),
+            ("2001:db8::/32", Network),
+            ("fe80::1%eth0", Zone),
+            ("[fe80::1%1]:80", Zone),
+            ("[2001:db8::1]", BracketsWithoutPort),
+            ("[::ffff:192.0.2.1]", BracketsWithoutPort),
+            ("::ffff:192.0.2.0/120", Network),
+            ("::ffff:192.0.2", Form),
+            ("::ffff:192.0.2.1:80", Form),
+            ("[::ffff:192.0.2.1]:0", PORT),
+            ("192.0.2.1:0", PORT),
+            ("192.0.2.1:65536", PORT),
+            ("192.0.2.1:99999999999999999999", PORT),
+            ("192.0.2.1:080", PORT),
+            ("192.0.2.1:+80", PORT),
+            ("192.0.2.1:", PORT),
+            ("[2001:db8::1]:", PORT),
+            ("[2001:db8::1]80", Form),
+            ("[192.0.2.1]:80", Form),
+            ("[2001:db8::1", Form),
+            ("192.0.2", Form),
+            ("192.0.2.01", Form),
+            ("192.0.2.256", Form),
+            (" 192.0.2.1", Form),
+            ("192.0.2.1 ", Form),
+            ("192.0.2.1\n", Form),
+            ("0xc0.0.2.1", Form),
+            ("3221225985", Form),
+            ("2001:db8::1::2", Form),
+            ("2001:db8", Form),
+            ("localhost", Form),
+            ("localhost:80", Form),
+            ("１92.0.2.1", Form),
+            ("*", Form),
+        ] {
+            assert_eq!(parse(text), Err(error), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn printing_and_parsing_agree(ip: IpAddr, port in proptest::option::of(PORTS)) {
+            let address = Address { ip: ip.to_canonical(), port };
+            prop_assert_eq!(parse(&address.to_string()), Ok(address));
+        }
+    }
+}

@@ -1,0 +1,376 @@
+//! Checks requests by the [`table`](crate::table), and says of the first broken constraint where, by which clauses, what was
+//! expected and what was found.
+
+use std::{borrow::Cow, collections::HashSet, fmt};
+
+use serde_json::{Map, Value};
+
+use crate::{
+    address::{Address, AddressError},
+    date_time,
+    table::{Constraint, Location, Operation, Part, Row, Rule, Schema, Type},
+};
+
+/// Maximum number of characters of a text that a message repeats.
+const MAX_SHOWN: usize = 40;
+
+/// A broken constraint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation<'a> {
+    /// Where the part is sent.
+    pub location: Location,
+    /// The part in it, such as `num`, `ips[3]` or `lines[2].page`; empty for the body as a whole.
+    pub path: String,
+    /// What is wrong with it.
+    pub problem: Problem<'a>,
+    /// What was expected, such as "an integer from 1 to 100".
+    pub expected: Cow<'a, str>,
+    /// What was found: a scalar in backticks, shortened, or what else it is.
+    pub found: Cow<'static, str>,
+    /// Ids of the clauses, separated by commas; empty where the document cites none.
+    pub clauses: &'a str,
+}
+
+/// The kind of a [`Violation`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem<'a> {
+    /// It is absent.
+    Missing,
+    /// It is absent, and required under this condition.
+    MissingWhen(String),
+    /// It is empty.
+    Empty,
+    /// It is a member that the document does not have.
+    Unknown {
+        /// Its name, which can be anything.
+        name: String,
+        /// The names that the document has.
+        known: Vec<&'a str>,
+    },
+    /// It differs from the part that it must be equal to.
+    Conflict,
+    /// Its value breaks a constraint.
+    Invalid,
+}
+
+type Check<'a> = Result<(), Violation<'a>>;
+
+impl Operation {
+    /// Checks a request.
+    ///
+    /// # Errors
+    /// The first constraint that it breaks.
+    pub fn check(&self, request: &Map<String, Value>) -> Check<'_> {
+        for part in &self.parameters {
+            part.check(request.get(&part.name))?;
+        }
+        if let Some(body) = &self.body {
+            body.check(request.get(&body.name))
+                .map_err(|error| Violation { path: error.path_in_body(), ..error })?;
+        }
+        self.rules.iter().try_for_each(|rule| self.check_rule(rule, request))
+    }
+
+    fn check_rule<'a>(&'a self, rule: &'a Rule, request: &Map<String, Value>) -> Check<'a> {
+        match rule {
+            Rule::Same { alias, parameter, clauses } => match (request.get(alias), request.get(parameter)) {
+                (Some(one), Some(other)) if one != other => Err(Violation {
+                    problem: Problem::Conflict,
+                    ..Violation::new(format!("the same value as `{parameter}`"), shown(one), clauses)
+                }
+                .of(self.part(alias))),
+                _ => Ok(()),
+            },
+            Rule::RequiredWhen { parameter, condition, equals, clauses } => {
+                let default = || self.part(condition)?.schema.default.as_ref();
+                let cause = request.get(condition).or_else(default);
+                if request.contains_key(parameter) || cause.and_then(Value::as_str) != Some(equals) {
+                    return Ok(());
+                }
+                let when = format!("`{condition}` is `{equals}`");
+                let error = Violation::new(format!("a value when {when}"), "none", clauses);
+                Err(Violation { problem: Problem::MissingWhen(when), ..error }.of(self.part(parameter)))
+            }
+            Rule::NotBefore { property, bound, clauses } => {
+                let instant = |name| date_time::parse(request.get("body")?.get(name)?.as_str()?);
+                match (instant(property), instant(bound)) {
+                    (Some(value), Some(earliest)) if value < earliest => {
+                        let expected = format!("`{bound}`, {earliest}, or later");
+                        let error = Violation::new(expected, value.to_string(), clauses);
+                        Err(Violation { location: Location::Body, path: property.clone(), ..error })
+                    }
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// Adds what absent parts stand for: another name, a header or a default. The request must have passed
+    /// [`check`](Self::check).
+    pub fn complete(&self, request: &mut Map<String, Value>) {
+        for substitute in &self.substitutes {
+            if let Some(value) = request.swap_remove(&substitute.by) {
+                request.entry(&*substitute.parameter).or_insert(value);
+            }
+        }
+        add_defaults(&self.parameters, request);
+        let body = self.body.as_ref().and_then(|body| Some((body, request.get_mut(&body.name)?)));
+        if let Some((body, value)) = body {
+            body.schema.add_defaults(value);
+        }
+    }
+}
+
+fn add_defaults(parts: &[Part], members: &mut Map<String, Value>) {
+    for Part { name, schema, .. } in parts {
+        if let Some(default) = &schema.default {
+            members.entry(name.as_str()).or_insert_with(|| default.clone());
+        } else if let Some(value @ (Value::Array(_) | Value::Object(_))) = members.get_mut(name) {
+            schema.add_defaults(value);
+        }
+    }
+}
+
+impl Part {
+    /// Checks the value of this part.
+    ///
+    /// # Errors
+    /// The first constraint that it breaks.
+    pub fn check(&self, value: Option<&Value>) -> Check<'_> {
+        let outcome = match (value, &self.required) {
+            (Some(value), _) => self.schema.check(value),
+            (None, None) => Ok(()),
+            (None, Some(clauses)) => {
+                Err(Violation { problem: Problem::Missing, ..Violation::new("a value", "none", clauses) })
+            }
+        };
+        outcome.map_err(|error| error.of(Some(self)))
+    }
+
+    /// Checks the length of a list whose items are valid, of which `distinct` are different.
+    ///
+    /// # Errors
+    /// There are too few or too many items, or distinct ones.
+    pub fn check_length(&self, length: usize, distinct: impl Fn() -> usize) -> Check<'_> {
+        for row in &self.schema.rows {
+            if let Some(found) = row.wrong_length(length, &distinct) {
+                return Err(row.violation(found).of(Some(self)));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Schema {
+    /// Checks a value.
+    fn check(&self, value: &Value) -> Check<'_> {
+        if self.nullable && value.is_null() {
+            return Ok(());
+        }
+        self.rows.iter().try_for_each(|row| row.check(value))
+    }
+
+    fn add_defaults(&self, value: &mut Value) {
+        for row in &self.rows {
+            match (&row.constraint, &mut *value) {
+                (Constraint::Items(schema), Value::Array(items)) if !schema.members().is_empty() => {
+                    items.iter_mut().for_each(|item| schema.add_defaults(item));
+                }
+                (Constraint::Members(parts), Value::Object(members)) => add_defaults(parts, members),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Row {
+    /// Checks a value that has the type of its schema, once the row of the type has passed.
+    fn check(&self, value: &Value) -> Check<'_> {
+        let found = match (&self.constraint, value) {
+            (Constraint::Type(kind), _) => (!kind.includes(value)).then(|| shown(value)),
+            (Constraint::NotEmpty, Value::String(text)) if text.is_empty() => {
+                return Err(Violation { problem: Problem::Empty, ..self.violation(shown(value)) });
+            }
+            (Constraint::Enum(values), Value::String(text)) => (!values.contains(text)).then(|| shown(value)),
+            (Constraint::Minimum(least), Value::Number(number)) => {
+                number.as_i64().is_some_and(|number| number < *least).then(|| shown(value))
+            }
+            (Constraint::Maximum(most), Value::Number(number)) => {
+                number.as_i64().is_some_and(|number| number > *most).then(|| shown(value))
+            }
+            (Constraint::MaxUtf8Bytes(most), Value::String(text)) => {
+                (text.len() > *most).then(|| format!("{} bytes", text.len()).into())
+            }
+            (Constraint::MinLength(least), Value::String(text)) => {
+                let length = text.chars().count();
+                (length < *least).then(|| counted(length, "character"))
+            }
+            (Constraint::MaxLength(most), Value::String(text)) => {
+                let length = text.chars().count();
+                (length > *most).then(|| counted(length, "character"))
+            }
+            (Constraint::DateTime, Value::String(text)) => {
+                date_time::parse(text).is_none().then(|| shown(value))
+            }
+            (Constraint::IpEndpoint { ports, port_clauses }, Value::String(text)) => {
+                return Address::parse(text, ports).map(drop).map_err(|error| {
+                    let is_port = matches!(error, AddressError::Port { .. });
+                    let clauses = if is_port { port_clauses } else { &self.clauses };
+                    Violation::new(error.expected(), shown(value), clauses)
+                });
+            }
+            (Constraint::Items(schema), Value::Array(items)) => {
+                for (index, item) in items.iter().enumerate() {
+                    schema.check(item).map_err(|error| error.inside(&format!("[{index}]")))?;
+                }
+                None
+            }
+            (Constraint::Members(parts), Value::Object(members)) => {
+                let is_known = |name: &&String| parts.iter().any(|part| part.name == **name);
+                if let Some(name) = members.keys().find(|name| !is_known(name)) {
+                    let known: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+                    let error = Violation::new(format!("one of: {}", known.join(", ")), "", "");
+                    return Err(Violation {
+                        problem: Problem::Unknown { name: name.clone(), known },
+                        ..error
+                    }
+                    .inside(name));
+                }
+                for part in parts {
+                    part.check(members.get(&part.name))?;
+                }
+                None
+            }
+            (_, Value::Array(items)) => self.wrong_length(items.len(), &|| distinct(items)),
+            _ => None,
+        };
+        found.map_or(Ok(()), |found| Err(self.violation(found)))
+    }
+
+    /// How many items there are, if the row limits their number and they are too few or too many.
+    fn wrong_length(&self, length: usize, distinct: &impl Fn() -> usize) -> Option<Cow<'static, str>> {
+        match self.constraint {
+            Constraint::MinItems(least) => (length < least).then(|| counted(length, "item")),
+            Constraint::MaxItems(most) => (length > most).then(|| counted(length, "item")),
+            Constraint::MaxDistinct(most) if length > most => {
+                let distinct = distinct();
+                (distinct > most).then(|| format!("{distinct} distinct ones").into())
+            }
+            _ => None,
+        }
+    }
+
+    fn violation(&self, found: Cow<'static, str>) -> Violation<'_> {
+        Violation::new(self.expected.as_str(), found, &self.clauses)
+    }
+}
+
+impl Type {
+    fn includes(self, value: &Value) -> bool {
+        match self {
+            Self::String => value.is_string(),
+            Self::Integer => value.as_i64().is_some(),
+            Self::Boolean => value.is_boolean(),
+            Self::Array => value.is_array(),
+            Self::Object => value.is_object(),
+        }
+    }
+}
+
+/// How many items differ. Addresses are equal in every spelling.
+fn distinct(items: &[Value]) -> usize {
+    let mut addresses = HashSet::new();
+    let mut others = HashSet::new();
+    for item in items {
+        match item.as_str().and_then(|text| Address::parse(text, &(0..=u16::MAX)).ok()) {
+            Some(address) => addresses.insert(address),
+            None => others.insert(item),
+        };
+    }
+    addresses.len() + others.len()
+}
+
+/// What was found: a scalar, escaped and shortened, or the kind of a container.
+fn shown(value: &Value) -> Cow<'static, str> {
+    let text = match value {
+        Value::Array(_) => return "an array".into(),
+        Value::Object(_) => return "an object".into(),
+        Value::String(text) if text.is_empty() => return "an empty text".into(),
+        Value::String(text) => Cow::Borrowed(text.as_str()),
+        scalar => scalar.to_string().into(),
+    };
+    quoted(&text).into()
+}
+
+/// A text as messages repeat it: between backticks, escaped and shortened.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    let mut shown: String = text.chars().take(MAX_SHOWN).flat_map(char::escape_debug).collect();
+    if text.chars().nth(MAX_SHOWN).is_some() {
+        shown.push('…');
+    }
+    format!("`{shown}`")
+}
+
+/// A number with its noun, such as "1 item" and "2 items".
+pub(crate) fn counted(count: usize, noun: &str) -> Cow<'static, str> {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" }).into()
+}
+
+impl<'a> Violation<'a> {
+    fn new(expected: impl Into<Cow<'a, str>>, found: impl Into<Cow<'static, str>>, clauses: &'a str) -> Self {
+        Self {
+            location: Location::Body,
+            path: String::new(),
+            problem: Problem::Invalid,
+            expected: expected.into(),
+            found: found.into(),
+            clauses,
+        }
+    }
+
+    /// The violation in this part.
+    fn of(self, part: Option<&Part>) -> Self {
+        let Some(part) = part else { return self };
+        Self { location: part.location, ..self.inside(&part.name) }
+    }
+
+    /// The violation inside a member or an item.
+    fn inside(self, outer: &str) -> Self {
+        let separator = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
+        Self { path: format!("{outer}{separator}{}", self.path), ..self }
+    }
+
+    /// The path without the name of the body.
+    fn path_in_body(&self) -> String {
+        self.path.split_once('.').map(|(_, rest)| rest.to_owned()).unwrap_or_default()
+    }
+
+    /// What is wrong with the part.
+    #[must_use]
+    pub fn message(&self) -> String {
+        let Self { problem, expected, found, .. } = self;
+        match problem {
+            Problem::Missing => "missing".to_owned(),
+            Problem::MissingWhen(when) => format!("missing; it is required when {when}"),
+            Problem::Empty => "must not be empty".to_owned(),
+            Problem::Unknown { .. } => format!("unknown; expected {expected}"),
+            Problem::Conflict => format!("expected {expected}"),
+            Problem::Invalid => format!("expected {expected}, found {found}"),
+        }
+    }
+
+    /// The part as a caller knows it, such as "query parameter `num`" or "body item `ips[3]`".
+    #[must_use]
+    pub fn place(&self) -> String {
+        self.location.place(&self.path)
+    }
+}
+
+/// Writes place, message and clauses.
+impl fmt::Display for Violation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place(), self.message())?;
+        if self.clauses.is_empty() { Ok(()) } else { write!(f, " ({})", self.clauses) }
+    }
+}

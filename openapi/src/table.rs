@@ -1,0 +1,347 @@
+//! The table of constraints: what the document requires of each part of a request, with the clauses behind it.
+//!
+//! A request is a JSON object with the value of each parameter by its name, and the body as `body`. The token is no part of it.
+
+use std::{fmt, ops::RangeInclusive};
+
+use serde_json::Value;
+
+/// An operation and what its requests must be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operation {
+    /// `operationId`.
+    pub id: String,
+    /// Method, in capitals.
+    pub method: String,
+    /// Path, with its parameters in braces.
+    pub path: String,
+    /// HTTP status of a success.
+    pub status: u16,
+    /// How the token is sent.
+    pub token: Token,
+    /// Parameters in the document's order, without the token's.
+    pub parameters: Vec<Part>,
+    /// The body, if the operation has one. Its name is `body`.
+    pub body: Option<Part>,
+    /// Rules between parts.
+    pub rules: Vec<Rule>,
+    /// Parts that stand for an absent other part: aliases and fallback headers.
+    pub substitutes: Vec<Substitute>,
+}
+
+/// How an operation takes the account's token. Texts of clauses are empty where the document cites none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Token {
+    /// Name of the parameter that the document describes the token by.
+    pub name: String,
+    /// Where that parameter is sent.
+    pub location: Location,
+    /// Ways to send it, in the document's order.
+    pub transports: Vec<Transport>,
+    /// The clauses that an absent token breaks.
+    pub required: String,
+    /// The clauses that an empty token breaks.
+    pub not_empty: String,
+    /// The clauses that different tokens in several transports break.
+    pub agree: String,
+}
+
+/// A way to send the token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// A query parameter.
+    Query(String),
+    /// A header, as the document spells it.
+    Header(String),
+    /// `Authorization: Bearer …`.
+    Bearer,
+}
+
+/// Where a part of a request is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Location {
+    /// In the path.
+    Path,
+    /// In the query.
+    #[default]
+    Query,
+    /// In a header.
+    Header,
+    /// In the body.
+    Body,
+}
+
+/// A parameter, the body, or a member of an object in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Its name.
+    pub name: String,
+    /// Where it is sent.
+    pub location: Location,
+    /// The clauses that require it; `None` for an optional part.
+    pub required: Option<String>,
+    /// What its value must be.
+    pub schema: Schema,
+}
+
+/// What a value must be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schema {
+    /// The type of the value.
+    pub kind: Type,
+    /// Whether null is a value as well.
+    pub nullable: bool,
+    /// What an absent value stands for.
+    pub default: Option<Value>,
+    /// The constraints, in the order in which they are checked. The type comes first.
+    pub rows: Vec<Row>,
+}
+
+/// A constraint and how a message names it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// What must hold.
+    pub constraint: Constraint,
+    /// The same in words, such as "an integer from 1 to 100".
+    pub expected: String,
+    /// Ids of the clauses behind it, separated by commas. Empty where the document cites none.
+    pub clauses: String,
+}
+
+/// What must hold for a value.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the document's keywords, described in README.md")]
+pub enum Constraint {
+    Type(Type),
+    /// A text that is not empty: this repository's decision wherever the document says nothing else.
+    NotEmpty,
+    Enum(Vec<String>),
+    Minimum(i64),
+    Maximum(i64),
+    MinLength(usize),
+    MaxLength(usize),
+    MaxUtf8Bytes(usize),
+    DateTime,
+    IpEndpoint {
+        ports: RangeInclusive<u16>,
+        port_clauses: String,
+    },
+    MinItems(usize),
+    MaxItems(usize),
+    MaxDistinct(usize),
+    /// Every item of a list.
+    Items(Box<Schema>),
+    /// The members of an object, which has no others.
+    Members(Vec<Part>),
+}
+
+/// The type of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the document's types")]
+pub enum Type {
+    String,
+    /// An integer that fits into 64 bits, and is not written as a fraction.
+    Integer,
+    Boolean,
+    Array,
+    Object,
+}
+
+/// A rule between two parts of a request. Members of the body are named as such.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rule {
+    /// Another name of a parameter must have the same value if both are sent.
+    Same {
+        /// The other name.
+        alias: String,
+        /// The parameter.
+        parameter: String,
+        /// The clauses behind the rule.
+        clauses: String,
+    },
+    /// A parameter is required when another one has a value.
+    RequiredWhen {
+        /// The parameter that is required.
+        parameter: String,
+        /// The parameter that decides.
+        condition: String,
+        /// The value, which may be its default.
+        equals: String,
+        /// The clauses behind the rule.
+        clauses: String,
+    },
+    /// A member of the body must not be before another one.
+    NotBefore {
+        /// The later member.
+        property: String,
+        /// The earlier member.
+        bound: String,
+        /// The clauses behind the rule.
+        clauses: String,
+    },
+}
+
+/// A parameter whose value counts for another parameter that is absent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Substitute {
+    /// The parameter that may be absent.
+    pub parameter: String,
+    /// The one that is read instead.
+    pub by: String,
+}
+
+impl Operation {
+    /// The part at a path such as `num`, `body` or `body.ips`.
+    #[must_use]
+    pub fn part(&self, path: &str) -> Option<&Part> {
+        let mut names = path.split('.');
+        let name = names.next()?;
+        let mut part = self.parameters.iter().chain(&self.body).find(|part| part.name == name)?;
+        for name in names {
+            part = part.schema.members().iter().find(|member| member.name == name)?;
+        }
+        Some(part)
+    }
+
+    /// The parameter that this one is read instead of.
+    #[must_use]
+    pub fn substituted_by(&self, name: &str) -> Option<&str> {
+        self.substitutes.iter().find(|one| one.by == name).map(|one| one.parameter.as_str())
+    }
+}
+
+impl Schema {
+    /// The members of an object; none of any other value.
+    #[must_use]
+    pub fn members(&self) -> &[Part] {
+        let members = self.rows.iter().find_map(|row| match &row.constraint {
+            Constraint::Members(members) => Some(members.as_slice()),
+            _ => None,
+        });
+        members.unwrap_or_default()
+    }
+
+    /// The schema of the items of a list; none of any other value.
+    #[must_use]
+    pub fn items(&self) -> Option<&Schema> {
+        self.rows.iter().find_map(|row| match &row.constraint {
+            Constraint::Items(items) => Some(items.as_ref()),
+            _ => None,
+        })
+    }
+
+    /// The number of a keyword such as `maximum` or `x-max-distinct`.
+    #[must_use]
+    pub fn limit(&self, keyword: &str) -> Option<i64> {
+        let limit = |row: &Row| row.constraint.limit().filter(|(name, _)| *name == keyword);
+        self.rows.iter().find_map(limit).map(|(_, limit)| limit)
+    }
+
+    /// The clauses behind the type.
+    #[must_use]
+    pub fn clauses(&self) -> &str {
+        let row = self.rows.iter().find(|row| matches!(row.constraint, Constraint::Type(_)));
+        row.map_or("", |row| &row.clauses)
+    }
+
+    /// The value that a text in a path, query or header stands for: an integer in plain digits, without plus sign, leading
+    /// zeros, fraction or exponent, or a boolean. A text of another form stays one, and breaks the type.
+    #[must_use]
+    pub fn value_of(&self, text: impl Into<String> + AsRef<str>) -> Value {
+        let value = match self.kind {
+            Type::Integer => plain_integer(text.as_ref()).map(Value::from),
+            Type::Boolean => text.as_ref().parse().ok().map(Value::Bool),
+            Type::Array | Type::String | Type::Object => None,
+        };
+        value.unwrap_or_else(|| Value::String(text.into()))
+    }
+}
+
+impl Constraint {
+    /// The keyword and its number, for a constraint with a single one.
+    fn limit(&self) -> Option<(&'static str, i64)> {
+        let size = |size: usize| i64::try_from(size).unwrap_or(i64::MAX);
+        Some(match *self {
+            Self::Minimum(least) => ("minimum", least),
+            Self::Maximum(most) => ("maximum", most),
+            Self::MinLength(least) => ("minLength", size(least)),
+            Self::MaxLength(most) => ("maxLength", size(most)),
+            Self::MaxUtf8Bytes(most) => ("x-max-utf8-bytes", size(most)),
+            Self::MinItems(least) => ("minItems", size(least)),
+            Self::MaxItems(most) => ("maxItems", size(most)),
+            Self::MaxDistinct(most) => ("x-max-distinct", size(most)),
+            _ => return None,
+        })
+    }
+}
+
+impl Location {
+    /// A part as a caller knows it, such as "query parameter `num`" or "body item `ips[3]`".
+    #[must_use]
+    pub fn place(self, path: &str) -> String {
+        match self {
+            Self::Path | Self::Query => format!("{self} parameter `{path}`"),
+            Self::Header => format!("header `{path}`"),
+            Self::Body if path.is_empty() => "body".to_owned(),
+            Self::Body if path.ends_with(']') => format!("body item `{path}`"),
+            Self::Body => format!("body field `{path}`"),
+        }
+    }
+}
+
+fn plain_integer(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_plain =
+        digits.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !digits.starts_with('0'));
+    if is_plain { text.parse().ok() } else { None }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Path => "path",
+            Self::Query => "query",
+            Self::Header => "header",
+            Self::Body => "body",
+        })
+    }
+}
+
+/// Writes the table, a constraint a line: place, what is expected, clauses.
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} {} {}", self.id, self.method, self.path)?;
+        for part in &self.parameters {
+            part.write(f, &part.location.to_string())?;
+        }
+        self.body.iter().try_for_each(|body| body.write(f, ""))?;
+        self.rules.iter().try_for_each(|rule| writeln!(f, "  {rule:?}"))?;
+        self.substitutes.iter().try_for_each(|one| writeln!(f, "  {} counts for {}", one.by, one.parameter))
+    }
+}
+
+impl Part {
+    fn write(&self, f: &mut fmt::Formatter<'_>, around: &str) -> fmt::Result {
+        let place = format!("{around} {}", self.name);
+        if let Some(clauses) = &self.required {
+            writeln!(f, " {place} | required | {clauses}")?;
+        }
+        self.schema.write(f, &place)
+    }
+}
+
+impl Schema {
+    fn write(&self, f: &mut fmt::Formatter<'_>, place: &str) -> fmt::Result {
+        for Row { constraint, expected, clauses } in &self.rows {
+            match constraint {
+                Constraint::Items(schema) => schema.write(f, &format!("{place}[]"))?,
+                Constraint::Members(parts) => parts.iter().try_for_each(|part| part.write(f, place))?,
+                _ => writeln!(f, " {place} | {expected} | {clauses}")?,
+            }
+        }
+        if self.nullable {
+            writeln!(f, " {place} | or null")?;
+        }
+        self.default.iter().try_for_each(|default| writeln!(f, " {place} | default {default}"))
+    }
+}

@@ -1,0 +1,225 @@
+//! The table of our document, and constraints that it has no use for.
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    operation, operations, read,
+    table::{Operation, Part},
+};
+
+/// An operation with a query parameter `q` and a body that has a required member `b`.
+fn with(schema: &Value) -> Operation {
+    let document = json!({ "paths": { "/x": { "post": {
+        "operationId": "x",
+        "parameters": [{ "name": "q", "in": "query", "schema": schema, "x-clause": { "required": "r", "any": "c" } }],
+        "requestBody": { "required": true, "x-clause": "body", "content": { "application/json": { "schema": {
+            "type": "object", "required": ["b"], "properties": { "b": schema } } } } },
+        "responses": { "200": {} } } } } });
+    read::operations(&document).unwrap().remove(0)
+}
+
+/// What is wrong with a value of the member; nothing where it is valid.
+fn violation(part: &Part, value: &Value) -> String {
+    part.check(Some(value)).err().map(|error| error.to_string()).unwrap_or_default()
+}
+
+fn check(id: &str, request: Value) -> String {
+    let Value::Object(request) = request else { panic!("an object") };
+    operation(id).unwrap().check(&request).err().map(|error| error.to_string()).unwrap_or_default()
+}
+
+#[test]
+fn the_document_becomes_a_table() {
+    let table: String = operations().iter().map(ToString::to_string).collect();
+    for row in [
+        "query num | required | extract.num-required",
+        "query num | an integer from 1 to 100 | extract.num-range",
+        "query regions | default \"GLOBAL\"",
+        "query sb | at most 32 bytes in UTF-8 | extract.sb-length",
+        "header X-Request-Id | at most 255 bytes in UTF-8 | open.extract.request-id-length",
+        "body ips | required | search.ips-required",
+        "body ips | at most 10000 items | search.ips-raw-limit",
+        "body ips | at most 500 distinct items | search.ips-dedup-limit",
+        "body groupId | or null",
+        "X-Request-Id counts for request_id",
+    ] {
+        assert!(table.lines().any(|line| line.trim() == row), "{row}: {table}");
+    }
+}
+
+#[test]
+fn each_constraint_says_what_it_expected_and_found() {
+    let integer = json!({ "type": "integer", "minimum": 1, "maximum": 9 });
+    let text = json!({ "type": "string", "minLength": 2, "maxLength": 3, "x-max-utf8-bytes": 4 });
+    let list =
+        json!({ "type": "array", "minItems": 1, "maxItems": 3, "x-max-distinct": 2, "items": integer });
+    let values = json!({ "type": "string", "enum": ["a", "b"] });
+    let address = json!({ "type": "string", "x-format": "ip-endpoint", "x-port": { "minimum": 1, "maximum": 99 },
+        "x-clause": { "x-port": "port", "any": "item" } });
+    let object = json!({ "type": "object", "required": ["n"], "properties": { "n": integer, "m": list } });
+    for (schema, value, expected) in [
+        (&integer, json!(1), ""),
+        (&integer, json!(9), ""),
+        (&integer, json!(0), "body field `b`: expected an integer from 1 to 9, found `0` (body)"),
+        (&integer, json!(10), "body field `b`: expected an integer from 1 to 9, found `10` (body)"),
+        (&integer, json!(2.0), "body field `b`: expected an integer from 1 to 9, found `2.0` (body)"),
+        (&integer, json!("2"), "body field `b`: expected an integer from 1 to 9, found `2` (body)"),
+        (&integer, json!(null), "body field `b`: expected an integer from 1 to 9, found `null` (body)"),
+        (
+            &json!({ "type": "integer" }),
+            json!(u64::MAX),
+            "body field `b`: expected an integer that fits into 64 bits, found `18446744073709551615` (body)",
+        ),
+        (&text, json!("éé"), ""),
+        (&text, json!(""), "body field `b`: must not be empty (body)"),
+        (&text, json!("a"), "body field `b`: expected at least 2 characters, found 1 character (body)"),
+        (&text, json!("abcd"), "body field `b`: expected at most 3 characters, found 4 characters (body)"),
+        (&text, json!("ééé"), "body field `b`: expected at most 4 bytes in UTF-8, found 6 bytes (body)"),
+        (&text, json!(1), "body field `b`: expected a string, found `1` (body)"),
+        (&list, json!([1, 2, 1]), ""),
+        (&list, json!([]), "body field `b`: expected at least 1 item, found 0 items (body)"),
+        (&list, json!([1, 1, 1, 1]), "body field `b`: expected at most 3 items, found 4 items (body)"),
+        (
+            &list,
+            json!([1, 2, 3]),
+            "body field `b`: expected at most 2 distinct items, found 3 distinct ones (body)",
+        ),
+        (&list, json!([1, 10]), "body item `b[1]`: expected an integer from 1 to 9, found `10` (body)"),
+        (&list, json!({}), "body field `b`: expected a list, found an object (body)"),
+        (&values, json!("b"), ""),
+        (&values, json!("B\n"), "body field `b`: expected one of a, b, found `B\\n` (body)"),
+        (&values, json!(""), "body field `b`: expected one of a, b, found an empty text (body)"),
+        (
+            &json!({ "type": "boolean" }),
+            json!("true"),
+            "body field `b`: expected true or false, found `true` (body)",
+        ),
+        (&address, json!("192.0.2.1:99"), ""),
+        (
+            &address,
+            json!("192.0.2.0/24"),
+            "body field `b`: expected a single address without `/`, found `192.0.2.0/24` (item)",
+        ),
+        (
+            &address,
+            json!("192.0.2.1:100"),
+            "body field `b`: expected a port from 1 to 99, in digits without leading zeros, found `192.0.2.1:100` (port)",
+        ),
+        (
+            &json!({ "type": "string", "format": "date-time" }),
+            json!("2026-01-31"),
+            concat!(
+                "body field `b`: expected an RFC ",
+                "3339 date and time with a time zone, such as 2026-01-31T08:00:00Z, found `2026-01-31` (body)"
+            ),
+        ),
+        (&json!({ "type": "string", "nullable": true }), json!(null), ""),
+        (&object, json!({ "n": 1 }), ""),
+        (&object, json!({}), "body field `b.n`: missing (body)"),
+        (
+            &object,
+            json!({ "n": 1, "m": [0] }),
+            "body item `b.m[0]`: expected an integer from 1 to 9, found `0` (body)",
+        ),
+        (&object, json!({ "n": 1, "o": 1 }), "body field `b.o`: unknown; expected one of: n, m"),
+        (&object, json!([]), "body field `b`: expected a JSON object, found an array (body)"),
+    ] {
+        let operation = with(schema);
+        let mut request = Map::new();
+        request.insert("body".to_owned(), json!({ "b": value }));
+        let found = operation.check(&request).err().map(|error| error.to_string()).unwrap_or_default();
+        assert_eq!(found, expected, "{value}");
+    }
+}
+
+#[test]
+fn a_text_of_the_query_is_the_value_that_it_spells() {
+    let numbers = with(&json!({ "type": "integer", "minimum": -9, "maximum": 100 }));
+    let q = numbers.part("q").unwrap();
+    for good in ["1", "100", "0", "-9"] {
+        assert_eq!(violation(q, &q.schema.value_of(good)), "", "{good}");
+    }
+    for bad in
+        ["+1", "01", "00", "-0", "-", " 1", "1 ", "1.0", "1e1", "0x1", "１", "101", "99999999999999999999"]
+    {
+        let expected = format!("query parameter `q`: expected an integer from -9 to 100, found `{bad}` (c)");
+        assert_eq!(violation(q, &q.schema.value_of(bad)), expected);
+    }
+    assert_eq!(violation(q, &q.schema.value_of("")), "query parameter `q`: must not be empty (c)");
+    let flag = with(&json!({ "type": "boolean" }));
+    let flag = &flag.part("q").unwrap().schema;
+    assert_eq!((flag.value_of("true"), flag.value_of("TRUE")), (json!(true), json!("TRUE")));
+}
+
+#[test]
+fn rules_between_parts_are_checked() {
+    assert_eq!(check("extractProxies", json!({ "num": 1, "regions": "A", "country": "A" })), "");
+    assert_eq!(
+        check("extractProxies", json!({ "num": 1, "regions": "A", "country": "B" })),
+        "query parameter `country`: expected the same value as `regions` (extract.country-equal)"
+    );
+    assert_eq!(
+        check("extractProxies", json!({ "num": 1, "lb": "6" })),
+        "query parameter `sb`: missing; it is required when `lb` is `6` (extract.sb-required)"
+    );
+    let from_to = |from: &str, to: &str| {
+        let body = json!({ "ips": ["192.0.2.1"], "activatedFrom": from, "activatedTo": to });
+        check("searchStaticInstances", json!({ "body": body }))
+    };
+    assert_eq!(from_to("2026-01-02T00:00:00Z", "2026-01-02T01:00:00+01:00"), "");
+    assert_eq!(
+        from_to("2026-01-02T00:00:00Z", "2026-01-02T00:30:00+01:00"),
+        "body field `activatedTo`: expected `activatedFrom`, 2026-01-02T00:00:00Z, or later, found 2026-01-01T23:30:00Z \
+         (search.activated-order)"
+    );
+    assert_eq!(check("searchStaticInstances", json!({})), "body: missing (search.json-body)");
+    assert_eq!(
+        check("searchStaticInstances", json!({ "body": [] })),
+        "body: expected a JSON object, found an array (search.json-body)"
+    );
+}
+
+#[test]
+fn spellings_of_one_address_count_once() {
+    let ips = |count: usize| -> Vec<String> {
+        let plain = |index: usize| format!("198.18.{}.{}", index / 256, index % 256);
+        (0..count).flat_map(|index| [plain(index), format!("::ffff:{}", plain(index))]).collect()
+    };
+    assert_eq!(check("searchStaticInstances", json!({ "body": { "ips": ips(500) } })), "");
+    let more = check("searchStaticInstances", json!({ "body": { "ips": ips(501) } }));
+    assert!(more.contains("found 501 distinct ones (search.ips-dedup-limit)"), "{more}");
+    let listed = operation("searchStaticInstances").unwrap().part("body.ips").unwrap();
+    assert!(listed.check_length(10_000, || 500).is_ok() && listed.check_length(501, || 501).is_err());
+}
+
+#[test]
+fn absent_parts_are_completed() {
+    let complete = |id: &str, request: Value| {
+        let Value::Object(mut request) = request else { panic!("an object") };
+        operation(id).unwrap().complete(&mut request);
+        Value::Object(request)
+    };
+    let defaults =
+        json!({ "num": 1, "regions": "GLOBAL", "protocol": "http", "return_type": "json", "lb": "1" });
+    assert_eq!(complete("extractProxies", json!({ "num": 1 })), defaults);
+    let other = complete("extractProxies", json!({ "num": 1, "country": "A", "X-Request-Id": "a" }));
+    assert_eq!((&other["regions"], &other["request_id"]), (&json!("A"), &json!("a")));
+    assert_eq!(other.get("country").or(other.get("X-Request-Id")), None);
+    let body = complete("searchStaticInstances", json!({ "body": { "page": 2 } }));
+    assert_eq!(body, json!({ "body": { "page": 2, "pageSize": 20 } }));
+}
+
+#[test]
+fn what_the_table_cannot_hold_is_a_problem_with_its_place() {
+    for (schema, expected) in [
+        (json!({ "type": "number" }), "unsupported type \"number\""),
+        (json!({ "type": "integer", "multipleOf": 2 }), "unsupported keyword `multipleOf`"),
+        (json!({ "type": "string", "format": "uuid" }), "unsupported `format: \"uuid\"`"),
+        (json!({ "type": "integer", "enum": [1] }), "unsupported `enum: [1]`"),
+        (json!({ "type": "string", "maxLength": -1 }), "unsupported `maxLength: -1`"),
+    ] {
+        let document = json!({ "paths": { "/x": { "get": { "operationId": "x", "responses": { "200": {} },
+            "parameters": [{ "name": "q", "in": "query", "schema": schema }] } } } });
+        assert_eq!(read::operations(&document).unwrap_err(), format!("GET /x: query q: {expected}"));
+    }
+}
