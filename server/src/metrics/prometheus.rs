@@ -16,7 +16,7 @@ use prometheus_client::{
 use super::{DISCONNECTED, outcome, supply::GatewaySupply};
 use crate::{
     edge::responding::error_code::ErrorCode,
-    store::{Pool, Upkeep},
+    store::{Pool, Store},
 };
 
 /// Upper bounds of the histograms, in seconds.
@@ -161,7 +161,7 @@ impl Metrics {
     ///
     /// # Errors
     /// None in practice: writing to a `String` does not fail.
-    pub(crate) async fn render(&self, store: &dyn Upkeep) -> Result<String, fmt::Error> {
+    pub(crate) async fn render(&self, store: &dyn Store) -> Result<String, fmt::Error> {
         let Pool { connections, busy, waiting } = store.pool();
         for (gauge, number) in self.pool.iter().zip([connections, busy, waiting]) {
             gauge.set(i64::try_from(number).unwrap_or(i64::MAX));

@@ -1,26 +1,18 @@
-//! Request ids over HTTP, on real databases: the longest that is accepted is stored and repeated, a longer one is not.
+//! Request ids over HTTP: the longest that is accepted is stored and repeated, a longer one is not.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use jiff::Timestamp;
 use sallyport_server::{
     Config,
     api::generated::ExtractProxies,
     data::seed::seed,
-    domain::{access::Purpose, extraction::StoredExtraction},
     edge::{operation::Operation as _, responding::error_code::ErrorCode},
     start,
+    store::sqlite::SqliteStore,
 };
 use serde_json::Value;
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-};
 
-use crate::{
-    backend::{Database, on_both},
-    requests::{command, query, with_id},
-};
+use crate::processes::get;
 
 /// Maximum length of a request id, in bytes.
 fn max() -> usize {
@@ -30,22 +22,17 @@ fn max() -> usize {
 
 /// Status and body of an extraction with this query and these header lines.
 async fn extract(address: SocketAddr, query: &str, headers: &str) -> (u16, Value) {
-    let path = ExtractProxies::PATH;
-    let request =
-        format!("GET {path}?num=2&{query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n");
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut response = String::new();
-    stream.read_to_string(&mut response).await.unwrap();
-    let (head, body) = response.split_once("\r\n\r\n").unwrap();
-    (head.split(' ').nth(1).unwrap().parse().unwrap(), serde_json::from_str(body).unwrap())
+    let target = format!("{}?num=2&{query}", ExtractProxies::PATH);
+    let (head, body) = get(address, &target, headers).await.unwrap();
+    (head.split(' ').nth(1).unwrap().parse().unwrap(), serde_json::from_str(&body).unwrap())
 }
 
-async fn a_request_id_is_bounded_before_anything_is_stored(database: Database) {
-    let store = database.open().await;
+#[tokio::test]
+async fn a_request_id_is_bounded_before_anything_is_stored() {
+    let store = Arc::new(SqliteStore::temporary().unwrap());
     let sample = seed(store.as_ref()).await.unwrap();
     let token = sample.tokens.main.expose();
-    let running = start(Config::loopback(store.clone())).unwrap();
+    let running = start(Config::loopback(store)).unwrap();
     let ask = async |id: &str| {
         let query = format!("api_key={token}&request_id={}", id.replace('é', "%C3%A9"));
         extract(running.address(), &query, "").await
@@ -90,29 +77,4 @@ async fn a_request_id_is_bounded_before_anything_is_stored(database: Database) {
     .await;
     assert_eq!(both.0, 200);
     assert!(running.close(Duration::from_secs(5)).await);
-}
-
-/// An earlier version stored what came.
-async fn a_longer_id_of_an_earlier_version_is_read_and_forgotten(database: Database) {
-    let store = database.open().await;
-    let sample = seed(store.as_ref()).await.unwrap();
-    let (id, now) = ("x".repeat(max() * 8), Timestamp::now());
-    let query = query(&with_id(&id, command(&sample.tokens.main, 1, &sample.plentiful_region)), now);
-    let known = store.extraction(&query).await.unwrap().unwrap();
-    let (account, _) = known.authorize(Purpose::Extraction, now).unwrap();
-    let stored = StoredExtraction { parameters: query.parameters.clone(), endpoints: Vec::new() };
-    store.store_extraction(account, id, stored.clone(), Timestamp::UNIX_EPOCH).await.unwrap();
-
-    let earlier = async || {
-        let known = store.extraction(&query).await.unwrap().unwrap();
-        known.authorize(Purpose::Extraction, now).unwrap().1.stored
-    };
-    assert_eq!(earlier().await, Some(stored));
-    assert_eq!(store.delete_extractions(now).await.unwrap(), 1);
-    assert_eq!(earlier().await, None);
-}
-
-on_both! {
-    a_request_id_is_bounded_before_anything_is_stored,
-    a_longer_id_of_an_earlier_version_is_read_and_forgotten,
 }
