@@ -59,7 +59,7 @@ pub use proxy::{Proxy, ProxyOptions};
 pub use sallyport_server::data::seed::{AddressPorts, Sample, SampleTokens};
 #[cfg(feature = "embedded")]
 pub use sallyport_server::sandbox::{
-    Description, Examples, Regions, Sandbox as SandboxServer, SandboxTokens, TokenDescription,
+    Description, Sandbox as SandboxServer, SandboxTokens, TokenDescription,
 };
 #[cfg(feature = "embedded")]
 pub use sandbox::{Sandbox, SandboxError};
