@@ -245,6 +245,14 @@ impl<'de> Deserialize<'de> for Content {
 
 struct ContentVisitor;
 
+macro_rules! scalars {
+    ($($visit:ident: $type:ty),*) => {
+        $(fn $visit<E: de::Error>(self, value: $type) -> Result<Content, E> {
+            Ok(Content::Scalar(value.into()))
+        })*
+    };
+}
+
 impl<'de> Visitor<'de> for ContentVisitor {
     type Value = Content;
 
@@ -256,27 +264,13 @@ impl<'de> Visitor<'de> for ContentVisitor {
         Ok(Content::Scalar(Value::Null))
     }
 
-    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Content, E> {
-        Ok(Content::Scalar(value.into()))
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Content, E> {
-        Ok(Content::Scalar(value.into()))
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Content, E> {
-        Ok(Content::Scalar(value.into()))
-    }
-
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<Content, E> {
         serde_json::Number::from_f64(value)
             .map(|number| Content::Scalar(number.into()))
             .ok_or_else(|| E::custom("expected a finite number"))
     }
 
-    fn visit_str<E: de::Error>(self, value: &str) -> Result<Content, E> {
-        Ok(Content::Scalar(value.into()))
-    }
+    scalars!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_str: &str);
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Content, A::Error> {
         let mut items = Vec::new();

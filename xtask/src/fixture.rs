@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{TokenStream, TokenTree};
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -129,21 +128,4 @@ fn change_keyword(root: &mut Value, constraint: &Constraint) {
         ("content", None) => drop(part.remove("content")),
         (_, None) => {}
     }
-}
-
-/// The code without comments.
-pub(crate) fn bare(tokens: TokenStream) -> String {
-    let mut bare = String::new();
-    let mut tokens = tokens.into_iter().peekable();
-    while let Some(token) = tokens.next() {
-        let is_doc = |next: &TokenTree| next.to_string().starts_with("[doc");
-        match &token {
-            TokenTree::Punct(hash) if hash.as_char() == '#' && tokens.peek().is_some_and(is_doc) => {
-                drop(tokens.next());
-            }
-            TokenTree::Group(group) => bare.push_str(&self::bare(group.stream())),
-            token => bare.push_str(&format!("{token} ")),
-        }
-    }
-    bare
 }

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use sallyport_server::{
     Config,
-    api::generated::{ExtractProxies, RequestId},
+    api::generated::ExtractProxies,
     data::seed::seed,
     edge::{operation::Operation as _, responding::error_code::ErrorCode},
     start,
@@ -14,7 +14,11 @@ use serde_json::Value;
 
 use crate::processes::get;
 
-const MAX: usize = RequestId::MAX_UTF8_BYTES;
+/// Maximum length of a request id, in bytes.
+fn max() -> usize {
+    let part = ExtractProxies::document().part("request_id").unwrap();
+    usize::try_from(part.schema.limit("x-max-utf8-bytes").unwrap()).unwrap()
+}
 
 /// Status and body of an extraction with this query and these header lines.
 async fn extract(address: SocketAddr, query: &str, headers: &str) -> (u16, Value) {
@@ -38,8 +42,8 @@ async fn a_request_id_is_bounded_before_anything_is_stored() {
     };
 
     // One byte a character, and two.
-    for longest in ["x".repeat(MAX), format!("{}x", "é".repeat(MAX / 2))] {
-        assert_eq!(longest.len(), MAX);
+    for longest in ["x".repeat(max()), format!("{}x", "é".repeat(max() / 2))] {
+        assert_eq!(longest.len(), max());
         let (status, first) = ask(&longest).await;
         assert_eq!((status, &first["code"]), (200, &Value::from(0)), "{first}");
         assert_eq!(ask(&longest).await.1["data"], first["data"], "it stands for the same extraction");
@@ -47,8 +51,8 @@ async fn a_request_id_is_bounded_before_anything_is_stored() {
     }
     let rejected = ErrorCode::Invalid;
     for longer in [
-        "x".repeat(MAX + 1),
-        "é".repeat(MAX / 2 + 1),
+        "x".repeat(max() + 1),
+        "é".repeat(max() / 2 + 1),
         // More than an index row of PostgreSQL holds, and not compressible.
         (0..5_000_u32).map(|n| char::from(b'a' + (n.wrapping_mul(2_654_435_761) >> 24) as u8 % 26)).collect(),
     ] {
@@ -59,7 +63,7 @@ async fn a_request_id_is_bounded_before_anything_is_stored() {
                 "{body}"
             );
             let message = body["message"].as_str().unwrap();
-            assert!(message.contains(&format!("at most {MAX} bytes")), "{message}");
+            assert!(message.contains(&format!("at most {} bytes", max())), "{message}");
             assert!(message.contains("open.extract.request-id-length") && message.len() < 200, "{message}");
             assert_eq!(body.as_object().unwrap().len(), 2, "{body}");
         }
@@ -68,7 +72,7 @@ async fn a_request_id_is_bounded_before_anything_is_stored() {
     let both = extract(
         running.address(),
         &format!("api_key={token}&request_id=short"),
-        &format!("X-Request-Id: {}\r\n", "x".repeat(MAX + 1)),
+        &format!("X-Request-Id: {}\r\n", "x".repeat(max() + 1)),
     )
     .await;
     assert_eq!(both.0, 200);

@@ -114,6 +114,10 @@ rules! {
     "information-changed", Documentation, false, "title, contact, licence or another entry about the document changed", REVIEW;
     "integer-width-changed", Decision, false, "generated callers may read the number in another width", "integers are 64 bits wide here with and without `format: int64`; tell callers in other languages";
     "limit-without-effect", Documentation, false, "a limit that excludes nothing was added or removed", REVIEW;
+    "meaning-changed", Breaking, true, "a search finds other items, or divides them into other pages", NEW_MAJOR;
+    "meaning-extended", Decision, true, "the document says of more properties what they find", "make sure that it is what services do already";
+    "meaning-removed", Decision, false, "the document no longer says what the properties of a search find, or how its pages work", PROMISE;
+    "meaning-stated", Compatible, false, "the document now says what the properties of a search find, or how its pages work", "make sure that it is what services do already";
     "operation-added", Compatible, true, "a new operation", FOLLOW;
     "operation-moved", Breaking, true, "the path or method of an operation changed", NEW_MAJOR;
     "operation-removed", Breaking, false, "an operation was removed", NEW_MAJOR;

@@ -36,7 +36,7 @@ pub(super) fn of_operation(
 ) -> [(Direction, Vec<Part>); 3] {
     let clauses: Vec<String> = operation.citation.all().map(str::to_owned).collect();
     let way = Row::new(document, "", &operation.pointer, way(operation), &clauses);
-    let whole = ["operationId", "x-retry"].into_iter().filter_map(|keyword| {
+    let whole = ["operationId", "x-retry", "x-filter", "x-page"].into_iter().filter_map(|keyword| {
         let at = join(&operation.pointer, keyword);
         Some(Row::new(document, keyword, &at, document.get(&at)?.clone(), &[]))
     });

@@ -58,6 +58,45 @@ fn each_change_is_rejected_by_exactly_its_rules_at_its_position() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A search of the document with a declaration changed, and what is said of it.
+#[test]
+fn what_a_search_declares_is_held_against_its_schemas() {
+    const DECLARED: &str = include_str!("../../../openapi/openapi.yaml");
+    for (edit, message) in [
+        ("        cityCode: { «match→mach»: equal,", "unknown keyword `mach`"),
+        ("        cityCode: { match: «equal→like»,", "unknown match `like`"),
+        ("        cityCode: { match: equal, field: «cityCode→city» }", "unknown field of an item `city`"),
+        ("        cityCode: { match: equal, field: «cityCode→port» }", "cannot be compared with `port`"),
+        ("        cityCode: { match: «equal→contains», field:", "cannot be compared with `cityCode`"),
+        ("        activatedTo: { match: at-most, field: «activatedAt→status» }", "cannot be compared"),
+        ("        status: { match: equal, field: status«→, finds-null: 0» }", "the field is never null"),
+        (
+            "        groupId: { match: equal, field: groupId, finds-null: 0«, when-null: all→» }",
+            "what null finds",
+        ),
+        ("        «cityCode→cityCod»: { match: equal,", "unknown property of the body `cityCod`"),
+        (
+            "«        cityCode: { match: equal, field: cityCode }\n→»",
+            "nothing says what `cityCode` of the body finds",
+        ),
+        (
+            "        orderNo: { match: equal, «hidden: true→letter-case: open.none, field: cityCode» }",
+            "`open.none`",
+        ),
+        ("        orderNo: { match: equal«, hidden: true→» }", "missing `field`"),
+        ("        orderNo: { match: «equal→at-most», hidden: true }", "needs a value that the items show"),
+        ("        total: «data.total→data.count»", "the response has no integer `data.count`"),
+        ("        items: «data.items→data.total»", "the response has no array `data.total`"),
+        ("        identity: «instanceId→cityCode»", "unknown integer field of an item `cityCode`"),
+        ("        size: «pageSize→status»", "unknown integer property of the body `status`"),
+        ("        order: «stable→random»", "unknown order `random`"),
+        ("«        identity: instanceId\n→»", "missing `identity`"),
+    ] {
+        let problems = run(&Document::parse(&edited_text(DECLARED, edit)).unwrap());
+        assert!(Problem::list(&problems).contains(message), "{edit:?}: {}", Problem::list(&problems));
+    }
+}
+
 #[test]
 fn a_path_has_plain_segments_and_each_parameter_once() {
     let is_valid = |path: &str| {

@@ -69,6 +69,7 @@ fn is_of_request(constraint: &Constraint) -> bool {
     constraint.side == Side::Request && !constraint.credential && is_limit(constraint.keyword)
 }
 
+/// A limit, default or value of a request that the text of its clause does not say, or a number in a text that no keyword has.
 pub(super) fn run(lint: &mut Lint<'_>) {
     // Other rules report a document that cannot be read as a contract.
     let constraints =

@@ -7,6 +7,7 @@ use crate::checks::relation::{lacks_addresses, survey};
 use crate::checks::row::{Base, Credential, Edit, cases, reject};
 use crate::checks::token::{UNKNOWN, WrongToken, accepts_other_spellings, one_token, rejected_alike};
 use crate::checks::{Requests, schema};
+use crate::contract::part::GROUP_ID;
 use crate::contract::{Clause, OperationId};
 use crate::quantity::quantity;
 use crate::target::{Fact, Secret};
@@ -144,7 +145,7 @@ async fn is_unknown(probe: &Probe<'_>, listing: &Request, token: &Secret) -> Res
 
 async fn complete(probe: &Probe<'_>) -> Result<(), Stop> {
     let survey = survey(probe).await?;
-    let held = survey.values(|instance| instance.group);
+    let held = survey.numbers(GROUP_ID);
     if held.is_empty() {
         let lacks = "no instance at the searched addresses is in a group";
         return Err(lacks_addresses(probe, lacks, "addresses of such instances"));

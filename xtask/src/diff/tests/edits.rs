@@ -57,3 +57,22 @@ fn the_witness_of_a_limit_is_the_value_next_to_it() {
     assert_eq!(witness("x-max-utf8-bytes: «32→3» }"), "xxxx");
     assert_eq!(witness("maximum: «65535→1024» }"), "192.0.2.1:1025");
 }
+
+#[test]
+fn another_meaning_of_a_search_breaks_its_callers() {
+    let declared = |filters: &str| {
+        let edit = format!("          clause: search.activated-order\n«→      x-filter: {{ {filters} }}\n»");
+        edited(&edit)
+    };
+    let city = declared("cityCode: { match: equal, field: cityCode }");
+    let both =
+        declared("cityCode: { match: equal, field: cityCode }, orderNo: { match: equal, hidden: true }");
+    let other = declared("cityCode: { match: equal, field: countryCode }");
+    for (old, new, id) in [
+        (&city, &both, "meaning-extended"),
+        (&both, &city, "meaning-changed"),
+        (&city, &other, "meaning-changed"),
+    ] {
+        assert_eq!(lines(old, new), [format!("{id} searchStaticInstances operation")]);
+    }
+}
