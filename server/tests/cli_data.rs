@@ -3,7 +3,7 @@
 
 use std::{
     fs,
-    io::{BufRead as _, BufReader, Write as _},
+    io::{BufRead as _, BufReader},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
@@ -166,21 +166,6 @@ fn a_failed_import_leaves_no_new_database_and_an_old_one_as_it_was() {
     fs::write(&data, "{\"account\":{\"name\":\"other\",\"realNameVerified\":true}}\nnonsense\n").unwrap();
     failed(&server(&["import", "--db", text(&path), text(&data)]), 1);
     assert_eq!(accounts(), 1);
-}
-
-#[test]
-fn an_import_reads_standard_input() {
-    let folder = Folder::new();
-    let path = folder.path("piped.db");
-    let mut import = command(&["import", "-"])
-        .env("SALLYPORT_DB", &path)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    import.stdin.take().unwrap().write_all(ACCOUNT.as_bytes()).unwrap();
-    let output = import.wait_with_output().unwrap();
-    assert!(done(&output).starts_with("imported 1 account, 0 tokens"));
 }
 
 /// The mode of each file in the folder, folders included, as a umask of 022 would leave it.

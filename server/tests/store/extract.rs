@@ -5,7 +5,6 @@ use std::{collections::HashSet, net::Ipv4Addr, sync::Arc, time::Duration};
 use jiff::Timestamp;
 use sallyport_server::{
     Config,
-    api::generated::RequestId,
     data::{
         import,
         seed::{Sample, seed},
@@ -26,6 +25,7 @@ use sallyport_server::{
 use crate::{
     backend::{Database, on_both},
     cluster::eventually,
+    request_id,
     requests::{command, query, with_id},
 };
 
@@ -191,7 +191,7 @@ async fn simultaneous_requests_with_one_id_get_one_result(database: Database) {
 async fn the_longest_request_id_and_a_longer_one_are_stored(database: Database) {
     let Sandbox { store, service, sample, .. } = Sandbox::new(database).await;
     let command = command(&sample.tokens.main, 20, &sample.plentiful_region);
-    for length in [RequestId::MAX_UTF8_BYTES, 8 * RequestId::MAX_UTF8_BYTES] {
+    for length in [request_id::max(), 8 * request_id::max()] {
         let extract = || service.extract(with_id(&"é".repeat(length / 2), command.clone()));
         assert_eq!(extract().await.unwrap(), extract().await.unwrap());
     }

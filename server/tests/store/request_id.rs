@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::processes::get;
 
 /// Maximum length of a request id, in bytes.
-fn max() -> usize {
+pub(crate) fn max() -> usize {
     let part = ExtractProxies::document().part("request_id").unwrap();
     usize::try_from(part.schema.limit("x-max-utf8-bytes").unwrap()).unwrap()
 }

@@ -9,11 +9,7 @@ use std::{fmt::Write as _, path::Path, process::Command};
 use crate::backend::{Database, on_both};
 
 /// An account, a group, an instance and a gateway.
-pub(crate) const DATA: &str = r#"{"account":{"name":"acme","realNameVerified":true}}
-{"group":{"account":"acme","groupId":11,"name":"warehouse","createdAt":"2026-01-04T09:30:00Z","updatedAt":"2026-03-01T00:00:00Z"}}
-{"instance":{"account":"acme","orderNo":"SO-17","instanceId":9001,"offerId":31,"status":"active","ip":"203.0.113.7","port":20001,"protocols":["http"],"countryCode":"USA","cityCode":"NYC","ispType":1,"expiresAt":null,"activatedAt":"2026-01-31T08:00:00Z","capabilities":{"trialDays":3},"groupId":11,"username":"u","password":"very-secret"}}
-{"gateway":{"host":"gw1.invalid","port":20001,"region":"USA","protocol":"http","username":"u","password":"very-secret"}}
-"#;
+pub(crate) const DATA: &str = include_str!("../support/acme.jsonl");
 
 /// Runs a command line on a database. Returns its exit code and what it prints, standard error first.
 fn run(database: &Database, folder: &Path, line: &str, input: &str) -> (i32, String) {
