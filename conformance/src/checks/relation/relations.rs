@@ -182,6 +182,7 @@ impl Relation {
     fn parts(
         self,
         survey: Option<&Survey>,
+        most_respelt: usize,
         query: &Query,
     ) -> Option<(Query, Vec<Query>, Clause, &'static str)> {
         let halves = |count: usize| (count > 1).then_some(count / 2);
@@ -207,7 +208,7 @@ impl Relation {
             }
             Self::FirstText => {
                 let again = query.items.iter().filter_map(|item| survey?.respelt(item));
-                let again: Vec<_> = again.collect();
+                let again: Vec<_> = again.take(most_respelt).collect();
                 let mut whole = Some(query.clone()).filter(|_| !again.is_empty())?;
                 whole.items.extend(again);
                 let what = "what is found without second spellings of addresses";
@@ -240,7 +241,9 @@ impl Relation {
         query: &Query,
     ) -> Read<(Query, ResultSet, Option<Difference>)> {
         let search = &reader.probe.contract().search;
-        let parts = self.parts(survey, query);
+        // One second spelling keeps the requests of an exploration small.
+        let most_respelt = if reader.explores { 1 } else { usize::MAX };
+        let parts = self.parts(survey, most_respelt, query);
         let Some((whole, parts, clause, what)) = parts else { return Ok(None) };
         // A second spelling is as good as the first one.
         let by_rule = self == Self::FirstText;
