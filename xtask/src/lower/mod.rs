@@ -1,7 +1,7 @@
 //! Edits the contract into a document that progenitor can generate from.
 //!
 //! progenitor drops parts of the contract, generates others incorrectly or panics on them. Each edit works around one such
-//! problem, gives the reason in its doc comment, and has a test. What an edit removes is done by the client's hooks or by
+//! problem, gives the reason in its doc comment, and has a test. What an edit removes is done by the client when it sends, or by
 //! the validation of `emit/client`.
 
 mod request;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::walk;
 
-/// progenitor ignores security schemes and would take the token as an argument of every call: the client's hooks send it,
+/// progenitor ignores security schemes and would take the token as an argument of every call: the client sends it itself,
 /// so the parameters are removed.
 pub(super) fn drop_credentials(root: &mut Value) {
     drop_parameters(root, |parameter, _| parameter.get("x-credential") == Some(&Value::Bool(true)));

@@ -10,7 +10,7 @@ const REJECTION: &str = "Rejection";
 
 /// progenitor supports one error type per operation, and loses status and headers of a body of another type; the form of a
 /// rejection is largely unspecified. One schema with the fields of all error schemas, none required and each of any type,
-/// lets the hooks read every rejection.
+/// lets the client read every rejection.
 pub(super) fn merge_rejections(root: &mut Value) {
     let mut fields = Map::new();
     for name in error_schemas(root) {
@@ -31,7 +31,7 @@ pub(super) fn merge_rejections(root: &mut Value) {
     }
 }
 
-/// The hooks handle everything but a success: a `default` response beside a typed 200 makes progenitor panic, and a typed
+/// The client handles everything but a success: a `default` response beside a typed 200 makes progenitor panic, and a typed
 /// error would lose the status of a body that is not JSON.
 pub(super) fn keep_only_success(root: &mut Value) {
     for operation in walk::operations(root) {
@@ -68,7 +68,7 @@ pub(super) fn split_text(root: &mut Value) {
 
 /// With a closed enum one unknown value would lose a whole page, and `enum: [0]` on a code would make "HTTP 200 with code 7" a
 /// response that cannot be parsed. Named string enums become the open enums of [`opened_enums`]; enums without a name become
-/// plain types, and the hooks compare the code.
+/// plain types, and the client compares the code.
 pub(super) fn open_enums(root: &mut Value) {
     in_responses(root, |object| {
         object.remove("enum");
@@ -85,7 +85,7 @@ pub(super) fn open_formats(root: &mut Value) {
 }
 
 /// A missing description would lose the data beside it: strings and booleans of an envelope are optional. The business code
-/// stays required; the hooks read it.
+/// stays required; the client reads it.
 pub(super) fn relax_envelopes(root: &mut Value) {
     let successes = walk::responses(root).filter(|(status, _)| status.starts_with('2'));
     let schemas = successes.filter_map(|(_, success)| success.pointer("/content/application~1json/schema"));
